@@ -1,0 +1,110 @@
+"""Sparse rows and sparse labels: the two shapes in which documents travel between the stations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["Labels", "Rows"]
+
+
+class Rows(NamedTuple):
+    """Documents as compressed sparse rows: counts after `text`, strengths after `features`.
+
+    A column stands at most once in a row; columns within a row are in any order.
+    """
+
+    indptr: np.ndarray  # int64, one more than there are documents
+    indices: np.ndarray  # int32, columns
+    values: np.ndarray  # float32
+    n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    def take(self, order: np.ndarray) -> Rows:
+        """Return the rows of `order`, in that order."""
+        indptr, places = _gather(self.indptr, order)
+        return Rows(indptr, self.indices[places], self.values[places], self.n_columns)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Rows]) -> Rows:
+        """Stack rows; the widest part gives the number of columns."""
+        return Rows(
+            _stack_indptr([part.indptr for part in parts]),
+            np.concatenate([part.indices for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            max(part.n_columns for part in parts),
+        )
+
+    def to_scipy(self) -> csr_array:
+        """Return the rows as a scipy array, which must be installed."""
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(
+            (self.values, self.indices, self.indptr), shape=(self.n_rows, self.n_columns)
+        )
+        matrix.sort_indices()
+        return matrix
+
+
+class Labels(NamedTuple):
+    """Which categories each document carries, as compressed sparse rows of category numbers."""
+
+    indptr: np.ndarray  # int64
+    indices: np.ndarray  # int32
+    n_categories: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    def take(self, order: np.ndarray) -> Labels:
+        """Return the labels of the documents of `order`, in that order."""
+        indptr, places = _gather(self.indptr, order)
+        return Labels(indptr, self.indices[places], self.n_categories)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Labels]) -> Labels:
+        """Stack labels; the part with the most categories gives their number."""
+        return Labels(
+            _stack_indptr([part.indptr for part in parts]),
+            np.concatenate([part.indices for part in parts]),
+            max(part.n_categories for part in parts),
+        )
+
+    @staticmethod
+    def from_lists(lists: Sequence[Sequence[int]], n_categories: int) -> Labels:
+        """Build from one list of category numbers per document."""
+        lengths = np.fromiter((len(one) for one in lists), np.int64, len(lists))
+        indptr = np.zeros(len(lists) + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        indices = np.fromiter((c for one in lists for c in one), np.int32, int(indptr[-1]))
+        return Labels(indptr, indices, n_categories)
+
+    def to_dense(self) -> np.ndarray:
+        """Return a boolean matrix, documents by categories."""
+        dense = np.zeros((self.n_rows, self.n_categories), bool)
+        dense[np.repeat(np.arange(self.n_rows), np.diff(self.indptr)), self.indices] = True
+        return dense
+
+
+def _gather(indptr: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indptr of the chosen rows, and the places of their entries in the old arrays."""
+    starts, lengths = indptr[order], indptr[order + 1] - indptr[order]
+    taken = np.zeros(len(order) + 1, np.int64)
+    np.cumsum(lengths, out=taken[1:])
+    places = np.arange(taken[-1]) + np.repeat(starts - taken[:-1], lengths)
+    return taken, places
+
+
+def _stack_indptr(parts: Sequence[np.ndarray]) -> np.ndarray:
+    ends = np.cumsum([0, *(part[-1] for part in parts)])
+    shifted = [part[1:] + start for part, start in zip(parts, ends, strict=False)]
+    return np.concatenate([np.zeros(1, np.int64), *shifted])
