@@ -1,0 +1,173 @@
+"""Documents kept for several passes: in memory while they are few, in a temporary file beyond that."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Self
+
+import numpy as np
+
+from thresher._rows import Labels, Rows
+
+__all__ = ["Spool"]
+
+MEMORY_LIMIT = 100_000_000  # bytes of entries; about 150 MB of text
+BLOCK_ENTRIES = 1_000_000  # entries of a block that is read back from the file
+ENTRY = 8  # bytes: an int32 column and a float32 value
+
+
+class Spool:
+    """Rows and labels, written once, read many times, in any order.
+
+    The file is a private temporary one without a name, so nothing is left behind, however the
+    process ends. Each document is one run of bytes: its columns, then its values.
+
+    Parameters
+    ----------
+    memory_limit : int
+        Bytes of entries up to which everything stays in memory. Default 100 MB.
+
+    Examples
+    --------
+    >>> spool = Spool()
+    >>> rows = Rows(np.array([0, 2]), np.array([3, 1], np.int32), np.ones(2, np.float32), 4)
+    >>> spool.append(rows, Labels.from_lists([[0]], 1))
+    >>> len(spool), spool.n_entries
+    (1, 2)
+    """
+
+    def __init__(self, memory_limit: int = MEMORY_LIMIT) -> None:
+        self.memory_limit = memory_limit
+        self._labels: list[Labels] = []
+        self._empty()
+
+    def _empty(self) -> None:
+        self._parts: list[Rows] = []
+        self._lengths: list[np.ndarray] = []
+        self._file: int | None = None
+        self.n_entries = 0
+        self.n_columns = 0
+
+    def __len__(self) -> int:
+        return sum(len(lengths) for lengths in self._lengths)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the memory and the file back."""
+        if self._file is not None:
+            os.close(self._file)
+        self._labels = []
+        self._empty()
+
+    @property
+    def on_disk(self) -> bool:
+        return self._file is not None
+
+    def append(self, rows: Rows, labels: Labels) -> None:
+        """Add documents and their labels at the end."""
+        self._labels.append(labels)
+        self._append_rows(rows)
+
+    def _append_rows(self, rows: Rows) -> None:
+        self._lengths.append(np.diff(rows.indptr))
+        self.n_entries += len(rows.indices)
+        self.n_columns = max(self.n_columns, rows.n_columns)
+        if self._file is not None:
+            _write(self._file, rows)
+            return
+        self._parts.append(rows)
+        if self.n_entries * ENTRY > self.memory_limit:
+            self._file = _nameless_file()
+            for part in self._parts:
+                _write(self._file, part)
+            self._parts = []
+
+    def labels(self) -> Labels:
+        """Return the labels of all documents."""
+        if len(self._labels) != 1:
+            whole = Labels.concatenate(self._labels) if self._labels else Labels.from_lists([], 0)
+            self._labels = [whole]
+        return self._labels[0]
+
+    def map(self, function: Callable[[Rows], Rows]) -> None:
+        """Replace all rows by what `function` makes of them, block by block."""
+        mapped = Spool(self.memory_limit)
+        for rows, _, _ in self.blocks():
+            mapped._append_rows(function(rows))
+        labels, self._labels = self._labels, []
+        self.close()
+        self.__dict__ |= mapped.__dict__ | {"_labels": labels}
+
+    def blocks(
+        self, order: np.ndarray | None = None
+    ) -> Iterator[tuple[Rows, Labels, np.ndarray | None]]:
+        """Yield all documents as blocks, each with the order in which to visit its documents.
+
+        Together the visits follow `order` (default: as the documents came). What is in memory is
+        one block, visited where it lies; what is on disk is read in that order already.
+        """
+        labels = self.labels()
+        if not len(self):
+            return
+        if self._file is None:
+            if len(self._parts) != 1:
+                self._parts = [Rows.concatenate(self._parts)]
+            yield self._parts[0], labels, order
+            return
+        lengths = np.concatenate(self._lengths)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        order = np.arange(len(lengths)) if order is None else order
+        ends = np.cumsum(lengths[order])
+        first = 0
+        while first < len(order):
+            filled = ends[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, filled + BLOCK_ENTRIES, "right")))
+            chosen = order[first:last]
+            rows = _read(self._file, starts[chosen], lengths[chosen], self.n_columns)
+            yield rows, labels.take(chosen), None
+            first = last
+
+
+def _nameless_file() -> int:
+    """Open a temporary file and remove its name, so that it goes when it is closed."""
+    handle, name = tempfile.mkstemp(prefix="thresher-")
+    os.unlink(name)
+    return handle
+
+
+def _write(file: int, rows: Rows) -> None:
+    """Write each document as its columns, then its values."""
+    lengths = np.diff(rows.indptr)
+    record = np.empty(2 * len(rows.indices), np.int32)
+    places = np.arange(len(rows.indices)) + np.repeat(rows.indptr[:-1], lengths)
+    record[places] = rows.indices
+    record[places + np.repeat(lengths, lengths)] = rows.values.view(np.int32)
+    left = memoryview(record).cast("B")
+    while left:
+        left = left[os.write(file, left) :]
+
+
+def _read(file: int, starts: np.ndarray, lengths: np.ndarray, n_columns: int) -> Rows:
+    """Read documents back; neighbours in the file come with one call to the system."""
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    record = np.empty(2 * indptr[-1], np.int32)
+    buffer = memoryview(record).cast("B")
+    breaks = np.flatnonzero(starts[1:] != starts[:-1] + lengths[:-1]) + 1
+    for first, last in zip([0, *breaks], [*breaks, len(starts)], strict=True):
+        place, wanted = (
+            int(starts[first]) * ENTRY,
+            buffer[indptr[first] * ENTRY : indptr[last] * ENTRY],
+        )
+        while wanted:
+            taken = os.preadv(file, [wanted], place)
+            wanted, place = wanted[taken:], place + taken
+    places = np.arange(indptr[-1]) + np.repeat(indptr[:-1], lengths)
+    values = record[places + np.repeat(lengths, lengths)].view(np.float32)
+    return Rows(indptr, record[places], values, n_columns)

@@ -1,0 +1,38 @@
+"""Where the corpora are, and how Hypothesis behaves on a busy machine."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "thresher", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("thresher")
+
+BESIDE = Path(__file__).parents[2] / "shared" / "data"  # where the developers keep the corpora
+
+
+def find_data() -> Path | None:
+    """Return the folder of the corpora: $THRESHER_DATA, else the one beside the project."""
+    named = os.environ.get("THRESHER_DATA")
+    if named and Path(named).is_dir():
+        return Path(named)
+    return BESIDE if BESIDE.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Give the folder with one sub-folder per corpus; skip only where there is none at all.
+
+    A folder that is there but cannot be read is an error, never a skip.
+    """
+    folder = find_data()
+    if folder is None:
+        pytest.skip("no local copy of the corpora; set THRESHER_DATA to the folder that holds them")
+    readable = [f for f in sorted(folder.iterdir()) if f.is_dir() and os.access(f, os.R_OK)]
+    if not readable:
+        pytest.fail(f"{folder} is there but holds no corpus that can be read")
+    os.environ["THRESHER_DATA"] = str(folder)
+    return folder
