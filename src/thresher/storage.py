@@ -176,6 +176,8 @@ def _as_bytes(array: np.ndarray) -> memoryview:
 
 
 def _check_target(target: Path) -> None:
+    if target.is_symlink():  # all links that lead somewhere have been followed
+        raise _cannot_write(target, "it is a link in a circle")
     if target.is_dir():
         raise _cannot_write(target, "it is a folder; name a file in it")
     if not target.parent.is_dir():

@@ -1,0 +1,519 @@
+"""The model file: what is written comes back, and nothing else is ever taken for a model."""
+
+import itertools
+import json
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from thresher import storage
+from thresher.errors import ModelError, ParameterError
+from thresher.storage import read_model, require_field, require_tensor, write_model
+
+GOLDEN = Path(__file__).parent / "golden" / "model-v1.thresher"
+HEADER = {"learner": {"name": "winnow", "alpha": 1.5}, "categories": ["grain", "wéizen", "麦"]}
+TENSORS = {
+    "weights": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "words": np.frombuffer(b"oats", np.uint8),
+    "offsets": np.array([0, 4], np.int64),
+    "scale": np.array(0.5),
+    "nothing": np.empty((0, 3), np.int32),
+    "mask": np.array([True, False]),
+}
+
+
+def assert_same(read, header, tensors):
+    assert read[0] == header
+    assert read[1].keys() == tensors.keys()
+    for name, array in tensors.items():
+        np.testing.assert_array_equal(read[1][name], array)
+        assert read[1][name].dtype == array.dtype
+        assert read[1][name].shape == array.shape
+
+
+def told_by(path):
+    """Return the sentence with which the file is refused."""
+    with pytest.raises(ModelError) as told:
+        read_model(path)
+    sentence = str(told.value)
+    assert sentence.endswith(".") and "\n" not in sentence
+    return sentence
+
+
+def forge(path, layout, data=b"", text=None, **said):
+    """Write, by the module's description of the format alone, a file with right checksums."""
+    text = text or json.dumps(
+        {"format_version": 1, "header": {}, "data_checksum": f"{zlib.crc32(data):08x}", **said}
+    )
+    whole = {"__metadata__": {"checksum": "00000000", "thresher": text}, **layout}
+    body = json.dumps(whole, separators=(",", ":")).encode()
+    length = len(body).to_bytes(8, "little")
+    checksum = f"{zlib.crc32(length + body):08x}".encode()
+    path.write_bytes(length + body.replace(b"00000000", checksum, 1) + data)
+    return path
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "a.thresher"
+    write_model(path, HEADER, TENSORS)
+    return path
+
+
+# What is written comes back ----------------------------------------------------------------------
+
+numbers = st.sampled_from(["?", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8"])
+arrays = numbers.flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0, min_side=0)))
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(st.dictionaries(st.text(), anything, max_size=4), st.dictionaries(st.text(), arrays))
+@settings(max_examples=60, deadline=None)
+def test_any_model_comes_back(tmp_path_factory, header, tensors):
+    path = tmp_path_factory.mktemp("models") / "any"
+    write_model(path, header, tensors)
+    assert_same(read_model(path), header, tensors)
+
+
+def test_arrays_of_any_layout_come_back(tmp_path):
+    tensors = {
+        "transposed": np.arange(12.0).reshape(3, 4).T,
+        "strided": np.arange(10)[::3],
+        "reversed bytes": np.arange(4, dtype=">i4"),
+    }
+    write_model(tmp_path / "m", {}, tensors)
+    read = read_model(tmp_path / "m")[1]
+    for name, array in tensors.items():
+        np.testing.assert_array_equal(read[name], array)
+        assert read[name].flags.writeable and read[name].flags.aligned and read[name].flags.owndata
+
+
+def test_equal_models_are_equal_bytes(tmp_path, model):
+    write_model(tmp_path / "b", dict(reversed(HEADER.items())), dict(reversed(TENSORS.items())))
+    assert (tmp_path / "b").read_bytes() == model.read_bytes()
+
+
+def test_the_safetensors_library_opens_it(model):
+    numpy = pytest.importorskip("safetensors.numpy")
+    assert_same((HEADER, numpy.load_file(model)), HEADER, TENSORS)
+
+
+def test_models_of_the_first_format_load_for_ever():
+    header, tensors = read_model(GOLDEN)
+    assert header["categories"] == ["grain", "wéizen", "麦"]
+    assert header["learner"] == {"alpha": 1.5, "averaged": False, "limit": None, "name": "winnow"}
+    assert bytes(tensors["words"]).decode() == "oats and straw"
+    np.testing.assert_array_equal(tensors["weights"], np.arange(60.0).reshape(20, 3) / 8 - 3)
+    for code in ["?", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8"]:
+        array = tensors[f"as {np.dtype(code).name}"]
+        np.testing.assert_array_equal(array, np.array([0, 1, 100]).astype(code))
+        assert array.dtype == np.dtype(code)
+
+
+@pytest.mark.parametrize(
+    ("header", "tensors"),
+    [
+        ({"a": object()}, {}),
+        ({"a": float("nan")}, {}),
+        ({"a": {1, 2}}, {}),
+        ({}, {"a": np.array(["text"])}),
+        ({}, {"a": np.array([None])}),
+        ({}, {"a": np.array([1j])}),
+        ({}, {"__metadata__": np.zeros(1)}),
+    ],
+)
+def test_what_a_model_cannot_hold_is_refused(model, header, tensors):
+    before = model.read_bytes()
+    with pytest.raises(ParameterError):
+        write_model(model, header, tensors)
+    assert model.read_bytes() == before
+
+
+# Damage is told ----------------------------------------------------------------------------------
+
+
+def test_every_cut_is_told(model, tmp_path):
+    whole, cut = model.read_bytes(), tmp_path / "cut"
+    for n in range(len(whole)):
+        cut.write_bytes(whole[:n])
+        assert "cut" in told_by(cut)
+
+
+def test_many_cuts_of_a_larger_file_are_told(tmp_path):
+    path = tmp_path / "large"
+    write_model(path, HEADER, {**TENSORS, "large": np.random.default_rng(0).random(200_000)})
+    size = path.stat().st_size
+    for n in sorted(random.Random(0).sample(range(size), 150), reverse=True):
+        os.truncate(path, n)
+        told_by(path)
+
+
+def test_every_flipped_byte_is_told(model, tmp_path):
+    whole, flipped = bytearray(model.read_bytes()), tmp_path / "flipped"
+    for n in range(len(whole)):
+        for mask in (0x01, 0x20, 0xFF):
+            whole[n] ^= mask
+            flipped.write_bytes(whole)
+            told_by(flipped)
+            whole[n] ^= mask
+
+
+def test_bytes_appended_are_told(model):
+    with open(model, "ab") as file:
+        file.write(b"more")
+    assert "4 bytes were appended" in told_by(model)
+
+
+def test_a_newer_format_asks_for_a_newer_thresher(tmp_path):
+    told = told_by(forge(tmp_path / "m", {}, format_version=2, thresher_version="9.1"))
+    assert "format 2" in told and "Thresher 9.1" in told and "Install a newer" in told
+
+
+def one(dtype="F32", shape=(2,), data_offsets=(0, 8)):
+    return {"w": {"dtype": dtype, "shape": shape, "data_offsets": data_offsets}}
+
+
+def test_a_forged_file_is_read_when_it_is_right(tmp_path):
+    path = forge(tmp_path / "m", one(), np.array([1, 2], "f4").tobytes())
+    assert read_model(path)[1]["w"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        one(dtype="F128"),
+        one(dtype=["F32"]),
+        one(shape=(3,)),
+        one(shape=(2.0,)),
+        one(shape=(-2, -1)),
+        one(shape=("x", 10**12)),
+        one(shape=2),
+        one(shape=(True, 2)),
+        one(shape=[1] * 40),
+        one(shape=(10**9, 10**6), data_offsets=(0, 4 * 10**15)),
+        one(shape=(0, 2**47, 2**47), data_offsets=(0, 0)),
+        one(data_offsets=(8, 16)),
+        one(data_offsets=(0, 8, 8)),
+        one(data_offsets=None),
+        {"w": None},
+        {"w": []},
+        {**one(), "v": one()["w"]},
+        {},
+    ],
+)
+def test_a_lying_layout_is_told_and_costs_no_memory(tmp_path, layout):
+    told_by(forge(tmp_path / "m", layout, bytes(8)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", "{", '"x"', "[" * 100_000, '{"format_version": %s}' % ("9" * 5000)],
+)
+def test_a_header_of_nonsense_is_told(tmp_path, text):
+    assert "damaged" in told_by(forge(tmp_path / "m", {}, text=text or " "))
+
+
+@pytest.mark.parametrize("said", [{"format_version": v} for v in (0, -1, None, "1", 1.0, True)])
+def test_a_version_that_is_none_is_told(tmp_path, said):
+    assert "damaged" in told_by(forge(tmp_path / "m", {}, **said))
+
+
+def test_a_length_that_lies_is_told(model):
+    whole = model.read_bytes()
+    for length in (0, 10, 36, 37, 10**6, 10**10, 2**63, 2**64 - 1):
+        model.write_bytes(length.to_bytes(8, "little") + whole[8:])
+        assert "damaged" in told_by(model)
+
+
+# Other files are not taken for models -------------------------------------------------------------
+
+
+def test_foreign_files_are_told(tmp_path):
+    numpy = pytest.importorskip("safetensors.numpy")
+    path = tmp_path / "foreign"
+    contents = {
+        "text": b"grain,oats and straw\n" * 9,
+        "short": b"\0",
+        "picture": b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(99),
+        "safetensors": numpy.save({"w": np.zeros(2)}),
+        "safetensors with metadata": numpy.save({"w": np.zeros(2)}, {"format": "pt"}),
+        "noise": random.Random(0).randbytes(500),
+    }
+    for content in contents.values():
+        path.write_bytes(content)
+        assert "is not a model of Thresher" in told_by(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "oats")
+    assert "is not a model of Thresher" in told_by(path)
+
+
+def test_what_is_no_file_is_told(tmp_path):
+    (tmp_path / "empty").touch()
+    assert "is empty" in told_by(tmp_path / "empty")
+    assert "There is no model file" in told_by(tmp_path / "missing")
+    assert "is not a file" in told_by(tmp_path)
+    assert "cannot be read" in told_by(tmp_path / "empty" / "m")
+    assert "cannot be read" in told_by("a\0b")
+    os.mkfifo(tmp_path / "pipe")
+    assert "is not a file" in told_by(tmp_path / "pipe")
+
+
+# Saving is all or nothing -------------------------------------------------------------------------
+
+
+def refused(path):
+    with pytest.raises(ModelError) as told:
+        write_model(path, HEADER, TENSORS)
+    return str(told.value)
+
+
+def test_places_that_cannot_be_written_are_told(tmp_path):
+    assert "it is a folder" in refused(tmp_path)
+    assert "there is no folder" in refused(tmp_path / "missing" / "m")
+    assert "a device or a pipe" in refused("/dev/null")
+    assert "cannot be written" in refused("a\0b")
+    assert "File name too long" in refused(tmp_path / ("m" * 300))
+    os.symlink("loop", tmp_path / "loop")
+    assert "a link in a circle" in refused(tmp_path / "loop")
+    assert os.listdir(tmp_path) == ["loop"]
+
+
+def run(script, *arguments, **how):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, **how).stdout
+
+
+SAVE = """
+import os, sys
+import numpy as np
+from thresher.errors import ModelError
+from thresher.storage import write_model
+if os.getuid() == 0 and sys.argv[2] == "as nobody":
+    os.setgid(65534), os.setuid(65534)
+try:
+    write_model(sys.argv[1], {}, {"w": np.zeros(100_000)})
+except ModelError as told:
+    print(told)
+"""
+
+
+def test_a_folder_without_the_right_to_write_is_told():
+    with tempfile.TemporaryDirectory() as folder:  # not tmp_path, which another user cannot reach
+        os.chmod(folder, 0o755)
+        (Path(folder) / "locked").mkdir(mode=0o555)
+        path = Path(folder) / "locked" / "m"
+        assert run(SAVE, path, "as nobody").strip() == (
+            f"The model cannot be written to {path}: Permission denied."
+        )
+
+
+def test_a_write_protected_model_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        path = Path(folder) / "m"
+        write_model(path, HEADER, TENSORS)
+        os.chmod(path, 0o444)
+        assert "it is write-protected" in run(SAVE, path, "as nobody")
+        assert_same(read_model(path), HEADER, TENSORS)
+
+
+def test_a_full_disk_leaves_the_old_model(model):
+    """The system refuses the file's 100,001st byte (RLIMIT_FSIZE), as a full disk does."""
+    limit = (100_000, 100_000)
+    told = run(SAVE, model, "", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+    assert told.strip() == f"The model cannot be written to {model}: File too large."
+    assert_same(read_model(model), HEADER, TENSORS)
+    assert os.listdir(model.parent) == [model.name]
+
+
+def test_a_disk_that_is_really_full_leaves_the_old_model(model):
+    """A file system of 100 kB, where the system lets us make one."""
+    disk = model.parent / "disk"
+    disk.mkdir()
+    mount = 'mount -t tmpfs -o size=100k none "$1" && '
+    own = ["unshare", "-rm", "sh", "-c"]
+    if subprocess.run([*own, mount + "true", "sh", disk], capture_output=True).returncode:
+        pytest.skip("the system allows no file system of one's own")
+    steps = 'cp "$2" "$1/m" && "$3" -c "$4" "$1/m" "" && cp "$1/m" "$2" && ls -A "$1"'
+    command = [*own, mount + steps, "sh", disk, model, sys.executable, SAVE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    told, *left = done.stdout.splitlines()
+    assert told.endswith("No space left on device.")
+    assert left == ["m"]
+    assert_same(read_model(model), HEADER, TENSORS)
+
+
+def test_permissions_are_kept_and_new_files_follow_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_model(tmp_path / "m", HEADER, TENSORS)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "m").stat().st_mode & 0o777 == 0o640
+    os.chmod(tmp_path / "m", 0o600)
+    write_model(tmp_path / "m", {}, {})
+    assert (tmp_path / "m").stat().st_mode & 0o777 == 0o600
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder/m")
+    for header in ({"n": 1}, {"n": 2}):
+        write_model(tmp_path / "link", header, {})
+        assert (tmp_path / "link").is_symlink()
+        assert read_model(tmp_path / "folder" / "m")[0] == header
+
+
+# One child after the other dies at the next line of the module that a save comes to, until a save
+# comes to its end; after each death the file must be the old model or the new one.
+DIE_AT_EACH_LINE = """
+import os, signal, sys
+import numpy as np
+from thresher import storage
+
+OLD, NEW = np.zeros(50_000), np.ones(60_000)
+
+def die_at(line):
+    left = line
+    def trace(frame, event, argument):
+        nonlocal left
+        if frame.f_code.co_filename != storage.__file__:
+            return None
+        left -= event == "line"
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+    return trace
+
+line, olds, news, died = 0, 0, 0, True
+while died:
+    line += 1
+    storage.write_model(sys.argv[1], {"n": 0}, {"w": OLD})
+    child = os.fork()
+    if not child:
+        sys.settrace(die_at(line))
+        storage.write_model(sys.argv[1], {"n": 1}, {"w": NEW})
+        os._exit(0)
+    died = os.waitpid(child, 0)[1] == signal.SIGKILL
+    header, tensors = storage.read_model(sys.argv[1])
+    assert np.array_equal(tensors["w"], NEW if header["n"] else OLD)
+    olds, news = olds + (not header["n"]), news + header["n"]
+print(olds, news)
+"""
+
+
+def test_dying_at_any_line_of_a_save_leaves_the_old_model_or_the_new(tmp_path):
+    olds, news = map(int, run(DIE_AT_EACH_LINE, tmp_path / "m").split())
+    assert olds > 50 and news > 3
+
+
+SAVE_FOR_EVER = """
+import itertools, sys
+import numpy as np
+from thresher.storage import write_model
+for n in itertools.count():
+    write_model(sys.argv[1], {"n": n}, {"w": np.full(200_000, n)})
+    if not n:
+        print("saved", flush=True)
+"""
+
+
+def test_being_killed_at_random_leaves_a_whole_model(tmp_path):
+    chance = random.Random(0)
+    for _ in range(8):
+        saver = subprocess.Popen(
+            [sys.executable, "-c", SAVE_FOR_EVER, tmp_path / "m"], stdout=subprocess.PIPE
+        )
+        saver.stdout.readline()
+        time.sleep(chance.random() / 10)
+        saver.kill()
+        saver.communicate()
+        header, tensors = read_model(tmp_path / "m")
+        np.testing.assert_array_equal(tensors["w"], np.full(200_000, header["n"]))
+
+
+def test_an_interrupt_at_any_line_leaves_no_temporary_file(tmp_path):
+    path = tmp_path / "m"
+    for line in itertools.count(1):
+        write_model(path, {"n": 0}, TENSORS)
+        left = line
+
+        def interrupt(frame, event, argument):
+            nonlocal left
+            if frame.f_code.co_filename != storage.__file__:
+                return None
+            left -= event == "line"
+            if not left:
+                raise KeyboardInterrupt
+            return interrupt
+
+        before = sys.gettrace()
+        sys.settrace(interrupt)
+        try:
+            write_model(path, {"n": 1}, TENSORS)
+            break
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        assert os.listdir(tmp_path) == ["m"]
+        assert read_model(path)[0]["n"] in (0, 1)
+    assert line > 50
+
+
+# What a station asks of its part of a model -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "shape", "bounds", "told"),
+    [
+        ("bias", np.float32, (2, 3), {}, "lacks the tensor 'bias'"),
+        ("weights", np.float64, (2, 3), {}, "holds float32; float64 belongs there"),
+        ("weights", np.float32, (3, 2), {}, "has the shape 2 x 3; it must be 3 x 2"),
+        ("weights", np.float32, (None, 4), {}, "must be any x 4"),
+        ("weights", np.float32, (None,), {}, "must be any."),
+        ("scale", np.float64, (1,), {}, "has the shape a single number"),
+        ("weights", np.float32, (2, 3), {"low": 1}, "holds 0.0; values from 1"),
+        ("weights", np.float32, (2, 3), {"high": 4}, "holds 5.0; values up to 4"),
+        ("unknown", np.float32, (2,), {"low": 0}, "holds nan"),
+        ("unknown", np.float32, (2,), {"high": 9}, "holds nan"),
+    ],
+)
+def test_a_tensor_that_is_not_as_it_must_be_is_told(name, dtype, shape, bounds, told):
+    tensors = {**TENSORS, "unknown": np.array([1, np.nan], np.float32)}
+    with pytest.raises(ModelError, match=re.escape(told)):
+        require_tensor(tensors, name, dtype, shape, **bounds)
+
+
+def test_a_tensor_that_is_as_it_must_be_is_returned():
+    got = require_tensor(TENSORS, "weights", np.float32, (None, 3), low=0, high=5)
+    assert got is TENSORS["weights"]
+    assert require_tensor(TENSORS, "nothing", np.int32, (0, 3), low=0, high=5).size == 0
+
+
+def test_a_field_is_of_its_type_or_told():
+    header = {"n": 3, "on": True, "name": None}
+    assert require_field(header, "n", int) == 3
+    assert type(require_field(header, "n", float)) is float
+    for name, kind in [("on", int), ("n", bool), ("name", str), ("missing", dict)]:
+        with pytest.raises(ModelError, match=f"'{name}'.*must be a {kind.__name__}"):
+            require_field(header, name, kind)
