@@ -1,0 +1,113 @@
+"""y as people give it, and the columns of weights that stand for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thresher._rows import Labels
+
+
+class Found(NamedTuple):
+    """What was found in y: one value per document, or the list of its labels."""
+
+    kind: str  # "single" or "multilabel"
+    values: Sequence[Any]
+    classes: np.ndarray  # sorted
+
+
+def read_targets(y: Any) -> Found:
+    """Read y: one class per document, an indicator matrix, or a list of lists of labels."""
+    if _is_list_of_lists(y):
+        lists = [list(one) for one in y]
+        classes = sorted({label for one in lists for label in one})
+        return Found("multilabel", lists, np.array(classes))
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import column_or_1d
+
+    if type_of_target(y, input_name="y") == "multilabel-indicator":
+        dense = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+        lists = [np.flatnonzero(row).tolist() for row in dense]
+        return Found("multilabel", lists, np.arange(dense.shape[1]))
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return Found("single", y, np.unique(y))
+
+
+def _is_list_of_lists(y: Any) -> bool:
+    """Tell lists of labels from an indicator matrix written as lists of zeros and ones."""
+    if not isinstance(y, list | tuple) or not y:
+        return False
+    if not all(isinstance(one, list | tuple | set | frozenset) for one in y):
+        return False
+    same_length = len({len(one) for one in y}) == 1
+    return not (same_length and all(value in (0, 1) for one in y for value in one))
+
+
+class Targets(NamedTuple):
+    """Which classes there are and how they lie in the columns."""
+
+    kind: str
+    classes: np.ndarray
+    single_column: bool  # two classes met together: one column, positive for the second
+
+    @staticmethod
+    def first(found: Found, classes: Any = None) -> Targets:
+        """Begin with the classes given, or with those found."""
+        known = found.classes if classes is None else np.unique(classes)
+        strangers = np.setdiff1d(found.classes, known)
+        if len(strangers):
+            raise ValueError(
+                f"y contains {strangers.tolist()}, which `classes` {known.tolist()} does not."
+            )
+        return Targets(found.kind, known, found.kind == "single" and len(known) == 2)
+
+    def extended(self, found: Found) -> Targets:
+        """Add the classes not known yet, after those that are."""
+        if found.kind != self.kind:
+            raise ValueError(
+                f"y is {found.kind} now and was {self.kind} before; learn them separately."
+            )
+        strangers = np.setdiff1d(found.classes, self.classes)
+        if not len(strangers):
+            return self
+        classes = np.concatenate([self.classes, strangers])
+        return Targets(self.kind, classes, False)
+
+    @property
+    def n_columns(self) -> int:
+        return 1 if self.single_column else len(self.classes)
+
+    def encode(self, values: Sequence[Any]) -> Labels:
+        """Return the columns of each document's classes."""
+        if self.single_column:
+            positive = np.asarray(values) == self.classes[1]
+            indptr = np.concatenate([[0], np.cumsum(positive)])
+            return Labels(indptr, np.zeros(indptr[-1], np.int32), 1)
+        order = np.argsort(self.classes)
+        if self.kind == "single":
+            columns = order[np.searchsorted(self.classes, values, sorter=order)]
+            return Labels(np.arange(len(columns) + 1), columns.astype(np.int32), self.n_columns)
+        column = {label: k for k, label in enumerate(self.classes.tolist())}
+        lists = [[column[label] for label in one] for one in values]
+        return Labels.from_lists(lists, self.n_columns)
+
+    def as_decisions(self, scores: np.ndarray) -> np.ndarray:
+        """Return scores in scikit-learn's shape: one-dimensional where there are two classes."""
+        if self.kind == "single" and len(self.classes) <= 2:
+            if scores.shape[1] == 2:
+                return np.asarray(scores[:, 1] - scores[:, 0])
+            return scores[:, 0]
+        return scores
+
+    def predict(self, scores: np.ndarray) -> np.ndarray:
+        """Return the class of the highest score, or every class whose score is above zero."""
+        if self.kind == "multilabel":
+            return (scores > 0).astype(np.int64)
+        if self.single_column:
+            column = (scores[:, 0] > 0).astype(np.intp)
+        else:
+            column = np.argmax(scores, axis=1)
+        return np.asarray(self.classes[column])
