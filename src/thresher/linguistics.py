@@ -1,0 +1,361 @@
+"""What is done once for each distinct word: stop words, word classes, lemmas, stems."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Self
+
+from thresher._estimator import Estimator
+from thresher.errors import ModelError, ParameterError
+from thresher.storage import require_field
+
+__all__ = ["LANGUAGES", "WORD_CLASSES", "Linguistics", "stop_words"]
+
+Step = Callable[[list[str]], list[str | None]]
+
+# The names are PyStemmer's where it has the language; the codes are simplemma's.
+# fmt: off
+LANGUAGES = {
+    "albanian": "sq", "ancient greek": "grc", "arabic": "ar", "armenian": "hy", "asturian": "ast",
+    "basque": "eu", "bulgarian": "bg", "catalan": "ca", "croatian": "hbs", "czech": "cs",
+    "danish": "da", "dutch": "nl", "english": "en", "esperanto": "eo", "estonian": "et",
+    "finnish": "fi", "french": "fr", "galician": "gl", "georgian": "ka", "german": "de",
+    "greek": "el", "hebrew": "he", "hindi": "hi", "hungarian": "hu", "icelandic": "is",
+    "indonesian": "id", "irish": "ga", "italian": "it", "latin": "la", "latvian": "lv",
+    "lithuanian": "lt", "luxembourgish": "lb", "macedonian": "mk", "malay": "ms",
+    "malayalam": "ml", "manx": "gv", "middle english": "enm", "nepali": "ne",
+    "northern sami": "se", "norwegian": "nb", "nynorsk": "nn", "persian": "fa", "polish": "pl",
+    "portuguese": "pt", "romanian": "ro", "russian": "ru", "scottish gaelic": "gd",
+    "serbian": "hbs", "sesotho": "st", "slovak": "sk", "slovenian": "sl", "spanish": "es",
+    "swahili": "sw", "swedish": "sv", "tagalog": "tl", "tamil": "ta", "turkish": "tr",
+    "ukrainian": "uk", "welsh": "cy", "yiddish": "yi",
+}
+# fmt: on
+_NAMES = {code: name for name, code in LANGUAGES.items()}
+_NAMES |= {"hr": "croatian", "no": "norwegian", "sr": "serbian"}  # codes that simplemma lacks
+
+WORD_CLASSES = {
+    "noun": frozenset({"NOUN", "PROPN"}),
+    "verb": frozenset({"VERB", "AUX"}),
+    "adjective": frozenset({"ADJ"}),
+    "adverb": frozenset({"ADV"}),
+}
+
+_NOUNS_ARE_CAPITALISED = frozenset({"de", "lb"})
+
+
+class Linguistics(Estimator):
+    """Fold the words of a language together, and leave out those that say little.
+
+    A word passes these stations, of which each is only there if it was asked for: stop words, word
+    classes, lemma, stop words again (so that no stop word comes back as a lemma), stem.
+
+    Each is applied to a distinct word once, whatever the number of its occurrences. The libraries
+    and dictionaries are loaded when the first word is folded.
+
+    Parameters
+    ----------
+    language : str
+        Name or ISO 639 code of the language, such as "german" or "de". Default "english".
+    stop_words : str, iterable of str or None
+        Words to leave out, in upper or lower case: "language" for the function words of
+        `language`, another language's name for that language's, or the words themselves.
+        Default None: no stop words.
+    stem : bool or str
+        Replace a word by its stem; the name of a PyStemmer algorithm, such as "porter", to use that
+        one. Stems are made for lower-case words. Default False.
+    lemmatize : bool
+        Replace a word by the form under which a dictionary has it (simplemma's); a word that is
+        not in the dictionary stays as it is. A word in lower case gives a lemma in lower case.
+        Default False.
+    word_classes : sequence of str or None
+        Keep only words that can be of one of these classes: "noun", "verb", "adjective", "adverb".
+        English only; needs lemminflect. Function words (the stop words of English, auxiliary verbs
+        included) are of no class, nor is anything without a letter. Words that are not in the
+        lexicon, most of them names and abbreviations, count as nouns. Default None: all words.
+
+    Examples
+    --------
+    >>> linguistics = Linguistics(stop_words="language", lemmatize=True)
+    >>> linguistics.fold(["the", "companies", "said", "1987"])
+    [None, 'company', 'say', '1987']
+    >>> Linguistics(language="german", stem=True).fold(["häuser", "hauses"])
+    ['haus', 'haus']
+    >>> Linguistics(word_classes=("noun", "verb")).fold(["the", "quickly", "rising", "dlrs"])
+    [None, None, 'rising', 'dlrs']
+    """
+
+    _prepared: tuple[dict[str, Any], list[Step]] | None = None
+
+    def __init__(
+        self,
+        *,
+        language: str = "english",
+        stop_words: str | Iterable[str] | None = None,
+        stem: bool | str = False,
+        lemmatize: bool = False,
+        word_classes: Sequence[str] | None = None,
+    ) -> None:
+        self.language = language
+        self.stop_words = stop_words
+        self.stem = stem
+        self.lemmatize = lemmatize
+        self.word_classes = word_classes
+
+    def fold(self, words: Iterable[str]) -> list[str | None]:
+        """Return what each word counts as, and None for a word to leave out.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Distinct words; those in lower case are understood best.
+        """
+        folded: list[str | None] = list(_encodable(list(words)))
+        for step in self._steps():
+            alive = [place for place, word in enumerate(folded) if word]
+            results = step([folded[place] for place in alive])  # type: ignore[misc]
+            for place, word in zip(alive, results, strict=True):
+                folded[place] = word
+        return [word or None for word in folded]
+
+    def state(self) -> dict[str, Any]:
+        """Return all that is needed to fold the same words alike, as JSON can hold it.
+
+        The stop words are written out, so that a later list of the language changes nothing.
+        """
+        stopped = self._stop_words()
+        return {
+            "language": _language(self.language),
+            "stop_words": None if stopped is None else sorted(stopped),
+            "stem": self.stem,
+            "lemmatize": bool(self.lemmatize),
+            "word_classes": None if self.word_classes is None else list(self.word_classes),
+            "libraries": self._libraries(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Return the linguistics that `state` describes; warn if a library is another version.
+
+        Parameters
+        ----------
+        state : dict
+            As returned by `state`.
+
+        Raises
+        ------
+        ModelError
+            The state is not one that `state` returns.
+        """
+        words, classes, stem = (state.get(name) for name in ("stop_words", "word_classes", "stem"))
+        made = cls(
+            language=require_field(state, "language", str),
+            stop_words=None if words is None else require_field(state, "stop_words", list),
+            stem=stem if isinstance(stem, str) else require_field(state, "stem", bool),
+            lemmatize=require_field(state, "lemmatize", bool),
+            word_classes=None if classes is None else require_field(state, "word_classes", list),
+        )
+        recorded = require_field(state, "libraries", dict)
+        try:
+            made._steps()
+            installed = made._libraries()
+        except ParameterError as error:
+            raise ModelError(f"The model's way with words cannot be followed: {error}") from error
+        for name, version in installed.items():
+            if recorded.get(name) != version:
+                warnings.warn(
+                    f"The model was made with {name} {recorded.get(name)}, and {version} is "
+                    "installed: a few words may be folded in another way than it learned.",
+                    stacklevel=2,
+                )
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Stemmers cannot be copied; they are made again when needed.
+        return {name: value for name, value in vars(self).items() if name != "_prepared"}
+
+    def _steps(self) -> list[Step]:
+        """Return the stations in their order, made again if a parameter has changed."""
+        parameters = self.get_params(deep=False)
+        if self._prepared is None or self._prepared[0] != parameters:
+            self._prepared = parameters, self._make_steps()
+        return self._prepared[1]
+
+    def _make_steps(self) -> list[Step]:
+        language, stopped = _language(self.language), self._stop_words()
+        steps: list[Step] = []
+        if stopped:
+            steps.append(_without(stopped))
+        if self.word_classes is not None:
+            steps.append(_of_classes(_classes(self.word_classes), language))
+        if self.lemmatize:
+            steps.append(_lemmas(language))
+            if stopped:
+                steps.append(_without(stopped))
+        if self.stem:
+            steps.append(_stems(language if self.stem is True else self.stem))
+        return steps
+
+    def _stop_words(self) -> frozenset[str] | None:
+        if self.stop_words is None:
+            return None
+        if isinstance(self.stop_words, str):
+            named = self.language if self.stop_words == "language" else self.stop_words
+            return stop_words(named)
+        if isinstance(self.stop_words, Iterator):
+            self.stop_words = tuple(self.stop_words)  # it can be read only once
+        words = self.stop_words if isinstance(self.stop_words, Iterable) else [self.stop_words]
+        if wrong := [word for word in words if not isinstance(word, str)]:
+            raise ParameterError(
+                f"Linguistics: stop_words holds {wrong[0]!r}; it must be 'language', the name of "
+                "a language, or hold nothing but strings."
+            )
+        return frozenset(word.lower() for word in words)
+
+    def _libraries(self) -> dict[str, str]:
+        """Return the version of each library that takes part."""
+        versions = {}
+        if self.stem:
+            versions["PyStemmer"] = str(_library("Stemmer", "PyStemmer").version())
+        if self.lemmatize:
+            versions["simplemma"] = str(_library("simplemma").__version__)
+        if self.word_classes is not None:
+            versions["lemminflect"] = str(_library("lemminflect").__version__)
+        return versions
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Return the function words of a language: articles, pronouns, prepositions, auxiliaries.
+
+    Parameters
+    ----------
+    language : str
+        Name or ISO 639 code of the language.
+
+    Examples
+    --------
+    >>> len(stop_words("danish")), "og" in stop_words("da")
+    (188, True)
+    """
+    from importlib.resources import files
+
+    name = _language(language)
+    folder = files("thresher") / "stopwords"
+    file = folder / f"{name}.txt"
+    if not file.is_file():
+        lists = sorted(entry.name.removesuffix(".txt") for entry in folder.iterdir())
+        raise _lacking(f"There are no stop words for {name!r}", lists, ", or list the words")
+    return frozenset(file.read_text(encoding="utf-8").split())
+
+
+def _language(language: str) -> str:
+    """Return the name of the language that is meant by a name or a code."""
+    if isinstance(language, str):
+        asked = language.strip().lower()
+        if asked in LANGUAGES:
+            return asked
+        if asked in _NAMES:
+            return _NAMES[asked]
+    raise _lacking(f"The language {language!r} is not known", sorted(LANGUAGES))
+
+
+def _lacking(what: str, known: Iterable[str], remedy: str = "") -> ParameterError:
+    return ParameterError(f"{what}; choose one of {', '.join(known)}{remedy}.")
+
+
+def _library(module: str, package: str | None = None) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ParameterError(
+            f"Linguistics needs {package or module}, which is not installed: "
+            f"run `pip install {package or module}`."
+        ) from error
+
+
+def _encodable(words: list[str]) -> list[str]:
+    """Return the words with any half of a surrogate pair replaced: it is no text in UTF-8."""
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:
+        return [word.encode("utf-8", "replace").decode() for word in words]
+    return words
+
+
+# The stations ------------------------------------------------------------------------------------
+
+
+def _without(stopped: frozenset[str]) -> Step:
+    def step(words: list[str]) -> list[str | None]:
+        return [None if word.lower() in stopped else word for word in words]
+
+    return step
+
+
+def _classes(word_classes: Sequence[str]) -> frozenset[str]:
+    """Return the lexicon's tags for our word classes."""
+    asked = set(word_classes)
+    if not asked or not asked.issubset(WORD_CLASSES):
+        raise ParameterError(
+            f"Linguistics: word_classes is {word_classes!r}; it must hold one or more of "
+            f"{', '.join(map(repr, WORD_CLASSES))}."
+        )
+    return frozenset().union(*(WORD_CLASSES[name] for name in asked))
+
+
+def _of_classes(tags: frozenset[str], language: str) -> Step:
+    if language != "english":
+        raise ParameterError(
+            f"Linguistics: word_classes is given and language is {language!r}; "
+            "word classes are known for 'english' only, so leave word_classes out."
+        )
+    lexicon = _library("lemminflect").getAllLemmas
+    function_words = stop_words("english")
+    unknown_is_kept = "NOUN" in tags
+
+    def can_be(word: str) -> bool:
+        lowered = word.lower()
+        if lowered in function_words or not any(map(str.isalpha, word)):
+            return False
+        known = lexicon(lowered)
+        return not tags.isdisjoint(known) if known else unknown_is_kept
+
+    return lambda words: [word if can_be(word) else None for word in words]
+
+
+def _lemmas(language: str) -> Step:
+    simplemma = _library("simplemma")
+    supported = import_module(
+        "simplemma.strategies.dictionaries.dictionary_factory"
+    ).SUPPORTED_LANGUAGES
+    code = LANGUAGES[language]
+    if code not in supported:
+        known = sorted(name for name, code in LANGUAGES.items() if code in supported)
+        raise _lacking(f"There are no lemmas for {language!r}", known, ", or use stem=True")
+
+    def lemma(word: str) -> str:
+        found: str = simplemma.lemmatize(word, lang=code)
+        if word != word.lower():
+            return found
+        if code in _NOUNS_ARE_CAPITALISED and found != word:
+            # In small letters "haus" is read as a form of "hausen"; the noun is likelier.
+            found = simplemma.lemmatize(word.capitalize(), lang=code)
+        return found.lower()
+
+    return lambda words: [lemma(word) for word in words]
+
+
+def _stems(algorithm: str) -> Step:
+    stemmer = _library("Stemmer", "PyStemmer")
+    if algorithm not in stemmer.algorithms():
+        raise _lacking(f"There is no stemmer {algorithm!r}", stemmer.algorithms())
+    made = stemmer.Stemmer(algorithm, 0)  # no cache: each word comes once
+
+    def step(words: list[str]) -> list[str | None]:
+        return [stem or word for stem, word in zip(made.stemWords(words), words, strict=True)]
+
+    return step
