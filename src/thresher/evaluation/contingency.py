@@ -1,0 +1,84 @@
+"""The table of right and wrong decisions, and what is read from it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Contingency", "harmonic_mean", "ratio"]
+
+
+class Contingency(NamedTuple):
+    """Right and wrong decisions, counted; each field is a number, or an array over categories.
+
+    Examples
+    --------
+    >>> table = Contingency(1024, 69, 63, 2143)  # a decision tree on "earnings" in Reuters
+    >>> print(f"{table.accuracy:.3f} {table.precision:.3f} {table.recall:.3f} {table.f1:.3f}")
+    0.960 0.937 0.942 0.939
+    """
+
+    true_positives: Any  # assigned, and the document belongs
+    false_positives: Any
+    false_negatives: Any
+    true_negatives: Any
+
+    @property
+    def precision(self) -> Any:
+        """Share of the assigned documents that belong; 0 if none was assigned and some belong."""
+        assigned = self.true_positives + self.false_positives
+        return ratio(self.true_positives, np.maximum(assigned, self.false_negatives > 0))
+
+    @property
+    def recall(self) -> Any:
+        """Share of the documents that belong which were assigned."""
+        return ratio(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def f1(self) -> Any:
+        """Harmonic mean of precision and recall."""
+        return self.f_beta(1.0)
+
+    def f_beta(self, beta: float) -> Any:
+        """Harmonic mean of precision and recall in which recall weighs `beta` times as much."""
+        weight = beta * beta
+        top = (1 + weight) * self.true_positives
+        return ratio(top, top + weight * self.false_negatives + self.false_positives)
+
+    @property
+    def accuracy(self) -> Any:
+        """Share of the decisions that are right."""
+        return ratio(self.true_positives + self.true_negatives, sum(self))
+
+    @property
+    def error(self) -> Any:
+        """Share of the decisions that are wrong."""
+        return ratio(self.false_positives + self.false_negatives, sum(self))
+
+    @property
+    def fallout(self) -> Any:
+        """Share of the documents that do not belong which were assigned."""
+        return ratio(self.false_positives, self.false_positives + self.true_negatives)
+
+    def total(self) -> Contingency:
+        """Return the table summed over the categories, from which micro averages are read."""
+        return Contingency(*(int(np.sum(cell)) for cell in self))
+
+
+def harmonic_mean(precision: float, recall: float) -> float:
+    """Return the F1 of a precision and a recall, which may be averages themselves.
+
+    Examples
+    --------
+    >>> round(harmonic_mean(80.25, 61.61), 1)
+    69.7
+    """
+    return ratio(2 * precision * recall, precision + recall)  # type: ignore[no-any-return]
+
+
+def ratio(top: Any, bottom: Any) -> Any:
+    """Divide, 0/0 being NaN without a warning."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.true_divide(top, bottom)
+    return float(found) if np.ndim(found) == 0 else found

@@ -1,0 +1,324 @@
+"""All measures of one set of documents: per category, and micro, macro and pooled averages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thresher._rows import Labels
+from thresher.errors import ParameterError
+from thresher.evaluation.contingency import Contingency, harmonic_mean, ratio
+from thresher.evaluation.ranking import CutPoints, Positives, Tie, adjusted_thresholds, rankings
+
+__all__ = ["Evaluation", "evaluate"]
+
+_OVER_ALL = ("accuracy", "error", "fallout", "adjusted_error")  # defined without positives too
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What `evaluate` found.
+
+    Attributes
+    ----------
+    categories : list of str
+        The names of the categories.
+    n_documents : int
+        How many documents were measured.
+    contingency : Contingency
+        Right and wrong decisions; arrays over categories.
+    per_category : dict of str to array
+        Each measure, an array over categories: `positives`, `assigned`, `precision`, `recall`,
+        `f1`, `accuracy`, `error`, `fallout`; from the ranking, `break_even` (precision at k = the
+        number of positives), `break_even_interpolated`, `maximal_f1`, `average_precision` and
+        `rank_loss`; with training scores, `adjusted_f1`, `adjusted_precision`, `adjusted_recall`
+        and `adjusted_error`.
+    micro : dict of str to float
+        Measures of the summed contingency table; for `break_even` and `average_precision`, the
+        mean over all positives of all categories.
+    macro : dict of str to float
+        Means over categories. `f1` is the mean of the F1s; `f1_of_means` is the harmonic mean of
+        macro precision and macro recall.
+    pooled : dict of str to float
+        `break_even` and `break_even_interpolated` of all pairs of document and category in one
+        ranking.
+    exact_match : float
+        Share of the documents that got exactly their labels; the accuracy, when each has one.
+
+    Examples
+    --------
+    >>> found = evaluate(np.array([[2.0], [-1.0], [1.0]]), np.array([[1], [0], [0]]), ["grain"])
+    >>> print(found)
+    3 documents, 1 category; 66.7 % of the documents got exactly their labels.
+                  precision  recall     F1  break-even  average precision
+    micro              50.0   100.0   66.7       100.0              100.0
+    macro              50.0   100.0   66.7       100.0              100.0
+    pooled                                       100.0
+    <BLANKLINE>
+    1 grain            50.0   100.0   66.7       100.0              100.0
+    """
+
+    categories: list[str]
+    n_documents: int
+    contingency: Contingency
+    per_category: dict[str, np.ndarray]
+    micro: dict[str, float]
+    macro: dict[str, float]
+    pooled: dict[str, float]
+    exact_match: float
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return one row per category: its name and, by name, each measure."""
+        columns = {name: values.tolist() for name, values in self.per_category.items()}
+        return [
+            {"category": category, **{name: values[c] for name, values in columns.items()}}
+            for c, category in enumerate(self.categories)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can say it, NaN being null."""
+        found = {
+            "documents": self.n_documents,
+            "exact_match": self.exact_match,
+            "micro": self.micro,
+            "macro": self.macro,
+            "pooled": self.pooled,
+            "categories": self.table(),
+        }
+        return _without_nan(found)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return _as_text(self)
+
+
+def evaluate(
+    scores: np.ndarray | None,
+    labels: Labels | np.ndarray,
+    categories: Sequence[str] | None = None,
+    *,
+    decisions: np.ndarray | None = None,
+    training_scores: np.ndarray | None = None,
+    training_labels: Labels | np.ndarray | None = None,
+    beta: float | None = None,
+) -> Evaluation:
+    """Measure scores and decisions against the labels.
+
+    Parameters
+    ----------
+    scores : array of shape (documents, categories) or None
+        The higher, the more surely the document belongs. None when there are only decisions; the
+        measures of a ranking are then left out.
+    labels : Labels or array of shape (documents, categories)
+        Which documents belong. There may be more categories than columns of scores.
+    categories : sequence of str, optional
+        Their names; by default their numbers.
+    decisions : bool array of shape (documents, categories), optional
+        Which categories were assigned; by default, those with a score above zero.
+    training_scores, training_labels : optional
+        Scores and labels of the training documents. When both are given, the adjusted measures are
+        added: those of the thresholds that are best on the training documents.
+    beta : float, optional
+        Adds `f_beta`, in which recall weighs `beta` times as much as precision.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> scores = np.array([[2.0, -1.0], [1.0, 3.0], [-1.0, 0.5]])
+    >>> truth = np.array([[1, 0], [0, 1], [1, 0]])
+    >>> found = evaluate(scores, truth, ["grain", "ship"])
+    >>> found.micro["f1"], found.macro["break_even"]
+    (0.57, 0.75)
+    """
+    positives = Positives.of(labels)
+    names = _names(categories, len(positives.counts))
+    if scores is not None:
+        scores = positives.check(scores, "scores")
+        decisions = scores > 0 if decisions is None else decisions
+    if decisions is None:
+        raise ParameterError("There is nothing to evaluate: give scores, decisions or both.")
+    decisions = positives.check(decisions, "decisions").astype(bool, copy=False)
+    table = _count(decisions, positives)
+    found = _decision_measures(table, beta)
+    micro = _rates(table.total(), beta)
+    pooled = {}
+    if scores is not None:
+        ranked = _ranking_measures(scores, positives)
+        found |= ranked
+        micro |= _means_over_positives(ranked, positives.counts)
+        pooled = _pooled_break_even(scores, positives)
+        if training_scores is not None and training_labels is not None:
+            _add_adjusted(found, micro, scores, positives, (training_scores, training_labels))
+    macro = _macro(found, positives.counts > 0)
+    exact = _exact_match(decisions, positives)
+    return Evaluation(names, len(decisions), table, found, micro, macro, pooled, exact)
+
+
+def _names(categories: Sequence[str] | None, n_categories: int) -> list[str]:
+    names = list(map(str, range(n_categories) if categories is None else categories))
+    if len(names) != n_categories:
+        raise ParameterError(f"{len(names)} categories are named; the labels have {n_categories}.")
+    return names
+
+
+def _count(decisions: np.ndarray, positives: Positives) -> Contingency:
+    """Count right and wrong decisions in each category; without a decision, nothing is assigned."""
+    counts = positives.counts
+    rows, columns = positives.within(decisions.shape[1])
+    hits = np.bincount(columns[decisions[rows, columns]], minlength=len(counts))
+    assigned = np.zeros_like(counts)
+    assigned[: decisions.shape[1]] = np.count_nonzero(decisions, axis=0)
+    negatives = positives.n_documents - counts
+    return Contingency(hits, assigned - hits, counts - hits, negatives - (assigned - hits))
+
+
+def _rates(table: Contingency, beta: float | None) -> dict[str, Any]:
+    rates = {
+        name: getattr(table, name)
+        for name in ("precision", "recall", "f1", "accuracy", "error", "fallout")
+    }
+    return rates if beta is None else rates | {"f_beta": table.f_beta(beta)}
+
+
+def _decision_measures(table: Contingency, beta: float | None) -> dict[str, np.ndarray]:
+    return {
+        "positives": table.true_positives + table.false_negatives,
+        "assigned": table.true_positives + table.false_positives,
+        **_rates(table, beta),
+    }
+
+
+def _ranking_measures(scores: np.ndarray, positives: Positives) -> dict[str, np.ndarray]:
+    """Measure the ranking of each category; one that has no scores finds none of its positives."""
+    counts = positives.counts
+    lost = np.where((counts > 0) & (np.arange(len(counts)) >= scores.shape[1]), 0.0, np.nan)
+    names = ("break_even", "break_even_interpolated", "maximal_f1", "average_precision")
+    found = {name: lost.copy() for name in names}
+    found["rank_loss"] = 1.0 + lost
+    for category, ranked, own in rankings(scores, positives):
+        cuts, tie = CutPoints.of(ranked, own), Tie.at(ranked[-len(own)], ranked, own, len(own))
+        found["break_even"][category] = tie.break_even
+        found["break_even_interpolated"][category] = tie.interpolated
+        found["maximal_f1"][category] = cuts.f1.max()
+        found["average_precision"][category] = cuts.average_precision
+        found["rank_loss"][category] = cuts.rank_loss
+    return found
+
+
+def _means_over_positives(ranked: dict[str, np.ndarray], counts: np.ndarray) -> dict[str, float]:
+    some = counts > 0
+    return {
+        name: ratio(float(ranked[name][some] @ counts[some]), int(counts.sum()))
+        for name in ("break_even", "break_even_interpolated", "average_precision")
+    }
+
+
+def _pooled_break_even(scores: np.ndarray, positives: Positives) -> dict[str, float]:
+    """Rank all pairs of document and category together; the k-th score is found without a sort."""
+    k, flat = len(positives.rows), scores.ravel()
+    own = scores[positives.within(scores.shape[1])]
+    if 0 < k <= len(flat):
+        place = len(flat) - k
+        tie = Tie.at(np.partition(flat, place)[place], flat, own, k)
+        return {"break_even": tie.break_even, "break_even_interpolated": tie.interpolated}
+    # All scores are within the first k; the other positives are of categories without scores.
+    return dict.fromkeys(("break_even", "break_even_interpolated"), ratio(len(own), k))
+
+
+def _add_adjusted(
+    found: dict[str, np.ndarray],
+    micro: dict[str, float],
+    scores: np.ndarray,
+    positives: Positives,
+    training: tuple[np.ndarray, Labels | np.ndarray],
+) -> None:
+    for_f1, for_error = adjusted_thresholds(*training)
+    if len(for_f1) != scores.shape[1]:
+        raise ParameterError(
+            f"The training scores are of {len(for_f1)} categories, the scores of {scores.shape[1]}."
+        )
+    by_f1, by_error = _count(scores > for_f1, positives), _count(scores > for_error, positives)
+    for name in ("precision", "recall", "f1"):
+        found[f"adjusted_{name}"] = getattr(by_f1, name)
+        micro[f"adjusted_{name}"] = getattr(by_f1.total(), name)
+    found["adjusted_error"] = by_error.error
+    micro["adjusted_error"] = by_error.total().error
+
+
+def _macro(found: dict[str, np.ndarray], has_positives: np.ndarray) -> dict[str, float]:
+    everywhere = np.ones_like(has_positives)
+    macro = {
+        name: _mean(values[everywhere if name in _OVER_ALL else has_positives])
+        for name, values in found.items()
+        if name not in ("positives", "assigned")
+    }
+    for kind in ("", "adjusted_"):
+        if f"{kind}f1" in macro:
+            means = macro[f"{kind}precision"], macro[f"{kind}recall"]
+            macro[f"{kind}f1_of_means"] = harmonic_mean(*means)
+    return macro
+
+
+def _mean(values: np.ndarray) -> float:
+    values = values[~np.isnan(values)]
+    return ratio(float(values.sum()), len(values))  # type: ignore[no-any-return]
+
+
+def _exact_match(decisions: np.ndarray, positives: Positives) -> float:
+    """Count the documents whose hits are all that was assigned and all that belongs."""
+    n = positives.n_documents
+    rows, columns = positives.within(decisions.shape[1])
+    hits = np.bincount(rows[decisions[rows, columns]], minlength=n)
+    labels = np.bincount(positives.rows, minlength=n)
+    right = (hits == labels) & (hits == np.count_nonzero(decisions, axis=1))
+    return ratio(np.count_nonzero(right), n)  # type: ignore[no-any-return]
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _as_text(evaluation: Evaluation, n_shown: int = 10) -> str:
+    """Set the averages and the largest categories as a table, in percent."""
+    columns = {
+        "precision": "precision",
+        "recall": "recall",
+        "f1": "   F1",
+        "break_even": "break-even",
+        "average_precision": "average precision",
+    }
+    rows: list[tuple[str, dict[str, float]]] = [
+        ("micro", evaluation.micro),
+        ("macro", evaluation.macro),
+        ("pooled", evaluation.pooled),
+    ]
+    largest = sorted(evaluation.table(), key=lambda row: -row["positives"])[:n_shown]
+    digits = len(f"{largest[0]['positives']}") if largest else 0
+    rows += [(f"{row['positives']:{digits}} {row['category'][:30]}", row) for row in largest]
+    width = max(12, *(len(name) for name, _ in rows))
+    lines = [" " * width + "".join(f"  {title}" for title in columns.values())]
+    for name, row in rows:
+        cells = (
+            f"  {100 * row[key]:{len(title)}.1f}" if key in row else " " * (len(title) + 2)
+            for key, title in columns.items()
+        )
+        lines.append(f"{name:{width}}{''.join(cells)}".rstrip())
+    lines.insert(4, "")
+    n, n_hidden = len(evaluation.categories), len(evaluation.categories) - len(largest)
+    if n_hidden:
+        lines.append(f"and {n_hidden:,} smaller {'category' if n_hidden == 1 else 'categories'}")
+    head = (
+        f"{evaluation.n_documents:,} documents, {n:,} {'category' if n == 1 else 'categories'}; "
+        f"{100 * evaluation.exact_match:.1f} % of the documents got exactly their labels."
+    )
+    return "\n".join([head, *lines])

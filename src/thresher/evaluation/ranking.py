@@ -1,0 +1,234 @@
+"""What is measured on scores alone: where a ranking may be cut, and how good it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thresher._rows import Labels
+from thresher.errors import ParameterError
+from thresher.evaluation.contingency import ratio
+
+__all__ = ["CutPoints", "Positives", "Tie", "adjusted_thresholds", "rankings"]
+
+_BLOCK = 16  # columns sorted at a time: a cache line of float32
+
+
+class CutPoints(NamedTuple):
+    """Where a ranking may be cut: below each score that a document of the category has.
+
+    No other cut but the one above all documents can be better, so most measures of a ranking
+    follow from these few, and finding them takes one sort.
+    """
+
+    n_documents: int
+    n_positives: int
+    scores: np.ndarray  # of the documents that belong, each once, falling
+    taken: np.ndarray  # documents with this score or a higher one
+    hits: np.ndarray  # those of them that belong
+
+    @classmethod
+    def of(cls, ranked: np.ndarray, own: np.ndarray) -> CutPoints:
+        """Find the cut points.
+
+        Parameters
+        ----------
+        ranked : array
+            The scores of all documents for one category, rising.
+        own : array
+            The scores of the documents that belong, in any order.
+
+        Examples
+        --------
+        >>> cuts = CutPoints.of(np.array([1, 2, 3, 4]), np.array([2, 4]))
+        >>> cuts.hits.tolist(), cuts.taken.tolist(), cuts.average_precision
+        ([1, 2], [1, 3], 0.83)
+        """
+        scores, times = np.unique(own, return_counts=True)
+        taken = len(ranked) - np.searchsorted(ranked, scores)
+        return cls(len(ranked), len(own), scores[::-1], taken[::-1], np.cumsum(times[::-1]))
+
+    @property
+    def f1(self) -> np.ndarray:
+        """F1 at each cut point."""
+        found: np.ndarray = 2 * self.hits / (self.taken + self.n_positives)
+        return found
+
+    @property
+    def errors(self) -> np.ndarray:
+        """Number of wrong decisions at each cut point."""
+        found: np.ndarray = self.taken + self.n_positives - 2 * self.hits
+        return found
+
+    @property
+    def average_precision(self) -> float:
+        """Mean, over the documents that belong, of the precision where each is found."""
+        found = np.diff(self.hits, prepend=0)
+        return float(found @ (self.hits / self.taken)) / self.n_positives
+
+    @property
+    def rank_loss(self) -> float:
+        """Share of the pairs in which one that does not belong scores as high as one that does."""
+        found = np.diff(self.hits, prepend=0)
+        pairs = self.n_positives * (self.n_documents - self.n_positives)
+        return ratio(int(found @ (self.taken - self.hits)), pairs)  # type: ignore[no-any-return]
+
+
+class Tie(NamedTuple):
+    """The tied documents among which the k-th of a ranking stands, k being how many belong."""
+
+    k: int
+    above: int  # documents with a higher score
+    through: int  # documents with this score or a higher one
+    hits_above: int
+    hits_through: int
+
+    @classmethod
+    def at(cls, score: Any, scores: np.ndarray, own: np.ndarray, k: int) -> Tie:
+        """Count around the k-th highest `score`; `own` are the scores of those that belong."""
+        around = (scores > score, scores >= score, own > score, own >= score)
+        return cls(k, *(int(np.count_nonzero(which)) for which in around))
+
+    @property
+    def break_even(self) -> float:
+        """Precision, and so recall, of the first k documents."""
+        others = (self.through - self.above) - (self.hits_through - self.hits_above)
+        return (self.hits_above + max(0, self.k - self.above - others)) / self.k
+
+    @property
+    def interpolated(self) -> float:
+        """Where precision and recall meet on the line between the cut points around the k-th."""
+        precision, recall = self.hits_through / self.through, self.hits_through / self.k
+        recall_above = self.hits_above / self.k
+        precision_above = self.hits_above / self.above if self.above else precision
+        lead, lag = precision_above - recall_above, recall - precision
+        share = lead / (lead + lag) if lag else 1.0
+        return recall_above + share * (recall - recall_above)
+
+
+class Positives(NamedTuple):
+    """The documents that belong to each category, category after category."""
+
+    n_documents: int
+    starts: np.ndarray  # one more than there are categories
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, labels: Labels | np.ndarray) -> Positives:
+        """Bring labels into this order, having checked them."""
+        if isinstance(labels, Labels):
+            n_documents, n_categories = labels.n_rows, labels.n_categories
+            rows = np.repeat(np.arange(n_documents), np.diff(labels.indptr))
+            columns = labels.indices.astype(np.int64)
+            if len(columns) and not 0 <= columns.min() <= columns.max() < n_categories:
+                raise ParameterError(f"A label lies outside the {n_categories} categories.")
+        else:
+            labels = np.asarray(labels)
+            is_mask = labels.dtype == bool or np.array_equal(labels, labels != 0)
+            if labels.ndim != 2 or not is_mask:
+                raise ParameterError(
+                    "Labels must be Labels or a matrix of 0 and 1, documents by categories; "
+                    f"these are {labels.dtype} of shape {labels.shape}."
+                )
+            n_documents, n_categories = labels.shape
+            rows, columns = np.nonzero(labels)
+        places = np.sort(columns * n_documents + rows)
+        places = places[np.diff(places, prepend=-1) > 0]  # a label given twice counts once
+        columns, rows = np.divmod(places, max(n_documents, 1))
+        return cls(n_documents, np.searchsorted(columns, np.arange(n_categories + 1)), rows)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of documents that belong to each category."""
+        return np.diff(self.starts)
+
+    @property
+    def columns(self) -> np.ndarray:
+        """The category of each of `rows`."""
+        return np.repeat(np.arange(len(self.starts) - 1), self.counts)
+
+    def within(self, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows and columns of the positives of the first `n_columns` categories."""
+        end = self.starts[min(n_columns, len(self.starts) - 1)]
+        return self.rows[:end], self.columns[:end]
+
+    def check(self, matrix: np.ndarray, name: str) -> np.ndarray:
+        """Return `matrix` as an array once it is seen to fit these documents and categories."""
+        matrix = np.asarray(matrix)
+        n_categories = len(self.starts) - 1
+        if matrix.ndim != 2 or len(matrix) != self.n_documents or matrix.shape[1] > n_categories:
+            raise ParameterError(
+                f"The {name} have the shape {matrix.shape}; the labels are of "
+                f"{self.n_documents} documents and {n_categories} categories."
+            )
+        if matrix.size and not (np.isfinite(matrix.min()) and np.isfinite(matrix.max())):
+            row, column = np.argwhere(~np.isfinite(matrix))[0]
+            raise ParameterError(
+                f"The {name} hold {matrix[row, column]} for document {row} and category {column}; "
+                "they must be finite."
+            )
+        return matrix
+
+
+def rankings(
+    scores: np.ndarray, positives: Positives
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield each category with positives, all its scores, rising, and those of its positives."""
+    for first in range(0, scores.shape[1], _BLOCK):
+        ranked = np.sort(scores[:, first : first + _BLOCK].T, axis=1)
+        for category, column in enumerate(ranked, first):
+            begin, end = positives.starts[category : category + 2]
+            if end > begin:
+                yield category, column, scores[positives.rows[begin:end], category]
+
+
+def adjusted_thresholds(
+    scores: np.ndarray, labels: Labels | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find, for each category, the thresholds that would have been best on these documents.
+
+    A threshold is half way between two adjacent scores; of equally good ones, the highest is
+    taken. It is infinite when it is best to assign nothing, as in a category without positives,
+    and minus infinite when it is best to assign everything.
+
+    Parameters
+    ----------
+    scores : array of shape (documents, categories)
+        Scores of the training documents.
+    labels : Labels or array of shape (documents, categories)
+        Which of them belong.
+
+    Returns
+    -------
+    for_f1, for_error : arrays of shape (categories,)
+        A document is assigned when its score is above the threshold.
+
+    Examples
+    --------
+    >>> scores = np.array([[5.0], [4.0], [3.0], [2.0]])
+    >>> for_f1, for_error = adjusted_thresholds(scores, np.array([[1], [0], [1], [0]]))
+    >>> for_f1, for_error
+    (array([2.5]), array([4.5]))
+    """
+    positives = Positives.of(labels)
+    scores = positives.check(scores, "scores")
+    for_f1 = np.full(scores.shape[1], np.inf)
+    for_error = for_f1.copy()
+    for category, ranked, own in rankings(scores, positives):
+        cuts = CutPoints.of(ranked, own)
+        for_f1[category] = _midpoint(ranked, cuts.taken[np.argmax(cuts.f1)])
+        fewest = np.argmin(cuts.errors)
+        if cuts.errors[fewest] < cuts.n_positives:  # which is how many a refusal of all gets wrong
+            for_error[category] = _midpoint(ranked, cuts.taken[fewest])
+    return for_f1, for_error
+
+
+def _midpoint(ranked: np.ndarray, taken: Any) -> float:
+    """Return the threshold half way below the first `taken` documents."""
+    if taken == len(ranked):
+        return -np.inf
+    low, high = float(ranked[-taken - 1]), float(ranked[-taken])
+    middle = low + (high - low) / 2
+    return middle if middle < high else low  # neighbours among the floating-point numbers
