@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thresher.errors import ParameterError
+from thresher.errors import ModelError, ParameterError
 from thresher.storage import require_field, require_tensor
 
 __all__ = ["Decisions"]
@@ -139,13 +139,15 @@ class Decisions:
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Decisions:
         """Return the decisions that `state` was taken from."""
-        return cls(
-            require_field(header, "mode", str),
-            require_tensor(tensors, "thresholds", np.float64, (None,)),
-            default_threshold=require_field(header, "default_threshold", float),
-            at_least=require_field(header, "at_least", int),
-            at_most=None
-            if header.get("at_most") is None
-            else require_field(header, "at_most", int),
-            allow_none=require_field(header, "allow_none", bool),
-        )
+        unlimited = header.get("at_most") is None
+        try:
+            return cls(
+                require_field(header, "mode", str),
+                require_tensor(tensors, "thresholds", np.float64, (None,)),
+                default_threshold=require_field(header, "default_threshold", float),
+                at_least=require_field(header, "at_least", int),
+                at_most=None if unlimited else require_field(header, "at_most", int),
+                allow_none=require_field(header, "allow_none", bool),
+            )
+        except ParameterError as error:
+            raise ModelError(f"The model's decisions make no sense: {error}") from error
