@@ -1,0 +1,114 @@
+"""Public corpora by name: where each lives, on which terms, how it is split, what it holds.
+
+A corpus is named in one word, `name[:variant[,option=value...]][/split]`, which works wherever a
+file does: `thresher train reuters21578:modapte`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from thresher.corpora._corpus import Corpus, Split
+from thresher.corpora._fetch import Progress, cache_folder, locate, obtain
+from thresher.corpora._registry import (
+    CorpusInfo,
+    Spec,
+    check_variant,
+    describe,
+    is_corpus_spec,
+    names,
+    parse_options,
+    parse_spec,
+)
+from thresher.errors import DocumentError
+
+__all__ = [
+    "Corpus",
+    "CorpusInfo",
+    "Spec",
+    "Split",
+    "cache_folder",
+    "describe",
+    "fetch",
+    "is_corpus_spec",
+    "is_here",
+    "list_corpora",
+    "load",
+    "parse_spec",
+]
+
+
+def list_corpora() -> list[CorpusInfo]:
+    """Return what is known of every corpus, sorted by name.
+
+    Examples
+    --------
+    >>> len(list_corpora())
+    16
+    """
+    return [describe(name) for name in names()]
+
+
+def is_here(corpus: str | CorpusInfo) -> bool:
+    """Tell whether all files of a corpus are on this machine.
+
+    Parameters
+    ----------
+    corpus : str or CorpusInfo
+        The corpus, by name or as described.
+    """
+    info = describe(corpus) if isinstance(corpus, str) else corpus
+    return all(locate(file) for file in info.files)
+
+
+def fetch(
+    corpus: str | CorpusInfo, *, download: bool = True, progress: Progress | None = None
+) -> list[Path]:
+    """Find a corpus, or download it, and verify it; return the paths of its files.
+
+    `$THRESHER_DATA` is looked into first, then the cache (`$THRESHER_CACHE`, else the user's).
+
+    Parameters
+    ----------
+    corpus : str or CorpusInfo
+        The corpus, by name or as described.
+    download : bool
+        Whether it may be downloaded. Default True.
+    progress : callable, optional
+        Called with the bytes had so far and the bytes in all (None when unknown).
+    """
+    info = describe(corpus) if isinstance(corpus, str) else corpus
+    return [
+        obtain(info, file, download=download, verify=True, progress=progress) for file in info.files
+    ]
+
+
+def load(spec: str, **options: Any) -> Corpus:
+    """Read a corpus that is on this machine.
+
+    Parameters
+    ----------
+    spec : str
+        name[:variant[,option=value...]][/split]; `describe(name)` tells variants and options.
+    **options
+        Further options by name; they win over those in `spec`.
+
+    Examples
+    --------
+    >>> load("reuters:modapte", categories="R10")
+    Traceback (most recent call last):
+    thresher.errors.ParameterError: There is no corpus called 'reuters'. Did you mean ...
+    """
+    asked = parse_spec(spec)
+    info = describe(spec)
+    variant = check_variant(info, asked.variant)
+    chosen = parse_options(info, {**asked.options, **options})
+    paths = [obtain(info, file, download=False, verify=False) for file in info.files]
+    corpus = info.read(paths, variant, **chosen)
+    if not any(corpus.counts().values()):
+        raise DocumentError(f"No document of {spec} was found in {paths[0]}; fetch it again.")
+    corpus = replace(corpus, name=spec.split("/")[0], default_split=asked.split)
+    corpus.split(asked.split)  # a split that is not there is said now, not when it is used
+    return corpus

@@ -1,0 +1,238 @@
+"""A corpus that has been read: its splits, and each split as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from thresher.errors import ParameterError
+
+if TYPE_CHECKING:
+    from thresher._rows import Rows
+    from thresher.documents import Batch, Documents
+    from thresher.documents.batch import Reading, Source
+
+__all__ = ["Corpus", "Split"]
+
+
+@dataclass
+class Split:
+    """Documents as parallel lists.
+
+    Parameters
+    ----------
+    texts : list of str
+        The text of each document.
+    labels : list of list of str
+        The categories of each document, possibly none.
+    ids : list of str
+        Where each document stood: its number in the collection, or its name in the archive.
+    rows : list of dict, optional
+        The features of each document by name, for corpora that are not, or not only, text.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    labels: list[list[str]] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    rows: list[dict[str, float]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def append(
+        self, text: str, labels: list[str], place: str, row: dict[str, float] | None = None
+    ) -> None:
+        """Add a document."""
+        self.texts.append(text)
+        self.labels.append(labels)
+        self.ids.append(place)
+        if row is not None:
+            self.rows = self.rows or []
+            self.rows.append(row)
+
+    def columns(self) -> tuple[list[str], list[list[str]], list[str]]:
+        """Return texts, labels and places."""
+        return self.texts, self.labels, self.ids
+
+    @staticmethod
+    def union(parts: Sequence[Split]) -> Split:
+        """Return the documents of several splits, one split after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        joined = Split()
+        for part in parts:
+            joined.texts += part.texts
+            joined.labels += part.labels
+            joined.ids += part.ids
+            if part.rows is not None:
+                joined.rows = (joined.rows or []) + part.rows
+        return joined
+
+
+@dataclass
+class Corpus:
+    """A corpus in memory.
+
+    Parameters
+    ----------
+    parts : dict of Split
+        The splits by name, in the order in which they are told.
+    category_sets : dict of list of str
+        Sets of categories that have a name in the literature. Default: none.
+    positive : str, optional
+        The category that counts as positive where there are two.
+    name : str
+        What it was loaded as.
+    default_split : str, optional
+        The split named with it.
+
+    Examples
+    --------
+    >>> part = Split(["a cow", "a dove"], [["farm"], []], ["1", "2"])
+    >>> corpus = Corpus({"train": part})
+    >>> corpus.splits, corpus.counts(), corpus.categories()
+    (('train',), {'train': 2}, ['farm'])
+    >>> list(corpus.pairs("train"))
+    [('a cow', ['farm']), ('a dove', [])]
+    >>> [batch.place(1) for batch in corpus.documents("train")]
+    ['corpus 2']
+    """
+
+    parts: dict[str, Split]
+    category_sets: dict[str, list[str]] = field(default_factory=dict)
+    positive: str | None = None
+    name: str = "corpus"
+    default_split: str | None = None
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits."""
+        return tuple(self.parts)
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of documents of each split."""
+        return {name: len(part) for name, part in self.parts.items()}
+
+    def split(self, name: str | None = None) -> Split:
+        """Return the documents of a split as parallel lists.
+
+        Parameters
+        ----------
+        name : str, optional
+            A split, several joined by '+', or 'all'. Default: the split named when the corpus was
+            loaded, else 'train' where there is one, else all.
+        """
+        name = name or self.default_split or ("train" if "train" in self.parts else "all")
+        if name == "all" and "all" not in self.parts:
+            return Split.union(list(self.parts.values()))
+        unknown = [word for word in name.split("+") if word not in self.parts]
+        if unknown:
+            raise ParameterError(
+                f"The corpus {self.name} has no split {unknown[0]!r}; "
+                f"it has {', '.join(self.splits)}, and all."
+            )
+        return Split.union([self.parts[word] for word in name.split("+")])
+
+    def documents(self, split: str | None = None, batch_size: int | None = None) -> Documents:
+        """Return a split as what `read_documents` makes of a file, to be read again and again.
+
+        Parameters
+        ----------
+        split : str, optional
+            As for `split`.
+        batch_size : int, optional
+            The largest number of documents in a batch. Default: what makes a few megabytes.
+        """
+        from thresher.documents import Documents
+        from thresher.documents.columns import Request
+
+        return Documents([_source(self.split(split), self.name)], Request(batch_size=batch_size))
+
+    def pairs(self, split: str | None = None) -> Iterator[tuple[str, list[str]]]:
+        """Yield text and categories of each document of a split."""
+        part = self.split(split)
+        return zip(part.texts, part.labels, strict=True)
+
+    def rows(self, split: str | None = None) -> list[dict[str, float]]:
+        """Return the features of each document by name; zeros are left out.
+
+        Parameters
+        ----------
+        split : str, optional
+            As for `split`.
+        """
+        found = self.split(split).rows
+        if found is None:
+            raise ParameterError(f"The corpus {self.name} holds text only; it has no features.")
+        return found
+
+    def feature_names(self, split: str | None = None) -> list[str]:
+        """Return the names of the features that occur in a split, sorted."""
+        return sorted({name for row in self.rows(split) for name in row})
+
+    def sparse_rows(self, split: str | None = None, names: list[str] | None = None) -> Rows:
+        """Return the features as compressed sparse rows.
+
+        Parameters
+        ----------
+        split : str, optional
+            As for `split`.
+        names : list of str, optional
+            The columns in order; features without a column are left out. Default: those of
+            `feature_names`.
+        """
+        import numpy as np
+
+        from thresher._rows import Rows
+
+        names = self.feature_names(split) if names is None else names
+        column = {name: i for i, name in enumerate(names)}
+        kept = [
+            [(column[name], value) for name, value in row.items() if name in column]
+            for row in self.rows(split)
+        ]
+        indptr = np.zeros(len(kept) + 1, np.int64)
+        np.cumsum([len(row) for row in kept], out=indptr[1:])
+        indices = np.fromiter((i for row in kept for i, _ in row), np.int32, indptr[-1])
+        values = np.fromiter((value for row in kept for _, value in row), np.float32, indptr[-1])
+        return Rows(indptr, indices, values, len(names))
+
+    def categories(self, set: str | None = None, split: str | None = "all") -> list[str]:
+        """Return the categories, sorted, or a set of them that has a name.
+
+        Parameters
+        ----------
+        set : str, optional
+            A name such as 'R90'. Default: all categories that occur in the split.
+        split : str, optional
+            As for `split`. Default 'all'.
+        """
+        if set is None:
+            return sorted({label for labels in self.split(split).labels for label in labels})
+        if set not in self.category_sets:
+            known = ", ".join(self.category_sets) or "none"
+            raise ParameterError(
+                f"The corpus {self.name} has no category set {set!r}; it has {known}."
+            )
+        return self.category_sets[set]
+
+
+def _source(split: Split, name: str) -> Source:
+    """Make a source of documents of a split."""
+    from thresher.documents.batch import Record, Source
+
+    def read(reading: Reading) -> Iterator[Batch]:
+        done = 0
+        reading.position = lambda: done
+        columns = reading.set_columns(name, f"text and labels of {name}", has_labels=True)
+
+        def records() -> Iterator[Record]:
+            nonlocal done
+            for text, labels, place in zip(*split.columns(), strict=True):
+                done += len(text)
+                yield Record((text,), labels, f"{name} {place}")
+
+        yield from reading.gather(columns, records())
+
+    return Source(name, read, size=sum(map(len, split.texts)))

