@@ -126,6 +126,7 @@ class Linguistics(Estimator):
 
         The stop words are written out, so that a later list of the language changes nothing.
         """
+        self._steps()  # says so if something is not installed
         stopped = self._stop_words()
         return {
             "language": _language(self.language),
@@ -217,14 +218,14 @@ class Linguistics(Estimator):
 
     def _libraries(self) -> dict[str, str]:
         """Return the version of each library that takes part."""
-        versions = {}
-        if self.stem:
-            versions["PyStemmer"] = str(_library("Stemmer", "PyStemmer").version())
-        if self.lemmatize:
-            versions["simplemma"] = str(_library("simplemma").__version__)
-        if self.word_classes is not None:
-            versions["lemminflect"] = str(_library("lemminflect").__version__)
-        return versions
+        from importlib.metadata import version
+
+        taking_part = {
+            "PyStemmer": self.stem,
+            "simplemma": self.lemmatize,
+            "lemminflect": self.word_classes is not None,
+        }
+        return {name: version(name) for name, asked in taking_part.items() if asked}
 
 
 @cache

@@ -1,0 +1,26 @@
+"""From counts to strengths, and which features tell most about the categories."""
+
+from thresher.features.selection import (
+    SELECTIONS,
+    ChiSquare,
+    FeatureScores,
+    InformationGain,
+    chi_square,
+    document_frequencies,
+    information_gain,
+    select,
+)
+from thresher.features.strength import KINDS, Strength
+
+__all__ = [
+    "KINDS",
+    "SELECTIONS",
+    "ChiSquare",
+    "FeatureScores",
+    "InformationGain",
+    "Strength",
+    "chi_square",
+    "document_frequencies",
+    "information_gain",
+    "select",
+]

@@ -1,0 +1,389 @@
+"""How strongly a feature stands in a document, given how often it occurs there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from thresher._estimator import Estimator, check_choice
+from thresher._rows import Rows
+from thresher.errors import DocumentError, ModelError, ParameterError
+from thresher.storage import require_field, require_tensor
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["KINDS", "Strength"]
+
+KINDS = ("binary", "frequency", "sqrt", "log", "tf-idf", "book")
+_NORMS = (None, "sum", "l1", "l2")
+_FREQUENCIES = "document_frequencies"
+
+
+class Strength(Estimator):
+    """Turn counts into strengths.
+
+    With tf the count of a feature in a document, N the number of documents observed and df the
+    number of those that have the feature, the strength is
+
+    ===========  ==================================================================
+    "binary"     1 where tf > 0
+    "frequency"  tf
+    "sqrt"       √tf
+    "log"        1 + ln tf
+    "tf-idf"     tf · (ln((1 + N) / (1 + df)) + 1), or, if not `smooth_idf`,
+                 tf · (ln(N / df) + 1); with `sublinear_tf`, 1 + ln tf instead of tf
+    "book"       round(10 · (1 + ln tf) / (1 + ln l)), l being the document's length in tokens;
+                 equation 16.1 of Manning and Schütze (1999)
+    ===========  ==================================================================
+
+    and 0 where tf is 0. "tf-idf" equals scikit-learn's `TfidfTransformer`; a feature that was in
+    none of the documents observed has df = 0, and if not `smooth_idf`, df = 1.
+
+    Documents may be observed at any time and with ever more features. As a scikit-learn
+    transformer (`fit`, `transform`) it takes scipy sparse or dense counts, and gives sparse
+    strengths in single precision.
+
+    Parameters
+    ----------
+    kind : str
+        One of the kinds above. Default "binary".
+    normalize : {None, "sum", "l1", "l2"}
+        How the strengths of each document are scaled: so that they sum to one ("sum", the
+        normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares
+        do ("l2"). Default None: not at all.
+    smooth_idf : bool
+        Count one more document that has every feature, for "tf-idf". Default True.
+    sublinear_tf : bool
+        Use 1 + ln tf instead of tf, for "tf-idf". Default False.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 4], np.float32), 2)
+    >>> Strength("sqrt", normalize="sum").apply(rows).values.round(3)
+    array([0.333, 0.667], dtype=float32)
+    >>> Strength("book").apply(rows, lengths=np.array([100])).values
+    array([2., 4.], dtype=float32)
+    >>> from scipy.sparse import csr_array
+    >>> counts = csr_array([[3, 0, 1], [2, 0, 0], [3, 0, 0]])
+    >>> Strength("tf-idf", normalize="l2").fit_transform(counts).toarray()[0]
+    array([0.871, 0.   , 0.491], dtype=float32)
+    """
+
+    # What observing has learned; an estimator's __init__ only stores its parameters.
+    _n_documents: int = 0
+    _frequencies: np.ndarray = np.zeros(0, np.int64)
+    _idf: np.ndarray | None = None
+
+    def __init__(
+        self,
+        kind: str = "binary",
+        *,
+        normalize: str | None = None,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.normalize = normalize
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+
+    # ------------------------------------------------------------------ streams of rows
+
+    def observe(self, rows: Rows) -> Self:
+        """Take notice of documents: in how many each feature occurs, for "tf-idf".
+
+        Parameters
+        ----------
+        rows : Rows
+            Counts; there may be more columns than before.
+        """
+        self._check_parameters()
+        if self.kind != "tf-idf":
+            return self
+        present = rows.indices if rows.values.all() else rows.indices[rows.values != 0]
+        n_columns = max(rows.n_columns, len(self._frequencies))
+        frequencies = np.bincount(present, minlength=n_columns).astype(np.int64, copy=False)
+        frequencies[: len(self._frequencies)] += self._frequencies
+        self._frequencies = frequencies
+        self._n_documents += rows.n_rows
+        self._idf = None
+        return self
+
+    def apply(self, rows: Rows, lengths: np.ndarray | None = None) -> Rows:
+        """Return the strengths in place of the counts; the rows' structure is shared.
+
+        Parameters
+        ----------
+        rows : Rows
+            Counts.
+        lengths : array of numbers, optional
+            The number of tokens of each document, those of no feature included, for "book".
+            Default: the sum of its counts.
+        """
+        self._check_parameters()
+        if not len(rows.values):
+            return rows
+        self._check_counts(rows)
+        strengths = self._weigh(rows, lengths)
+        if self.normalize is not None:
+            strengths = _normalised(strengths, rows.indptr, squared=self.normalize == "l2")
+        return rows._replace(values=strengths)
+
+    def prune(self, keep: np.ndarray) -> None:
+        """Forget the features that are not kept; the others close ranks.
+
+        Parameters
+        ----------
+        keep : array of bool
+            Which features to keep, one entry for each.
+        """
+        missing = len(keep) - len(self._frequencies)
+        if missing < 0:
+            raise ParameterError(
+                f"Strength.prune: keep has {len(keep)} entries, and {len(self._frequencies)} "
+                "features were observed; give one entry for each feature."
+            )
+        if self.kind == "tf-idf":
+            self._frequencies = np.pad(self._frequencies, (0, missing))[keep]
+            self._idf = None
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the parameters and what was observed, as a model file holds them."""
+        header = {
+            "kind": self.kind,
+            "normalize": self.normalize,
+            "smooth_idf": bool(self.smooth_idf),
+            "sublinear_tf": bool(self.sublinear_tf),
+            "n_documents": self._n_documents,
+        }
+        return header, {_FREQUENCIES: self._frequencies} if self.kind == "tf-idf" else {}
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Return the strength that `state` described.
+
+        Parameters
+        ----------
+        header : dict
+            The parameters and the number of documents.
+        tensors : dict of str to array
+            The document frequencies, for "tf-idf".
+
+        Raises
+        ------
+        ModelError
+            These are not what `state` returns.
+        """
+        made = cls(
+            require_field(header, "kind", str),
+            normalize=header.get("normalize"),
+            smooth_idf=require_field(header, "smooth_idf", bool),
+            sublinear_tf=require_field(header, "sublinear_tf", bool),
+        )
+        made._n_documents = n_documents = require_field(header, "n_documents", int)
+        try:
+            made._check_parameters()
+        except ParameterError as error:
+            raise ModelError(f"The model's strengths make no sense: {error}") from error
+        if n_documents < 0:
+            raise ModelError(f"The model's field 'n_documents' is {n_documents}; it must be >= 0.")
+        if made.kind == "tf-idf":
+            made._frequencies = require_tensor(
+                tensors, _FREQUENCIES, np.int64, (None,), low=0, high=n_documents
+            )
+        return made
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "kind", KINDS)
+        check_choice(self, "normalize", _NORMS)
+
+    @property
+    def _takes_logs_or_roots(self) -> bool:
+        return self.kind in ("sqrt", "log", "book") or (
+            self.kind == "tf-idf" and bool(self.sublinear_tf)
+        )
+
+    def _check_counts(self, rows: Rows) -> None:
+        counts, lowest_allowed = rows.values, 0.0 if self._takes_logs_or_roots else -np.inf
+        if counts.min() >= max(lowest_allowed, np.finfo(np.float32).min) and counts.max() < np.inf:
+            return
+        entry = int(np.flatnonzero(~(np.isfinite(counts) & (counts >= lowest_allowed)))[0])
+        row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
+        bound = " of 0 or more" if self._takes_logs_or_roots else ""
+        raise DocumentError(
+            f"Document {row} (counted from 0) has {counts[entry]} in column {rows.indices[entry]}; "
+            f"strengths of kind {self.kind!r} are made from finite counts{bound}."
+        )
+
+    def _weigh(self, rows: Rows, lengths: np.ndarray | None) -> np.ndarray:
+        counts = rows.values.astype(np.float32, copy=False)
+        strengths: np.ndarray = counts
+        match self.kind:
+            case "binary":
+                strengths = (counts != 0).astype(np.float32)
+            case "sqrt":
+                strengths = np.sqrt(counts)
+            case "log":
+                strengths = _one_plus_log(counts)
+            case "tf-idf":
+                tf = _one_plus_log(counts) if self.sublinear_tf else counts
+                strengths = tf * self._idf_of(rows.n_columns).take(rows.indices)
+            case "book":
+                strengths = _book_weights(counts, rows.indptr, lengths)
+        return strengths
+
+    def _idf_of(self, n_columns: int) -> np.ndarray:
+        """Return the inverse document frequency of at least so many features."""
+        if self._idf is None or len(self._idf) < n_columns:
+            df = np.zeros(max(n_columns, len(self._frequencies)))
+            df[: len(self._frequencies)] = self._frequencies
+            n_documents = float(self._n_documents)
+            if self.smooth_idf:
+                df += 1.0
+                n_documents += 1.0
+            idf = np.log(max(n_documents, 1.0) / np.maximum(df, 1.0)) + 1.0
+            self._idf = idf.astype(np.float32)
+        return self._idf
+
+    # ------------------------------------------------------------------ scikit-learn's protocol
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Observe these documents, and forget those observed before.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix of shape (documents, features)
+            Counts.
+        y : ignored
+        """
+        matrix = self._validated(X, reset=True)
+        self._n_documents, self._frequencies, self._idf = 0, np.zeros(0, np.int64), None
+        self.observe(_rows_of(matrix))
+        if self.kind == "tf-idf":
+            self._idf_of(matrix.shape[1])  # here, so that transforming changes nothing
+        return self
+
+    def transform(self, X: Any) -> csr_array:
+        """Return the strengths of these documents.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix of shape (documents, features)
+            Counts.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        matrix = self._validated(X, reset=False)
+        matrix.data = self.apply(_rows_of(matrix)).values
+        return matrix
+
+    def fit_transform(self, X: Any, y: Any = None) -> csr_array:
+        """Observe these documents, and return their strengths.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix of shape (documents, features)
+            Counts.
+        y : ignored
+        """
+        return self.fit(X).transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the features: those that came in.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Their names. Default: those of the table that was fitted, else "x0", "x1", ...
+        """
+        from sklearn.base import OneToOneFeatureMixin
+
+        names: np.ndarray = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+        return names
+
+    def _validated(self, X: Any, *, reset: bool) -> csr_array:
+        """Return a copy of the counts as a canonical csr array in single precision."""
+        from scipy.sparse import csr_array
+        from sklearn.utils.validation import validate_data
+
+        checked = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=np.float32,
+            ensure_non_negative=self._takes_logs_or_roots,
+            reset=reset,
+        )
+        matrix = csr_array(checked, copy=True)
+        matrix.sum_duplicates()
+        return matrix
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]),
+            input_tags=InputTags(sparse=True, positive_only=self._takes_logs_or_roots),
+        )
+
+
+def _rows_of(matrix: csr_array) -> Rows:
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    return Rows(indptr, indices, matrix.data, matrix.shape[1])
+
+
+def _one_plus_log(counts: np.ndarray) -> np.ndarray:
+    """Return 1 + ln tf, and 0 where there is nothing."""
+    present = counts > 0
+    logs: np.ndarray = np.log(counts, where=present, out=np.zeros_like(counts))
+    logs += present
+    return logs
+
+
+def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
+    """Return equation 16.1's weights, whole numbers from 0 to 10.
+
+    Halves cannot occur (ln tf and ln l would need a ratio that only tf = l gives), so it does not
+    matter which way they would be rounded; double precision keeps what is near a half on its side.
+    """
+    if lengths is None:
+        lengths = _row_sums(counts, indptr)
+    if len(lengths) != len(indptr) - 1:
+        raise ParameterError(
+            f"Strength.apply: lengths has {len(lengths)} entries for {len(indptr) - 1} documents; "
+            "give one for each."
+        )
+    scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
+    weights = _one_plus_log(counts.astype(np.float64))
+    weights *= np.repeat(scale, np.diff(indptr))
+    np.rint(weights, out=weights)
+    return weights.astype(np.float32)
+
+
+def _normalised(strengths: np.ndarray, indptr: np.ndarray, *, squared: bool) -> np.ndarray:
+    """Return the strengths, divided in each row by their sum or by the root of their squares' sum.
+
+    A row in which nothing has strength stays as it is.
+    """
+    if squared:
+        norms = np.sqrt(_row_sums(np.square(strengths), indptr))
+    else:
+        norms = _row_sums(np.abs(strengths), indptr)
+    scale = (1.0 / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+    return strengths * np.repeat(scale, np.diff(indptr))
+
+
+def _row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Return the sum of each row, in double precision."""
+    sums = np.zeros(len(indptr) - 1)
+    filled = np.flatnonzero(np.diff(indptr))  # reduceat would give an empty row its neighbour's
+    sums[filled] = np.add.reduceat(values, indptr[filled], dtype=np.float64)
+    return sums
