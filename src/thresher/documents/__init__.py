@@ -1,0 +1,297 @@
+"""Documents in: tables, lines, mail, folders, standard input -> batches of texts and labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from thresher.documents import delimited, folders, json_lines, lines, mail, memory, tables
+from thresher.documents.batch import Batch, Reading, Source
+from thresher.documents.columns import Columns, Request
+from thresher.documents.streams import STDIN, Stream, format_of_bytes, format_of_name, open_stream
+from thresher.errors import DocumentError, ParameterError
+
+__all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
+
+_READERS: dict[str, Callable[[Stream, Reading], Iterator[Batch]]] = {
+    "csv": delimited.read_csv,
+    "tsv": delimited.read_tsv,
+    "jsonl": json_lines.read_json_lines,
+    "parquet": tables.read_parquet,
+    "fasttext": lines.read_fasttext,
+    "lines": lines.read_lines,
+    "mbox": mail.read_mbox,
+    "eml": mail.read_eml,
+}
+FORMATS = (*_READERS, "folder")
+
+Path = str | os.PathLike[str]
+
+
+class Documents:
+    """Documents to iterate over in batches, as often as their source allows.
+
+    What is known of the documents is about the present pass, or the last one.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        What the documents are read from, one after the other.
+    request : Request
+        What was asked: columns, separator, what to do on errors, size of a batch.
+
+    Attributes
+    ----------
+    columns : Columns or None
+        The columns read; known from the first batch on.
+    columns_said : str
+        The same as a sentence, which tells what was guessed.
+    n_documents, n_labelled : int
+        How many documents were read, and how many of them have a label.
+    skipped : list of str
+        A sentence for each of the first hundred documents left out.
+    n_skipped : int
+        How many documents were left out.
+    decoding_errors : int
+        How many documents had text that is not UTF-8 and was replaced.
+    bytes_read, bytes_total : int or None
+        How much of the files was read, and of how much; of the compressed bytes, if compressed.
+        `bytes_total` is `None` where it cannot be known.
+
+    Examples
+    --------
+    >>> from thresher.documents import from_texts
+    >>> documents = from_texts(["wheat up", "oil down", "?"], [["grain"], ["crude"], []])
+    >>> [len(batch) for batch in documents], documents.n_documents, documents.n_labelled
+    ([3], 3, 2)
+    """
+
+    def __init__(self, sources: Sequence[Source], request: Request) -> None:
+        self._sources = sources
+        self._reading = Reading(request)
+        self._bytes_done = 0
+        self._is_used = False
+        sizes = [source.size for source in sources]
+        self.bytes_total = None if None in sizes else sum(filter(None, sizes))
+
+    def __iter__(self) -> Iterator[Batch]:
+        once = next((source.name for source in self._sources if source.once), None)
+        if self._is_used and once is not None:
+            raise DocumentError(
+                f"{once}: can be read only once, and was; save it to a file to read it again."
+            )
+        self._is_used = True
+        self._reading, self._bytes_done = Reading(self._reading.request), 0
+        return self._batches(self._reading)
+
+    def _batches(self, reading: Reading) -> Iterator[Batch]:
+        for source in self._sources:
+            reading.position = int
+            try:
+                yield from source.read(reading)
+            except pa.ArrowCancelled:
+                raise KeyboardInterrupt from None
+            except (OSError, pa.ArrowException) as error:
+                what = getattr(error, "strerror", None) or error
+                raise DocumentError(f"{source.name}: cannot be read ({what}).") from error
+            self._bytes_done += reading.position() if source.size is None else source.size
+        reading.position = int
+        self._check_any(reading)
+
+    def _check_any(self, reading: Reading) -> None:
+        """Refuse files without a single document; what is in memory or piped may be empty."""
+        if reading.n_documents or self.bytes_total is None:
+            return
+        names = ", ".join(source.name for source in self._sources[:3])
+        if reading.n_skipped:
+            why = f"all {reading.n_skipped} were left out, the first being {reading.skipped[0]}"
+        elif self.bytes_total == 0:
+            why = "the file is empty" if len(self._sources) == 1 else "the files are empty"
+        else:
+            why = "nothing stands after the header, or all lines are blank"
+        raise DocumentError(f"{names}: there are no documents; {why}.")
+
+    @property
+    def bytes_read(self) -> int:
+        return self._bytes_done + self._reading.position()
+
+    @property
+    def columns(self) -> Columns | None:
+        return self._reading.columns
+
+    @property
+    def columns_said(self) -> str:
+        return "" if self.columns is None else str(self.columns)
+
+    @property
+    def n_documents(self) -> int:
+        return self._reading.n_documents
+
+    @property
+    def n_labelled(self) -> int:
+        return self._reading.n_labelled
+
+    @property
+    def skipped(self) -> list[str]:
+        return self._reading.skipped
+
+    @property
+    def n_skipped(self) -> int:
+        return self._reading.n_skipped
+
+    @property
+    def decoding_errors(self) -> int:
+        return self._reading.decoding_errors
+
+
+def read_documents(
+    source: Any,
+    *,
+    text: str | Sequence[str] | None = None,
+    labels: str | bool | None = None,
+    format: str | None = None,
+    label_separator: str | None = None,
+    on_error: str = "stop",
+    batch_size: int | None = None,
+) -> Documents:
+    """Read documents from files, folders, standard input, tables or pairs, batch by batch.
+
+    Files may be compressed with gzip, zstd or bzip2. Memory holds a few megabytes of a file at a
+    time. Nothing but the existence of the files is checked before the first batch is asked for.
+
+    Parameters
+    ----------
+    source : path, list of paths, table, data frame or iterable of pairs
+        A file, or "-" for standard input. A folder with one folder of files for each category, or
+        with documents, or with tables. An Arrow table or stream, a data frame. Pairs of a text and
+        its labels. For texts in memory, see `from_texts`.
+    text : str or sequence of str, default None
+        The columns that hold the text, joined by a newline. By default the first that bears a
+        usual name (text, body, content, message, ..., title), or the only one that is left; of
+        mail, the subject and the body.
+    labels : str or False, default None
+        The column of the labels. By default the first that bears a usual name (label, labels,
+        category, categories, topic, topics, class, target); `False` not to look for one.
+    format : str, default None
+        One of `FORMATS`. By default told by the file's name, or else by its first bytes.
+    label_separator : str, default None
+        What separates several labels in one string; "" that nothing does. By default "|", ";" or
+        ",", if in the first batch at least half of the parts it would make also stand alone;
+        never a space.
+    on_error : {"stop", "skip"}, default "stop"
+        Whether a document that cannot be read raises an error or is left out, counted and listed.
+    batch_size : int, default None
+        The largest number of documents in a batch; by default as many as a block of the file holds.
+
+    Returns
+    -------
+    Documents
+        To be iterated over; again and again, unless the source flows by only once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from thresher.documents import read_documents
+    >>> table = pa.table({"body": ["wheat up", "oil down"], "topics": ["grain", "crude"]})
+    >>> documents = read_documents(table)
+    >>> sum(len(batch) for batch in documents)
+    2
+    >>> documents.columns_said
+    'text is "body" (guessed); labels are "topics" (guessed)'
+    """
+    names = (text,) if isinstance(text, str) else tuple(text or ()) or None
+    request = Request(names, labels, label_separator, on_error, batch_size)
+    _check(request, format)
+    return Documents(_sources(source, format), request)
+
+
+def from_texts(
+    texts: Sequence[str], labels: Sequence[Any] | None = None, *, batch_size: int | None = None
+) -> Documents:
+    """Make documents of texts that are in memory.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The text of each document.
+    labels : sequence, default None
+        The labels of each document: a list of them, a single one, or `None`.
+    batch_size : int, default None
+        The largest number of documents in a batch; by default what makes a few megabytes.
+
+    Returns
+    -------
+    Documents
+        To be iterated over, again and again.
+
+    Examples
+    --------
+    >>> from thresher.documents import from_texts
+    >>> [batch.labels for batch in from_texts(["a", "b", "c"], ["x", ["y", "z"], None])]
+    [[['x'], ['y', 'z'], []]]
+    """
+    request = Request(batch_size=batch_size)
+    _check(request, None)
+    return Documents([memory.texts_source(texts, labels)], request)
+
+
+def _sources(source: Any, format: str | None) -> list[Source]:
+    if isinstance(source, str | os.PathLike):
+        return _path_sources(os.fspath(source), format)
+    if hasattr(source, "iloc") and hasattr(source, "columns"):
+        return [tables.frame_source(source)]
+    if isinstance(source, pa.RecordBatchReader) or hasattr(source, "__arrow_c_stream__"):
+        return [tables.arrow_source(source)]
+    if isinstance(source, Sequence) and len(source) and isinstance(source[0], str | os.PathLike):
+        return [one for path in source for one in _path_sources(os.fspath(path), format)]
+    if isinstance(source, Iterable):
+        return [memory.pairs_source(source)]
+    raise DocumentError(
+        f"documents cannot be read from {type(source).__name__}; give a path, a list of paths, "
+        "a table, or pairs of a text and its labels."
+    )
+
+
+def _path_sources(path: str, format: str | None) -> list[Source]:
+    if path != STDIN and not os.path.exists(path):
+        raise DocumentError(f"{path}: there is no such file or folder; check its name.")
+    if path == STDIN or not os.path.isdir(path):
+        return [_file_source(path, format)]
+    entries = folders.list_folder(path)
+    if format in (None, "folder", "eml") and not (format is None and folders.is_tables(entries)):
+        return [folders.folder_source(path, entries, format)]
+    return [_file_source(entry.path, format) for entry in entries]
+
+
+def _file_source(path: str, format: str | None) -> Source:
+    if format == "folder":
+        raise DocumentError(f"{path}: is not a folder; say another format, or none.")
+    is_file = os.path.isfile(path)  # not so for standard input and named pipes
+    size = os.path.getsize(path) if is_file else None
+    return Source(path, partial(_read_file, path, format), size, once=not is_file)
+
+
+def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batch]:
+    with open_stream(path) as stream:
+        reading.position = lambda: stream.position
+        format = (
+            format or format_of_name(path) or format_of_bytes(stream.head, reading.request.named)
+        )
+        if format != "parquet" and (what := stream.why_not_text()):
+            raise DocumentError(f"{stream.name}: {what}.")
+        yield from _READERS[format](stream, reading)
+
+
+def _check(request: Request, format: str | None) -> None:
+    if request.on_error not in ("stop", "skip"):
+        raise ParameterError(f'on_error is {request.on_error!r}; it must be "stop" or "skip".')
+    if format is not None and format not in FORMATS:
+        raise ParameterError(f"format is {format!r}; it must be one of {', '.join(FORMATS)}.")
+    if not isinstance(request.labels, str) and request.labels not in (None, False):
+        raise ParameterError(f"labels is {request.labels!r}; it must name one column, or be False.")
+    if request.batch_size is not None and request.batch_size < 1:
+        raise ParameterError(f"batch_size is {request.batch_size}; it must be at least 1, or None.")

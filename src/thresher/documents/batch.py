@@ -1,0 +1,221 @@
+"""Documents in batches, and one pass over them: what was asked, found, repaired and left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from thresher.documents import streams
+from thresher.documents.columns import Columns, Request, check_columns, choose_columns
+from thresher.documents.labels import (
+    LONE_SURROGATES,
+    guess_separator,
+    labels_of,
+    labels_of_array,
+    value_text,
+)
+from thresher.errors import DocumentError
+
+MOST_LISTED = 100  # sentences kept about documents left out; all are counted
+MOST_GATHERED = 10_000  # documents that are put together one by one into a batch
+
+
+@dataclass
+class Batch:
+    """Some documents: their texts, their labels and where they stood.
+
+    Parameters
+    ----------
+    columns : dict of str to pyarrow.Array
+        The text columns by name, in the order in which they are joined.
+    labels : list of list of str, or None
+        The labels of each document, empty for a document without a category; `None` where the
+        data has no labels at all.
+    where : callable
+        Gives the place of the document of a number, such as "mail.csv:17".
+
+    Examples
+    --------
+    >>> from thresher.documents import from_texts
+    >>> batch = next(iter(from_texts(["wheat up", "oil down"], [["grain"], ["crude", "oil"]])))
+    >>> len(batch), batch.labels[1], batch.fields["text"], batch.place(0)
+    (2, ['crude', 'oil'], ['wheat up', 'oil down'], 'document 1')
+    """
+
+    columns: dict[str, pa.Array]
+    labels: list[list[str]] | None
+    where: Callable[[int], str]
+
+    @cached_property
+    def texts(self) -> pa.Array:
+        """The text of each document, an Arrow array: its columns joined by a newline."""
+        arrays = list(self.columns.values())
+        return arrays[0] if len(arrays) == 1 else pc.binary_join_element_wise(*arrays, "\n")
+
+    @cached_property
+    def fields(self) -> dict[str, list[str]]:
+        """The texts of each column, by its name."""
+        return {name: array.to_pylist() for name, array in self.columns.items()}
+
+    def place(self, i: int) -> str:
+        """Return where document `i` of the batch stood: file and line, row or message."""
+        return self.where(i)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+
+class Record(NamedTuple):
+    """One document that is read on its own."""
+
+    texts: tuple[str, ...]
+    labels: Any
+    place: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something that documents are read from: a file, a folder, a table in memory."""
+
+    name: str
+    read: Callable[[Reading], Iterator[Batch]]
+    size: int | None = None
+    once: bool = False
+
+
+class Reading:
+    """One pass over the documents; the readers of all formats report to it."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.columns: Columns | None = None
+        self.skipped: list[str] = []
+        self.n_skipped = 0
+        self.n_documents = 0
+        self.n_labelled = 0
+        self.decoding_errors = 0
+        self.position: Callable[[], int] = int  # bytes read of the present source
+        self._separator_known = request.label_separator is not None
+
+    def refuse(self, place: str, what: str) -> None:
+        """Stop at a document that cannot be read, or leave it out, as was asked."""
+        if self.request.on_error == "stop":
+            remedy = 'repair it, or leave such documents out (on_error="skip")'
+            raise DocumentError(f"{place}: {what}; {remedy}.")
+        self.leave_out(place, what)
+
+    def leave_out(self, place: str, what: str) -> None:
+        """Count and list a document that is left out."""
+        self.n_skipped += 1
+        if len(self.skipped) < MOST_LISTED:
+            self.skipped.append(f"{place}: {what}.")
+
+    def choose(self, place: str, available: Sequence[str], usual: tuple[str, ...] = ()) -> Columns:
+        """Choose the columns at the first source; later ones must have the same."""
+        if self.columns is None or self.columns.said:
+            columns = choose_columns(place, available, self.request, usual)
+            self.columns = replace(columns, separator=self.request.label_separator or None)
+        else:
+            check_columns(place, available, self.columns.text)
+            check_columns(place, available, filter(None, [self.columns.labels]))
+        return self.columns
+
+    def set_columns(
+        self,
+        place: str,
+        said: str,
+        has_labels: bool,
+        available: Sequence[str] = ("text",),
+        usual: tuple[str, ...] = ("text",),
+    ) -> Columns:
+        """Settle the columns of a format whose labels, if any, need not be looked for."""
+        labels = "labels" if has_labels else None
+        check_columns(place, [*available, *filter(None, [labels])], self.request.named)
+        if self.request.labels is False:
+            labels = None
+        separator = self.request.label_separator or None
+        self.columns = Columns(self.request.text or usual, labels, separator, said=said)
+        return self.columns
+
+    def emit(
+        self,
+        columns: dict[str, pa.Array],
+        labels: pa.Array | list[Any] | None,
+        where: Callable[[int], str],
+    ) -> Iterator[Batch]:
+        """Yield the documents in batches that are not larger than was asked."""
+        n = len(next(iter(columns.values())))
+        lists = None if labels is None else self._label_lists(labels)
+        size = self.request.batch_size or max(n, 1)
+        for start in range(0, n, size):
+            part = {name: array.slice(start, size) for name, array in columns.items()}
+            some = None if lists is None else lists[start : start + size]
+            batch = Batch(part, some, lambda i, start=start: where(start + i))  # type: ignore[misc]
+            self.n_documents += len(batch)
+            self.n_labelled += sum(map(bool, some or ()))
+            yield batch
+
+    def gather(self, columns: Columns, records: Iterable[Record]) -> Iterator[Batch]:
+        """Yield documents that come one by one in batches of at most about one block."""
+        kept: list[Record] = []
+        n_characters = 0
+        for record in records:
+            kept.append(record)
+            n_characters += sum(map(len, record.texts))
+            if n_characters >= streams.BLOCK or len(kept) >= MOST_GATHERED:
+                yield from self._emit_records(columns, kept)
+                kept, n_characters = [], 0
+        yield from self._emit_records(columns, kept)
+
+    def _emit_records(self, columns: Columns, records: list[Record]) -> Iterator[Batch]:
+        cells = [[record.texts[k] for record in records] for k in range(len(columns.text))]
+        labels = [record.labels for record in records] if columns.labels is not None else None
+        self.decoding_errors += sum(1 for record in records if _is_damaged(record))
+        arrays = {name: to_arrow(texts) for name, texts in zip(columns.text, cells, strict=True)}
+        places = [record.place for record in records]
+        return self.emit(arrays, labels, places.__getitem__)
+
+    def _label_lists(self, labels: pa.Array | list[Any]) -> list[list[str]]:
+        is_array = isinstance(labels, pa.Array)
+        if not self._separator_known:
+            texts = _string_cells(labels) if is_array else labels
+            cells = {cell for cell in texts if isinstance(cell, str) and cell.strip()}
+            if cells:
+                self._guess_separator(cells)
+        separator = self.columns.separator if self.columns else None
+        if is_array:
+            return labels_of_array(labels, separator)
+        return [labels_of(value, separator) for value in labels]
+
+    def _guess_separator(self, cells: set[str]) -> None:
+        self._separator_known = True
+        separator = guess_separator(cells)
+        if separator is not None and self.columns is not None:
+            guessed = self.columns.guessed | {"separator"}
+            self.columns = replace(self.columns, separator=separator, guessed=guessed)
+
+
+def to_arrow(texts: list[str]) -> pa.Array:
+    """Return texts as an Arrow array, with what cannot be written in UTF-8 replaced."""
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([value_text(text) for text in texts], pa.string())
+
+
+def _is_damaged(record: Record) -> bool:
+    return any(
+        isinstance(one, str) and not one.isascii() and LONE_SURROGATES.search(one)
+        for one in (*record.texts, record.labels)
+    )
+
+
+def _string_cells(array: pa.Array) -> list[Any]:
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        return [value_text(v) for v in array.cast(pa.large_binary()).unique().to_pylist()]
+    return []

@@ -1,0 +1,148 @@
+"""Which columns hold the text and the labels: as asked, or guessed where that is obvious."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from thresher.errors import DocumentError
+
+TEXT_NAMES = (
+    *("text", "body", "content", "contents", "message", "document", "review", "comment"),
+    *("abstract", "description", "sentence", "title", "subject", "headline"),
+)
+LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "class", "target")
+MOST_NAMED = 20  # columns named in an error
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that were read.
+
+    Parameters
+    ----------
+    text : tuple of str
+        The columns whose texts, joined by a newline, are the document.
+    labels : str or None, default None
+        The column of the labels; `None` where the documents have none.
+    separator : str or None, default None
+        What separates the labels within one string; `None` where they are not split.
+    guessed : frozenset of str, default empty
+        Which of "text", "labels" and "separator" nobody asked for by name.
+    said : str, default ""
+        The sentence for formats without named columns.
+
+    Examples
+    --------
+    >>> from thresher.documents import Columns
+    >>> columns = Columns(("subject", "body"), "topics", ",", frozenset({"labels", "separator"}))
+    >>> str(columns)
+    'text is "subject" and "body"; labels are "topics" (guessed), split at "," (guessed)'
+    >>> len(columns.text)
+    2
+    """
+
+    text: tuple[str, ...]
+    labels: str | None = None
+    separator: str | None = None
+    guessed: frozenset[str] = frozenset()
+    said: str = ""
+
+    def __str__(self) -> str:
+        if self.said:
+            return self.said
+        text = " and ".join(f'"{name}"' for name in self.text) + self._mark("text")
+        if self.labels is None:
+            return f"text is {text}; no labels"
+        labels = f'"{self.labels}"' + self._mark("labels")
+        split = f', split at "{self.separator}"' + self._mark("separator") if self.separator else ""
+        return f"text is {text}; labels are {labels}{split}"
+
+    def _mark(self, what: str) -> str:
+        return " (guessed)" if what in self.guessed else ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller asked of the documents; the parameters of `read_documents`."""
+
+    text: tuple[str, ...] | None = None
+    labels: str | bool | None = None
+    label_separator: str | None = None
+    on_error: str = "stop"
+    batch_size: int | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns asked for by name."""
+        return (self.text or ()) + ((self.labels,) if isinstance(self.labels, str) else ())
+
+
+def choose_columns(
+    place: str, available: Sequence[str], request: Request, usual: tuple[str, ...] = ()
+) -> Columns:
+    """Choose among the `available` columns of `place`.
+
+    `usual` are the text columns of formats where there is nothing to guess.
+    """
+    check_columns(place, available, request.named)
+    guessed = set()
+    labels = request.labels
+    if labels is None:
+        labels = _known(
+            LABEL_NAMES, [name for name in available if name not in (request.text or ())]
+        )
+        guessed.add("labels")
+    text = request.text or usual
+    if not text:
+        text = _guess_text(place, [name for name in available if name != labels])
+        guessed.add("text")
+    columns = Columns(text, labels if isinstance(labels, str) else None, guessed=frozenset(guessed))
+    _check_unique(place, available, columns)
+    return columns
+
+
+def check_columns(place: str, available: Sequence[str], named: Iterable[str]) -> None:
+    """Refuse a column that is not there, naming those that are and the nearest."""
+    for name in named:
+        if name in available:
+            continue
+        near = difflib.get_close_matches(name.lower(), [one.lower() for one in available], 1)
+        meant = [one for one in available if near and one.lower() == near[0]]
+        hint = f'; did you mean "{meant[0]}"?' if meant else ""
+        raise DocumentError(f'{place}: has no column "{name}"; {_listed(available)}{hint or "."}')
+
+
+def _check_unique(place: str, available: Sequence[str], columns: Columns) -> None:
+    times = Counter(available)
+    for name in (*columns.text, columns.labels):
+        if name is not None and times[name] > 1:
+            raise DocumentError(
+                f'{place}: has {times[name]} columns named "{name}"; rename all but one of them.'
+            )
+
+
+def _guess_text(place: str, available: Sequence[str]) -> tuple[str, ...]:
+    if (name := _known(TEXT_NAMES, available)) is not None:
+        return (name,)
+    if len(available) == 1:
+        return (available[0],)
+    raise DocumentError(
+        f"{place}: none of its columns is obviously the text; {_listed(available)}; "
+        'name the one that holds the text (text="...").'
+    )
+
+
+def _known(names: Sequence[str], available: Sequence[str]) -> str | None:
+    """Return the available column that comes first among the known names, in any case."""
+    by_lower = {name.lower(): name for name in reversed(available)}
+    return next((by_lower[name] for name in names if name in by_lower), None)
+
+
+def _listed(available: Sequence[str]) -> str:
+    if not available:
+        return "it has no columns"
+    more = f" and {len(available) - MOST_NAMED} more" if len(available) > MOST_NAMED else ""
+    return "its columns are " + ", ".join(f'"{one}"' for one in available[:MOST_NAMED]) + more

@@ -1,0 +1,214 @@
+"""CSV and TSV: cut where rows end, parse with pyarrow; what it refuses, Python's reader judges."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from thresher.documents import streams
+from thresher.documents.batch import Batch, Reading, Record
+from thresher.documents.columns import Columns
+from thresher.documents.streams import Stream
+from thresher.errors import DocumentError
+
+QUOTE, NEWLINE, RETURN = b'"\n\r'
+SENTINEL = "\0 end of the block"  # a row of its own, unless a quote is still open
+
+
+class Rows(NamedTuple):
+    """Whole rows of the file: their bytes, and the line each begins on, counted from 0."""
+
+    data: bytes
+    lines: np.ndarray
+    is_closed: bool = True  # False for what follows a quote that is never closed
+
+
+class Shape(NamedTuple):
+    """What all rows of a file have in common."""
+
+    name: str
+    delimiter: str
+    header: list[str]
+    columns: Columns
+
+    @property
+    def numbers(self) -> list[int]:
+        """The chosen columns as numbers: the text columns, then the labels."""
+        labels = [] if self.columns.labels is None else [self.columns.labels]
+        return [self.header.index(name) for name in (*self.columns.text, *labels)]
+
+
+def read_csv(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield the documents of a CSV file; semicolons or tabs where the header has no comma."""
+    header = stream.head.split(b"\n", 1)[0]
+    delimiter = next((d for d in ",;\t" if d.encode() in header), ",")
+    return _read(stream, reading, delimiter)
+
+
+def read_tsv(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield the documents of a file with tabs between its columns."""
+    return _read(stream, reading, "\t")
+
+
+def _read(stream: Stream, reading: Reading, delimiter: str) -> Iterator[Batch]:
+    line = 1
+    shape: Shape | None = None
+    for rows in _row_blocks(stream, delimiter):
+        if shape is None:
+            header, n_lines, rows = _take_header(rows, delimiter)
+            line += n_lines
+            if header:
+                shape = Shape(stream.name, delimiter, header, reading.choose(stream.name, header))
+        if shape is not None and rows.data:
+            yield from _emit(rows, shape, reading, line)
+        line += rows.data.count(b"\n")
+
+
+def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Batch]:
+    table = _parse(rows, shape)
+    if table is None:
+        yield from reading.gather(shape.columns, _records(rows, shape, reading, line))
+        return
+    arrays = [column.combine_chunks() for column in table.columns]
+    labels = None if shape.columns.labels is None else arrays.pop()
+    texts = dict(zip(shape.columns.text, arrays, strict=True))
+    yield from reading.emit(texts, labels, lambda i: f"{shape.name}:{line + rows.lines[i]}")
+
+
+def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
+    """Parse rows with pyarrow; `None` where it refuses them or skips blank ones."""
+    if not rows.is_closed:
+        return None
+    names = [str(number) for number in range(len(shape.header))]  # a name may stand twice
+    wanted = [names[number] for number in shape.numbers]
+    try:
+        table = pa.csv.read_csv(
+            pa.BufferReader(rows.data),
+            pa.csv.ReadOptions(column_names=names, block_size=len(rows.data) + 1),
+            pa.csv.ParseOptions(delimiter=shape.delimiter, newlines_in_values=True),
+            pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(wanted, pa.string()),
+                include_columns=list(dict.fromkeys(wanted)),
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return table.select(wanted) if table.num_rows == len(rows.lines) else None
+
+
+def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
+    """Yield the rows one by one; refuse those that do not fit the header."""
+    for number, cells in _cells(rows, shape, reading, line):
+        place = f"{shape.name}:{number}"
+        if len(cells) != len(shape.header):
+            counted = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+            reading.refuse(place, f"the row has {counted}, the header {len(shape.header)}")
+            continue
+        values = [cells[number] for number in shape.numbers]
+        labels = None if shape.columns.labels is None else values.pop()
+        yield Record(tuple(values), labels, place)
+
+
+def _cells(
+    rows: Rows, shape: Shape, reading: Reading, line: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each row with its line; begin again after a quote that never closes."""
+    lines = list(io.StringIO(rows.data.decode("utf-8", "surrogateescape"), newline=""))
+    begin = start = 0
+    while start < len(lines):
+        for end, cells in _read_rows([*lines[start:], SENTINEL], shape.delimiter):
+            if start + end <= len(lines):
+                if cells:
+                    yield line + begin, cells
+                begin = start + end
+            elif cells != [SENTINEL]:
+                what = "a quote opened in this row is never closed"
+                reading.refuse(f"{shape.name}:{line + begin}", what)
+                begin += 1
+        start = begin
+
+
+def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
+    """Yield the file in blocks of whole rows, of about `BLOCK` bytes or one long row."""
+    rest, size, line = b"", streams.BLOCK, 1
+    while chunk := stream.read(size):
+        rest += chunk
+        ends, lines = _row_ends(rest, delimiter)
+        if len(ends):
+            yield Rows(rest[: ends[-1]], lines)
+            line += rest.count(b"\n", 0, ends[-1])
+            rest = rest[ends[-1] :]
+        size = max(streams.BLOCK, len(rest))  # a long row is looked through a few times, not many
+        if len(rest) > streams.LONGEST:
+            raise DocumentError(
+                f"{stream.name}:{line}: the row has more than {streams.LONGEST} bytes; "
+                "a quote may be opened in it and never closed."
+            )
+    if rest:
+        rest += b"\n"
+        ends, lines = _row_ends(rest, delimiter)
+        end = ends[-1] if len(ends) else 0
+        if end:
+            yield Rows(rest[:end], lines)
+        if end < len(rest):
+            yield Rows(rest[end:], np.zeros(1, np.int64), is_closed=False)
+
+
+def _row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each row ends, and the line on which it begins; `data` begins with a row.
+
+    A newline ends a row when an even number of quotes stands before it, provided that each quote
+    that opens does so where a cell begins (or doubles the one before it).
+    """
+    array = np.frombuffer(data, np.uint8)
+    newlines = np.flatnonzero(array == NEWLINE)
+    quotes = np.flatnonzero(array == QUOTE)
+    opening = quotes[::2]
+    before = array[opening - 1][opening > 0]
+    if not np.isin(before, (ord(delimiter), NEWLINE, RETURN, QUOTE)).all():
+        return _slow_row_ends(data, delimiter)
+    outside = np.searchsorted(quotes, newlines) % 2 == 0
+    after = np.flatnonzero(outside) + 1
+    return newlines[outside] + 1, np.append(0, after)[:-1]
+
+
+def _slow_row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
+    """Do the same where quotes stand within cells, by reading the rows."""
+    text = data[: data.rfind(b"\n") + 1].decode("latin-1")
+    lines = list(io.StringIO(text, newline=""))
+    offsets = np.cumsum([0, *map(len, lines)])
+    # The last row is the sentinel, or one that is not over yet.
+    after = [end for end, _ in _read_rows([*lines, SENTINEL], delimiter)][:-1]
+    return offsets[after], np.array([0, *after], np.int64)[:-1]
+
+
+def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, Rows]:
+    """Return the first row that is not blank, the lines up to its end, and the rows after it."""
+    text = io.StringIO(rows.data.decode("latin-1"), newline="")  # one character for each byte
+    for number, (_, cells) in enumerate(_read_rows(text, delimiter), 1):
+        if cells:
+            header = [cell.encode("latin-1").decode("utf-8", "replace").strip() for cell in cells]
+            n_lines = rows.data.count(b"\n", 0, text.tell())
+            lines = rows.lines[number:] - n_lines
+            return header, n_lines, Rows(rows.data[text.tell() :], lines, rows.is_closed)
+    return [], 0, rows
+
+
+def _read_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows, each with the number of lines read up to its end."""
+    reader = csv.reader(lines, delimiter=delimiter)
+    while True:
+        usual = csv.field_size_limit(2 * streams.LONGEST)  # of the whole process: given back
+        try:
+            cells = next(reader, None)
+        finally:
+            csv.field_size_limit(usual)
+        if cells is None:
+            return
+        yield reader.line_num, cells

@@ -1,0 +1,130 @@
+"""Folders: one per category, whose files are its documents; or simply many files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+from thresher.documents import mail
+from thresher.documents.batch import Batch, Reading, Record, Source
+from thresher.documents.columns import Columns
+from thresher.documents.streams import TABLES, format_of_name, open_stream
+from thresher.errors import DocumentError
+
+
+class Entry(NamedTuple):
+    """A file in a folder, and its category where it stands in one."""
+
+    path: str
+    category: str | None
+
+
+def list_folder(folder: str) -> list[Entry]:
+    """Return the files below a folder in sorted order, without hidden ones."""
+    entries = []
+    for path, folders, files in os.walk(folder, onerror=_stop):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        inner = os.path.relpath(path, folder)
+        category = None if inner == os.curdir else inner.split(os.sep)[0]
+        visible = sorted(name for name in files if not name.startswith("."))
+        entries += [Entry(os.path.join(path, name), category) for name in visible]
+    if not entries:
+        raise DocumentError(
+            f"{folder}: the folder has no files; give a file, or a folder with one folder of files "
+            "for each category."
+        )
+    return entries
+
+
+def _stop(error: OSError) -> None:
+    raise DocumentError(f"{error.filename}: the folder cannot be read ({error.strerror}).")
+
+
+def is_tables(entries: list[Entry]) -> bool:
+    """Tell whether the files are tables to be read one after the other, not documents."""
+    return all(e.category is None and format_of_name(e.path) in TABLES | {"mbox"} for e in entries)
+
+
+def folder_source(folder: str, entries: list[Entry], format: str | None) -> Source:
+    """Make a source of a folder whose files are documents."""
+    size = sum(os.path.getsize(entry.path) for entry in entries if os.path.isfile(entry.path))
+    return Source(folder, partial(_read, folder, entries, format), size)
+
+
+def _read(
+    folder: str, entries: list[Entry], format: str | None, reading: Reading
+) -> Iterator[Batch]:
+    has_categories = any(entry.category is not None for entry in entries)
+    said = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
+    columns = reading.set_columns(
+        folder, said, has_categories, *_text_columns(entries, format, reading)
+    )
+    for entry in entries:
+        if has_categories and entry.category is None:
+            reading.leave_out(entry.path, "the file stands in no category's folder")
+    documents = [entry for entry in entries if entry.category is not None or not has_categories]
+    yield from reading.gather(columns, _records(documents, format, columns, reading))
+
+
+def _text_columns(
+    entries: list[Entry], format: str | None, reading: Reading
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the text columns there are, and the usual ones: those of mail if any file is mail."""
+    mails = (entry.path for entry in entries if _kind(entry, format) in ("eml", "mbox"))
+    first = list(islice(mails, mail.SAMPLE))
+    if not first:
+        return ["text"], ("text",)
+    messages = []
+    for path in first:
+        with suppress(OSError, DocumentError), open_stream(path) as stream:
+            messages.append(stream.head)
+    return mail.headers_of(messages, reading), mail.USUAL
+
+
+def _kind(entry: Entry, format: str | None) -> str | None:
+    return "eml" if format == "eml" else format_of_name(entry.path)
+
+
+def _records(
+    entries: list[Entry], format: str | None, columns: Columns, reading: Reading
+) -> Iterator[Record]:
+    done = 0
+    reading.position = lambda: done
+    for entry in entries:
+        labels = [] if entry.category is None else [entry.category]
+        try:
+            for place, texts in _documents(entry, _kind(entry, format), columns, reading):
+                yield Record(texts, labels, place)
+            done += os.path.getsize(entry.path)
+        except OSError as error:
+            reading.refuse(entry.path, f"the file cannot be read ({error.strerror or error})")
+
+
+def _documents(
+    entry: Entry, kind: str | None, columns: Columns, reading: Reading
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the text columns of each document of a file, with its place."""
+    if kind in TABLES:
+        return reading.refuse(
+            entry.path, f"is a table of documents ({kind}), not one document; give it on its own"
+        )
+    if os.path.exists(entry.path) and not os.path.isfile(entry.path):
+        return reading.refuse(entry.path, "is neither a file nor a folder")
+    with open_stream(entry.path) as stream:
+        if what := stream.why_not_text():
+            reading.refuse(entry.path, what)
+        elif kind == "mbox":
+            for place, data in mail.mailbox_messages(stream):
+                if texts := mail.message_texts(place, data, columns.text, reading):
+                    yield place, texts
+        elif kind == "eml":
+            if texts := mail.message_texts(entry.path, stream.read_all(), columns.text, reading):
+                yield entry.path, texts
+        else:
+            text = stream.read_all().decode("utf-8", "surrogateescape")
+            own = ("text", "body")  # a plain file beside mail has a body and no headers
+            yield entry.path, tuple(text if name in own else "" for name in columns.text)

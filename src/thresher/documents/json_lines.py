@@ -1,0 +1,177 @@
+"""JSON lines: pyarrow reads block after block; what it refuses, Python's own reader judges."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json
+
+from thresher.documents.batch import Batch, Reading, Record
+from thresher.documents.columns import Columns
+from thresher.documents.labels import value_text
+from thresher.documents.streams import Stream, line_blocks
+from thresher.errors import DocumentError
+
+SAMPLE = 200  # objects looked at to choose the columns
+PIECE = 1 << 20  # bytes that one of pyarrow's threads parses at a time
+
+
+def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield the documents of a file with one JSON object per line."""
+    line = 1
+    columns: Columns | None = None
+    schema: pa.Schema | None = None
+    for block in line_blocks(stream):
+        if columns is None and (sample := _sample(block, SAMPLE)):
+            columns = _choose(stream, reading, block, sample)
+            schema = _schema(columns, sample)
+        table = None if schema is None else _parse(block, schema)
+        if table is not None and columns is not None:
+            yield from _emit(table, columns, reading, stream.name, line)
+        else:
+            objects = list(_objects(block, line, stream.name, reading))
+            if columns is not None:
+                schema = _schema(columns, [one for _, one in objects])
+                records = _records(objects, columns, stream.name, reading)
+                yield from reading.gather(columns, records)
+        line += block.count(b"\n")
+
+
+def _choose(stream: Stream, reading: Reading, block: bytes, sample: list[dict]) -> Columns:
+    """Choose among the fields of the first objects; a rare field may need the whole block."""
+    try:
+        return reading.choose(stream.name, _fields(sample))
+    except DocumentError:
+        return reading.choose(stream.name, _fields(_sample(block, None)))
+
+
+def _fields(objects: Iterable[dict]) -> list[str]:
+    return list(dict.fromkeys(name for one in objects for name in one))
+
+
+def _sample(block: bytes, limit: int | None) -> list[dict]:
+    """Return the first objects of the block; what is wrong with others is said in its turn."""
+    return list(islice(_valid(block), limit))
+
+
+def _valid(block: bytes) -> Iterator[dict]:
+    for line in io.BytesIO(block):
+        try:
+            value = json.loads(line.decode("utf-8", "surrogateescape"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def _schema(columns: Columns, objects: Iterable[dict]) -> pa.Schema | None:
+    """Return the types to expect; `None` where the labels are of several types."""
+    types = dict.fromkeys(columns.text, pa.string())
+    if columns.labels is not None and columns.labels not in types:
+        kinds = {kind for one in objects for kind in _kinds(one.get(columns.labels))}
+        if len(kinds) > 1 or None in kinds:
+            return None
+        types[columns.labels] = kinds.pop() if kinds else pa.string()
+    return pa.schema(list(types.items()))
+
+
+def _kinds(value: Any) -> set[pa.DataType | None]:
+    """Return the Arrow types that would hold a label; none where it is null, `None` for objects."""
+    if isinstance(value, list):
+        return {kind and pa.list_(kind) for one in value for kind in _kinds(one)}
+    kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+    return set() if value is None else {kinds.get(type(value))}
+
+
+def _parse(block: bytes, schema: pa.Schema) -> pa.Table | None:
+    """Parse a block; `None` where pyarrow refuses it or may have read it otherwise than Python."""
+    if not block.endswith((b"}\n", b"}")):
+        block = block.rstrip()  # blank lines at the end
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    longest = int(np.diff(ends, prepend=0, append=len(block)).max())
+    try:
+        block.decode()  # pyarrow does not look whether the text is UTF-8
+        table = pa.json.read_json(
+            pa.BufferReader(block),
+            pa.json.ReadOptions(block_size=max(PIECE, longest + 2)),
+            pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+        )
+    except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    # Blank lines, two objects in a line or one over several lines: places would be wrong.
+    n_lines = len(ends) + (not block.endswith(b"\n"))
+    return table if table.num_rows == n_lines else None
+
+
+def _emit(
+    table: pa.Table, columns: Columns, reading: Reading, name: str, line: int
+) -> Iterator[Batch]:
+    def column(field: str) -> pa.Array:
+        array = table.column(field).combine_chunks()
+        return array.fill_null("") if field in columns.text else array
+
+    texts = {field: column(field) for field in columns.text}
+    labels = None if columns.labels is None else column(columns.labels)
+    return reading.emit(texts, labels, lambda i: f"{name}:{line + i}")
+
+
+def _objects(block: bytes, line: int, name: str, reading: Reading) -> Iterator[tuple[int, dict]]:
+    """Yield the objects with their lines; refuse lines that hold none."""
+    for number, text in enumerate(block.decode("utf-8", "surrogateescape").split("\n"), line):
+        if not text.strip():
+            continue
+        place = f"{name}:{number}"
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            what = str(error).replace("line 1 column", "character").split(" (char")[0]
+            reading.refuse(place, f"invalid JSON ({what}){_array_hint(text)}")
+        else:
+            if isinstance(value, dict):
+                yield number, value
+            else:
+                reading.refuse(place, f"the line holds no JSON object{_array_hint(text)}")
+
+
+def _array_hint(text: str) -> str:
+    is_array = text.lstrip().startswith("[")
+    return "; a JSON array must become one object per line (jq -c '.[]')" if is_array else ""
+
+
+def _records(
+    objects: Iterable[tuple[int, dict]], columns: Columns, name: str, reading: Reading
+) -> Iterator[Record]:
+    for number, one in objects:
+        place = f"{name}:{number}"
+        try:
+            texts = tuple(_text(one, field) for field in columns.text)
+            labels = None if columns.labels is None else one.get(columns.labels)
+            _check_labels(labels, columns)
+        except DocumentError as error:
+            reading.refuse(place, str(error))
+        else:
+            yield Record(texts, labels, place)
+
+
+def _text(one: dict, field: str) -> str:
+    value = one.get(field)
+    if isinstance(value, str):
+        return value  # not repaired here, so that the repair is counted
+    try:
+        return value_text(value)
+    except DocumentError as error:
+        raise DocumentError(f'"{field}": {error}') from None
+
+
+def _check_labels(labels: Any, columns: Columns) -> None:
+    try:
+        for label in labels if isinstance(labels, list) else [labels]:
+            value_text(label)
+    except DocumentError as error:
+        raise DocumentError(f'"{columns.labels}": {error}') from None

@@ -1,0 +1,118 @@
+"""From the cells of a label column to one list of labels per document."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from thresher.errors import DocumentError
+
+SEPARATORS = ("|", ";", ",")  # never a space: "New York" is one label
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")  # what a byte that is not UTF-8 is decoded to
+MANY = (list, tuple, set, frozenset, np.ndarray)
+
+
+def value_text(value: Any) -> str:
+    """Return a single value as text: "" for nothing, 3 and 3.0 both "3", true as "true"."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if math.isnan(value):
+            return ""
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(float(value))
+    if isinstance(value, dict | list | tuple | set | frozenset):
+        kind = "an object" if isinstance(value, dict) else "a list"
+        raise DocumentError(f"{kind} stands where a text or a number is expected")
+    text = str(value)
+    return "" if text in ("<NA>", "NaT") else text
+
+
+def labels_of(value: Any, separator: str | None) -> list[str]:
+    """Return the labels of one document, each once, in their order; a set is sorted."""
+    if isinstance(value, str):
+        parts: Iterable[str] = split_cell(value_text(value), separator)
+    elif isinstance(value, MANY):
+        parts = (value_text(one).strip() for one in value)
+        if isinstance(value, set | frozenset):
+            parts = sorted(parts)
+    else:
+        parts = (value_text(value).strip(),)
+    return [part for part in dict.fromkeys(parts) if part]
+
+
+def labels_of_array(array: pa.Array, separator: str | None) -> list[list[str]]:
+    """Return the labels of each document; an Arrow array of texts, numbers or lists of them."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if not is_list(array.type):
+        cells = _distinct(array)
+        split = [labels_of(cell, separator) for cell in cells[0]]
+        split.append([])  # found by the -1 that stands for null
+        return [split[i][:] for i in cells[1]]
+    ends = np.cumsum(pc.fill_null(pc.list_value_length(array), 0).to_numpy(False)).tolist()
+    values, numbers = _distinct(array.flatten())
+    names = [value_text(value).strip() for value in values]
+    names.append("")
+    flat = [names[i] for i in numbers]
+    lists, start = [], 0
+    for end in ends:
+        lists.append(flat[start:end])
+        start = end
+    return [[name for name in dict.fromkeys(one) if name] if one else one for one in lists]
+
+
+def guess_separator(cells: Iterable[str]) -> str | None:
+    """Return what separates the labels in the cells, `None` where nothing is sure to.
+
+    A separator is believed when at least half of the parts it would make also stand alone in a
+    cell of their own: "grain,wheat" is two labels where "grain" is seen alone, "Health, beauty"
+    stays one. A space is never believed.
+    """
+    distinct = {cell.strip() for cell in cells}
+    for separator in SEPARATORS:
+        parts = {p for cell in distinct if separator in cell for p in split_cell(cell, separator)}
+        if parts and 2 * len(parts & distinct) >= len(parts):
+            return separator
+    return None
+
+
+def split_cell(cell: str, separator: str | None) -> list[str]:
+    """Return the parts of a cell, without the white space around them and without empty ones."""
+    parts = cell.split(separator) if separator else [cell]
+    return [stripped for part in parts if (stripped := part.strip())]
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Tell whether an Arrow type holds several values per document."""
+    is_type = pa.types
+    return bool(
+        is_type.is_list(kind) or is_type.is_large_list(kind) or is_type.is_fixed_size_list(kind)
+    )
+
+
+def _distinct(array: pa.Array) -> tuple[list[Any], list[int]]:
+    """Return the distinct values, and for each place the number of its value, -1 for null."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_nested(array.type):
+        raise DocumentError(f"the labels are of type {array.type}, where texts are expected")
+    if pa.types.is_null(array.type):
+        return [], [-1] * len(array)
+    if pa.types.is_large_string(array.type) or pa.types.is_string(array.type):
+        array = array.cast(pa.large_binary())  # so that text that is not UTF-8 can be repaired
+    encoded = array.dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    values = [value_text(v) if isinstance(v, bytes) else v for v in values]
+    return values, pc.fill_null(encoded.indices, -1).to_numpy(False).tolist()

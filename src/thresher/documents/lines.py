@@ -1,0 +1,61 @@
+"""One document per line: plain text, and fastText's lines with their `__label__` words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from thresher.documents.batch import Batch, Reading, to_arrow
+from thresher.documents.labels import LONE_SURROGATES
+from thresher.documents.streams import Stream, line_blocks
+
+PREFIX = "__label__"
+LABEL = re.compile(rf"(?<![^ \t\v\f]){PREFIX}([^ \t\v\f]*)[ \t]?")
+
+
+def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield each line as a document; an empty line is an empty document."""
+    reading.set_columns(stream.name, "each line is a document; no labels", has_labels=False)
+    for line, block in _numbered(stream):
+        try:
+            texts = pc.split_pattern(pa.array([block]).cast(pa.string()), "\n").flatten()
+        except pa.ArrowInvalid:
+            texts = to_arrow(_decoded_lines(block, reading))
+        yield from reading.emit({"text": texts}, None, _where(stream, line))
+
+
+def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield each line as a document; words that begin with `__label__` are its labels."""
+    said = "each line is a document; its __label__ words are the labels"
+    columns = reading.set_columns(stream.name, said, has_labels=True)
+    for line, block in _numbered(stream):
+        lines = _decoded_lines(block, reading)
+        labels = [LABEL.findall(text) if PREFIX in text else [] for text in lines]
+        texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
+        wanted = None if columns.labels is None else labels
+        yield from reading.emit({"text": texts}, wanted, _where(stream, line))
+
+
+def _numbered(stream: Stream) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of lines without the last line's end, with the number of their first line."""
+    line = 1
+    for block in line_blocks(stream):
+        plain = block.replace(b"\r\n", b"\n") if b"\r" in block else block
+        yield line, plain.removesuffix(b"\n")
+        line += block.count(b"\n")
+
+
+def _decoded_lines(block: bytes, reading: Reading) -> list[str]:
+    try:
+        return block.decode().split("\n")
+    except UnicodeDecodeError:
+        lines = block.decode("utf-8", "surrogateescape").split("\n")
+        reading.decoding_errors += sum(1 for text in lines if LONE_SURROGATES.search(text))
+        return lines
+
+
+def _where(stream: Stream, line: int) -> Callable[[int], str]:
+    return lambda i: f"{stream.name}:{line + i}"

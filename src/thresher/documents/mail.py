@@ -1,0 +1,195 @@
+"""Mail: single messages (.eml) and mailboxes (mbox); columns are the headers and the body."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from email import message_from_bytes
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from html.parser import HTMLParser
+from itertools import chain, islice
+
+from thresher.documents import streams
+from thresher.documents.batch import Batch, Reading, Record
+from thresher.documents.columns import Columns
+from thresher.documents.streams import Stream, line_blocks
+from thresher.errors import DocumentError
+
+USUAL = ("subject", "body")
+SAMPLE = 20  # messages looked at to know the headers
+ENVELOPE = re.compile(rb"From \S+ .*\d\d:\d\d")  # the line that begins a message in a mailbox
+QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+SILENT_TAGS = {"script", "style", "title", "template"}
+INLINE_TAGS = {"a", "abbr", "b", "big", "em", "font", "i", "small", "span", "strong", "u"}
+# What the standard library's parser of mail is known to raise at mail that is no mail.
+PARSER_ERRORS = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def read_eml(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield the one message of a file."""
+    data = stream.read_all()
+    return _read(iter([(stream.name, data)] if data else []), stream, reading)
+
+
+def read_mbox(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield the messages of a mailbox."""
+    return _read(mailbox_messages(stream), stream, reading)
+
+
+def _read(
+    messages: Iterator[tuple[str, bytes]], stream: Stream, reading: Reading
+) -> Iterator[Batch]:
+    first = list(islice(messages, SAMPLE))
+    available = headers_of([data for _, data in first], reading)
+    columns = reading.choose(stream.name, available, USUAL)
+    yield from reading.gather(columns, _records(chain(first, messages), columns, reading))
+
+
+def headers_of(messages: Iterable[bytes], reading: Reading) -> list[str]:
+    """Return the columns of some messages, spelled as was asked; always subject and body."""
+    names = dict.fromkeys(USUAL)
+    for data in messages:
+        with suppress(*PARSER_ERRORS):  # said when it is the message's turn
+            names.update(dict.fromkeys(name.lower() for name in message_from_bytes(data)))
+    spelled = {name.lower(): name for name in reading.request.named}
+    return [spelled.get(name, name) for name in names]
+
+
+def _records(
+    messages: Iterable[tuple[str, bytes]], columns: Columns, reading: Reading
+) -> Iterator[Record]:
+    for place, data in messages:
+        wanted = (*columns.text, *filter(None, [columns.labels]))
+        texts = message_texts(place, data, wanted, reading)
+        if texts is not None:
+            yield Record(texts[: len(columns.text)], texts[-1] if columns.labels else None, place)
+
+
+def message_texts(
+    place: str, data: bytes, names: Sequence[str], reading: Reading
+) -> tuple[str, ...] | None:
+    """Return the named fields of a message, `None` where it was left out."""
+    try:
+        message = message_from_bytes(data)
+        return tuple(
+            _body(message) if name.lower() == "body" else _header(message, name) for name in names
+        )
+    except PARSER_ERRORS as error:
+        reading.refuse(place, f"the message cannot be parsed ({error or type(error).__name__})")
+        return None
+
+
+def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
+    """Yield the messages of a mailbox, each with the place of its first line."""
+    _check_mailbox(stream)
+    kept: list[bytes] = []
+    number, start, size, after_blank = 0, 1, 0, True
+    for block in line_blocks(stream):
+        for line in io.BytesIO(block):
+            number += 1
+            if number == 1 or (after_blank and ENVELOPE.match(line)):
+                if number > 1:
+                    yield f"{stream.name}:{start}", _unquoted(kept)
+                kept, start, size = [], number, 0
+            else:
+                kept.append(line)
+                size += len(line)
+                if size > streams.LONGEST:
+                    place = f"{stream.name}:{start}"
+                    raise DocumentError(f"{place}: has more than {streams.LONGEST} bytes.")
+            after_blank = not line.strip()
+    if number:
+        yield f"{stream.name}:{start}", _unquoted(kept)
+
+
+def _check_mailbox(stream: Stream) -> None:
+    if stream.head and not stream.head.startswith(b"From "):
+        start = stream.head[:40].decode("utf-8", "replace")
+        raise DocumentError(
+            f'{stream.name}:1: a mailbox begins with a line "From ...", not with {start!r}; '
+            "give a mailbox, or say the format."
+        )
+
+
+def _unquoted(lines: list[bytes]) -> bytes:
+    """Join the lines of a message; ">From " was written for lines that began with "From "."""
+    return QUOTED_FROM.sub(rb"\1", b"".join(lines))
+
+
+def _header(message: Message, name: str) -> str:
+    return " ".join(
+        "".join(_decoded_header(value)).replace("\n", " ").strip()
+        for value in message.get_all(name, [])
+    )
+
+
+def _decoded_header(value: str) -> Iterator[str]:
+    try:
+        for part, charset in decode_header(value):
+            yield _decode(part, charset) if isinstance(part, bytes) else part
+    except HeaderParseError:
+        yield str(value)
+
+
+def _body(message: Message) -> str:
+    """Return the parts of plain text, or else those of HTML without their tags."""
+    plain, marked_up = [], []
+    for part in message.walk():
+        if part.is_multipart() or part.get_content_disposition() == "attachment":
+            continue
+        if part.get_content_type() == "text/plain":
+            plain.append(_content(part))
+        elif part.get_content_type() == "text/html":
+            marked_up.append(_content(part))
+    if any(text.strip() for text in plain) or not marked_up:
+        return "\n".join(plain)
+    return "\n".join(map(strip_html, marked_up))
+
+
+def _content(part: Message) -> str:
+    data = part.get_payload(decode=True)
+    return _decode(data, part.get_content_charset()) if isinstance(data, bytes) else ""
+
+
+def _decode(data: bytes, charset: str | None) -> str:
+    """Decode as declared, else as UTF-8, else with lone surrogates, which are counted later."""
+    for name in (charset, "utf-8"):
+        try:
+            return data.decode(name or "ascii")
+        except (LookupError, ValueError):
+            continue
+    return data.decode("utf-8", "surrogateescape")
+
+
+def strip_html(html: str) -> str:
+    """Return the text of a page: no tags, scripts or styles, characters instead of entities."""
+    parser = _TextOnly()
+    parser.feed(html)
+    parser.close()
+    lines = (" ".join(line.split()) for line in "".join(parser.parts).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class _TextOnly(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._silent += tag in SILENT_TAGS
+        if tag not in INLINE_TAGS:
+            self.parts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent = max(0, self._silent - (tag in SILENT_TAGS))
+        if tag not in INLINE_TAGS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.parts.append(data)

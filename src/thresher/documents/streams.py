@@ -1,0 +1,192 @@
+"""Bytes in: open, decompress, look ahead, cut where a line ends."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from thresher.documents.columns import TEXT_NAMES
+from thresher.errors import DocumentError
+
+BLOCK = (
+    4 << 20
+)  # bytes read at a time: enough for pyarrow to be fast, little enough to be forgotten
+LONGEST = 1 << 30  # of a line or row; Arrow's own limit for one array of texts is twice this
+HEAD = 1 << 16  # bytes looked at to tell the format
+
+STDIN = "-"
+COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd", ".bz2"}
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".fasttext": "fasttext",
+    ".ft": "fasttext",
+    ".mbox": "mbox",
+    ".eml": "eml",
+}
+TABLES = frozenset({"csv", "tsv", "jsonl", "parquet", "fasttext"})
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Stream:
+    """The bytes of one file or of standard input: decompressed, counted, with a first look.
+
+    `head` holds the first bytes as they will be read, `position` counts the bytes taken from the
+    file, which are the compressed ones where it is compressed.
+    """
+
+    def __init__(self, name: str, raw: BinaryIO) -> None:
+        self.name = "standard input" if name == STDIN else name
+        self._raw = _GivenBack(raw)
+        start = self._raw.start
+        self._codec = next(
+            (c for magic, c in COMPRESSIONS.items() if start.startswith(magic)), None
+        )
+        self._bytes: BinaryIO = self._raw  # type: ignore[assignment]
+        if self._codec is not None:
+            self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), self._codec)
+        self.head = self._fill(HEAD)
+        self._ahead = self.head = self.head.removeprefix(BYTE_ORDER_MARK)
+
+    @property
+    def position(self) -> int:
+        return self._raw.position
+
+    def read(self, size: int) -> bytes:
+        """Return the next `size` bytes; fewer only at the end."""
+        ahead, self._ahead = self._ahead[:size], self._ahead[size:]
+        return ahead + self._fill(size - len(ahead)) if len(ahead) < size else ahead
+
+    def read_all(self) -> bytes:
+        """Return all the bytes that are left."""
+        parts = list(iter(lambda: self.read(BLOCK), b""))
+        if sum(map(len, parts)) > LONGEST:
+            raise DocumentError(f"{self.name}: is one document of more than {LONGEST} bytes.")
+        return b"".join(parts)
+
+    def seekable(self) -> BinaryIO:
+        """Return the whole content as a file to jump in: the file itself, or a copy on disk."""
+        if self._codec is None and self._raw.raw.seekable():
+            self._raw.raw.seek(0)
+            return self._raw.raw
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        while data := self.read(BLOCK):
+            copy.write(data)
+        copy.seek(0)
+        return copy
+
+    def why_not_text(self) -> str | None:
+        """Say why the bytes cannot be text, `None` where they can."""
+        if self.head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return "is UTF-16, where UTF-8 is expected; convert it (iconv -f UTF-16 -t UTF-8)"
+        if (place := self.head.find(b"\0")) >= 0:
+            return (
+                f"is a binary file (byte {place + 1} is zero), where text is expected; "
+                "give the file that holds the text"
+            )
+        return None
+
+    def _fill(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size > 0 and (part := self._bytes.read(size)):
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+class _GivenBack:
+    """A file whose first bytes are looked at and given back, and which counts what it gives."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self.raw = raw
+        self.start = self._ahead = raw.read(max(map(len, COMPRESSIONS)))
+        self.position = 0
+
+    def read(self, size: int) -> bytes:
+        ahead, self._ahead = self._ahead[:size], self._ahead[size:]
+        data = ahead + self.raw.read(size - len(ahead)) if ahead else self.raw.read(size)
+        self.position += len(data)
+        return data
+
+    def close(self) -> None:
+        """Leave the closing to whoever opened the file; standard input stays open."""
+
+
+@contextmanager
+def open_stream(path: str) -> Iterator[Stream]:
+    """Open a file, or standard input for "-"."""
+    if path == STDIN:
+        yield Stream(path, sys.stdin.buffer)
+    else:
+        with open(path, "rb") as raw:
+            yield Stream(path, raw)
+
+
+def line_blocks(stream: Stream) -> Iterator[bytes]:
+    """Yield the bytes in blocks of whole lines, of about `BLOCK` bytes or one long line."""
+    parts: list[bytes] = []
+    while chunk := stream.read(BLOCK):
+        if end := chunk.rfind(b"\n") + 1:
+            yield b"".join((*parts, chunk[:end]))
+            parts = []
+        parts.append(chunk[end:])
+        if sum(map(len, parts)) > LONGEST:
+            raise DocumentError(
+                f"{stream.name}: has a line of more than {LONGEST} bytes; cut it or say the format."
+            )
+    if rest := b"".join(parts):
+        yield rest
+
+
+def format_of_name(path: str) -> str | None:
+    """Return the format that the file's name tells, `None` where it tells none."""
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED_SUFFIXES:
+        suffixes.pop()
+    return SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:
+    """Return the format that the first bytes tell; plain lines where none is obvious.
+
+    A table is obvious when its header names all the columns `asked` for, or, where none is asked
+    for, consists of words of which one usually names the text.
+    """
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.lstrip().startswith(b"{"):
+        return "jsonl"
+    if head.startswith(b"__label__"):
+        return "fasttext"
+    if re.match(rb"From \S+ .*\d\d:\d\d", head):
+        return "mbox"
+    header = head.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    for name, delimiter in (("tsv", "\t"), ("csv", ",")):
+        cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
+        if len(cells) > 1 and _is_header(cells, asked):
+            return name
+    return "lines"
+
+
+def _is_header(cells: Sequence[str], asked: Sequence[str]) -> bool:
+    if asked:
+        return set(asked) <= set(cells)
+    words = all(re.fullmatch(r"\w[\w .-]{0,39}", cell) for cell in cells)
+    return words and any(cell.lower() in TEXT_NAMES for cell in cells)
