@@ -21,6 +21,11 @@ class Estimator:
     def _parameter_names(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
+    def _keep(self, values: dict[str, Any]) -> None:
+        """Store the constructor's arguments, given its `locals()`, under their own names."""
+        for name in self._parameter_names():
+            setattr(self, name, values[name])
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, those of nested estimators as `outer__inner`."""
         found: dict[str, Any] = {}

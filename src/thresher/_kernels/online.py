@@ -1,4 +1,4 @@
-"""One pass of the mistake-driven learners: all categories at once, only mistaken ones updated.
+"""One pass of the mistake-driven learners: all categories at once, only mistaken ones corrected.
 
 Weights are feature-major, `(1 + features, categories)`: row 0 belongs to the always-on feature,
 row `f + 1` to feature `f`. A document adds its rows, one contiguous run per word, into one score
@@ -12,10 +12,13 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-# What a multiplicative update does (`Rule.kind`).
+# What a multiplicative correction does (`WinnowRule.kind`).
 POSITIVE, BALANCED, MODIFIED = 0, 1, 2
 
-# Which hypotheses the average counts (`Rule.average`).
+# How far an additive correction goes (`AdditiveRule.kind`).
+PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4
+
+# Which hypotheses the average counts (`average` in every rule).
 NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2
 
 ONE = np.uint32(1)
@@ -42,12 +45,13 @@ class Documents(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What is kept per category beside its weights; `scores` and `positive` are scratch."""
+    """What is kept per category beside its weights; `scores`, `steps` and `wrong` are scratch."""
 
     scores: np.ndarray  # float32
-    positive: np.ndarray  # bool
-    mistakes: np.ndarray  # int64
-    clock: np.ndarray  # int64: hypotheses counted so far by the average
+    steps: np.ndarray  # float32, zero between documents
+    wrong: np.ndarray  # int64: the mistaken categories, from place `lo` on
+    mistakes: np.ndarray  # int64, zero before the pass
+    clock: np.ndarray  # float64: hypotheses counted by the average before the pass
     positive_weight: np.ndarray  # float64
 
 
@@ -63,34 +67,61 @@ class WinnowWeights(NamedTuple):
 class WinnowRule(NamedTuple):
     kind: int
     average: int
-    low: float  # float32: a negative that reaches it is a mistake
-    high: float  # float32: a positive that does not exceed it is a mistake
-    promotion: float  # float32
-    demotion: float  # float32
+    low: np.float32  # a negative that reaches it is a mistake
+    high: np.float32  # a positive that does not exceed it is a mistake
+    promotion: np.float32
+    demotion: np.float32
+
+
+class AdditiveWeights(NamedTuple):
+    weights: np.ndarray  # float32
+    drift: np.ndarray  # float64: the sum of clock * change, empty without averaging
+    live: np.ndarray  # bool: which weights may change, empty where all may
+
+
+class AdditiveRule(NamedTuple):
+    kind: int
+    average: int
+    low: np.float32  # a negative that reaches it is a mistake
+    high: np.float32  # a positive that does not exceed it is a mistake
+    threshold: float  # this and what follows are float64
+    promotion: float
+    demotion: float
+    epsilon: float
+    aggressiveness: float
+    gamma: float
+
+
+# ---- scores -------------------------------------------------------------------------------------
 
 
 @kernel
 def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
     """Put the scores of document `i` for the categories `lo` to `hi` into `scores`."""
+    if hi - lo == 1:  # one number stays in a register
+        score = always_on[i] * weights[0, lo]
+        for p in range(indptr[i], indptr[i + 1]):
+            score += values[p] * weights[indices[p] + ONE, lo]
+        scores[lo] = score
+        return
+    block = scores[lo:hi]  # slices of equal length, so that the loop over them vectorises
+    row = weights[0, lo:hi]
     strength = always_on[i]
-    for k in range(lo, hi):
-        scores[k] = strength * weights[0, k]
+    for k in range(len(block)):
+        block[k] = strength * row[k]
     for p in range(indptr[i], indptr[i + 1]):
-        f = indices[p] + ONE
+        row = weights[indices[p] + ONE, lo:hi]
         strength = values[p]
-        for k in range(lo, hi):
-            scores[k] += strength * weights[f, k]
+        for k in range(len(block)):
+            block[k] += strength * row[k]
 
 
 @kernel
-def score_documents(indptr, indices, values, always_on, weights, thresholds, scores, first, last):
-    """Score the documents `first` to `last`: above zero means that the document belongs."""
+def score_documents(indptr, indices, values, always_on, weights, scores, first, last):
+    """Put the scores of the documents `first` to `last` into the rows of `scores`."""
     n_categories = weights.shape[1]
     for i in range(first, last):
-        row = scores[i]
-        add_scores(indptr, indices, values, always_on, i, weights, row, 0, n_categories)
-        for k in range(n_categories):
-            row[k] -= thresholds[k]
+        add_scores(indptr, indices, values, always_on, i, weights, scores[i], 0, n_categories)
 
 
 @kernel
@@ -107,12 +138,51 @@ def normalize_strengths(indptr, values, always_on, out, constants):
             out[p] = values[p] / total
 
 
+# ---- mistakes -----------------------------------------------------------------------------------
+
+
 @kernel
-def mark_labels(documents, i, positive, lo, hi, mark):
-    for p in range(documents.label_indptr[i], documents.label_indptr[i + 1]):
-        k = documents.label_indices[p]
-        if lo <= k < hi:
-            positive[k] = mark
+def carries(documents, i, k, end):
+    """Tell whether document `i` is labelled with category `k` before the place `end`."""
+    found = False
+    for p in range(documents.label_indptr[i], end):
+        found |= documents.label_indices[p] == k
+    return found
+
+
+@kernel
+def find_mistakes(documents, i, tally, low, high, lo, hi):
+    """List the mistaken categories, negatives first; return where those end and where all end."""
+    end = lo
+    labels_end = documents.label_indptr[i + 1]
+    for k in range(lo, hi):
+        if tally.scores[k] >= low and not carries(documents, i, k, labels_end):
+            tally.wrong[end] = k
+            end += 1
+    end_of_negatives = end
+    for p in range(documents.label_indptr[i], labels_end):
+        k = np.int64(documents.label_indices[p])
+        # A label given twice is one label.
+        if lo <= k < hi and tally.scores[k] <= high and not carries(documents, i, k, p):
+            tally.wrong[end] = k
+            end += 1
+    return end_of_negatives, end
+
+
+@kernel
+def counted(tally, average, met, k):
+    """Return how many hypotheses of category `k` the average has counted so far."""
+    successes_only = average == SUCCESSES
+    return tally.clock[k] + met - successes_only * tally.mistakes[k]
+
+
+@kernel
+def turn_clocks(tally, average, met, lo, hi):
+    for k in range(lo, hi):
+        tally.clock[k] = counted(tally, average, met, k)
+
+
+# ---- multiplicative -----------------------------------------------------------------------------
 
 
 @kernel
@@ -124,68 +194,405 @@ def multiplied(weight, factor):
 
 
 @kernel
-def multiply(model, kind, average, clock, f, k, strength, grow, shrink, is_positive):
+def multiply(model, rule, f, k, strength, grow, shrink, is_positive, clock):
     """Promote (or demote) category `k`'s weight of the feature in row `f`."""
     old = model.weights[f, k]
-    if kind == MODIFIED:
+    if rule.kind == MODIFIED:
         grow *= UNIT + strength
         shrink *= max(UNIT - strength, LEAST_REMAINDER)
     if not is_positive:
         grow, shrink = shrink, grow
-    if kind == POSITIVE:
+    if rule.kind == POSITIVE:
         new = multiplied(old, grow)
     else:
-        up = model.up[f, k] = multiplied(model.up[f, k], grow)
-        down = model.down[f, k] = multiplied(model.down[f, k], shrink)
+        up, down = multiplied(model.up[f, k], grow), multiplied(model.down[f, k], shrink)
+        model.up[f, k], model.down[f, k] = up, down
         new = up - down
     model.weights[f, k] = new
-    if average != NO_AVERAGE:
+    if rule.average != NO_AVERAGE:
         model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
 
 
 @kernel
-def winnow_epoch(documents, model, tally, rule, lo, hi):
-    """Meet every document once, for the categories `lo` to `hi`."""
-    for i in documents.order:
-        weight = documents.sample_weight[i]
-        if weight == 0.0:
-            continue
-        add_scores(
-            documents.indptr,
-            documents.indices,
-            documents.values,
-            documents.always_on,
-            i,
-            model.weights,
-            tally.scores,
-            lo,
-            hi,
-        )
-        mark_labels(documents, i, tally.positive, lo, hi, True)
-        for k in range(lo, hi):
-            score, is_positive = tally.scores[k], tally.positive[k]
-            if (score <= rule.high) if is_positive else (score >= rule.low):
-                tally.mistakes[k] += 1
-                power = weight * tally.positive_weight[k] if is_positive else weight
-                winnow_update(documents, i, model, rule, k, tally.clock[k], power, is_positive)
-                tally.clock[k] += rule.average == EXAMPLES
-            else:
-                tally.clock[k] += 1
-        mark_labels(documents, i, tally.positive, lo, hi, False)
-
-
-@kernel
-def winnow_update(documents, i, model, rule, k, clock, power, is_positive):
+def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
     """Correct category `k` on document `i`; a weight of 2 is two corrections at once."""
     grow, shrink = rule.promotion, rule.demotion
     if power != 1.0:
         grow, shrink = np.float32(grow**power), np.float32(shrink**power)
     strength = documents.always_on[i]
-    kind, average = rule.kind, rule.average
     if strength != ZERO:
-        multiply(model, kind, average, clock, 0, k, strength, grow, shrink, is_positive)
+        multiply(model, rule, 0, k, strength, grow, shrink, is_positive, clock)
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
-        f = documents.indices[p] + ONE
         strength = documents.values[p]
         if strength != ZERO:
-            multiply(model, kind, average, clock, f, k, strength, grow, shrink, is_positive)
+            f = documents.indices[p] + ONE
+            multiply(model, rule, f, k, strength, grow, shrink, is_positive, clock)
+
+
+@kernel
+def winnow_epoch(documents, model, tally, rule, lo, hi):
+    """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
+    rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    met = 0
+    for i in documents.order:
+        weight = documents.sample_weight[i]
+        if weight == 0.0:
+            continue
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+        for j in range(lo, end):
+            k, is_positive = tally.wrong[j], j >= middle
+            power = weight * tally.positive_weight[k] if is_positive else weight
+            clock = counted(tally, rule.average, met, k)
+            winnow_update(documents, i, model, rule, k, power, is_positive, clock)
+            tally.mistakes[k] += 1
+        met += 1
+    turn_clocks(tally, rule.average, met, lo, hi)
+
+
+# ---- additive -----------------------------------------------------------------------------------
+
+
+@kernel
+def squared_norm(documents, i):
+    total = np.float64(documents.always_on[i]) ** 2
+    for p in range(documents.indptr[i], documents.indptr[i + 1]):
+        total += np.float64(documents.values[p]) ** 2
+    return total
+
+
+@kernel
+def squared_norm_of_live(documents, i, live, k):
+    """Return the squared norm over the features that category `k` has not discarded."""
+    total = np.float64(documents.always_on[i]) ** 2
+    for p in range(documents.indptr[i], documents.indptr[i + 1]):
+        if live[documents.indices[p] + ONE, k]:
+            total += np.float64(documents.values[p]) ** 2
+    return total
+
+
+@kernel
+def step(rule, margin, norm, is_positive):
+    """How far to move along the document, given its margin and its squared norm."""
+    if rule.kind == PERCEPTRON:
+        return rule.promotion if is_positive else rule.demotion
+    loss = rule.epsilon - margin
+    if rule.kind == RELAXED:
+        return loss / (norm + rule.gamma)
+    if rule.kind == PA_II:
+        return loss / (norm + 0.5 / rule.aggressiveness)
+    if norm == 0.0:
+        return 0.0
+    if rule.kind == PA_I:
+        return min(rule.aggressiveness, loss / norm)
+    return loss / norm
+
+
+@kernel
+def add_to(model, tally, average, met, f, k, change):
+    old = model.weights[f, k]
+    new = old + change
+    model.weights[f, k] = new
+    if average != NO_AVERAGE:
+        clock = counted(tally, average, met, k)
+        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+
+
+@kernel
+def add_document(documents, i, model, tally, average, met, lo, hi, end):
+    """Move the weights of the mistaken categories by their steps along document `i`."""
+    masked = len(model.live) > 0
+    start, stop = documents.indptr[i], documents.indptr[i + 1]
+    for j in range(lo, end):
+        k = tally.wrong[j]
+        add_to(model, tally, average, met, 0, k, tally.steps[k] * documents.always_on[i])
+    if average == NO_AVERAGE and not masked and 8 * (end - lo) > hi - lo:
+        # Many are mistaken: whole runs, the steps of the others being zero, are quicker.
+        steps = tally.steps[lo:hi]
+        for p in range(start, stop):
+            row = model.weights[documents.indices[p] + ONE, lo:hi]
+            strength = documents.values[p]
+            for k in range(len(steps)):
+                row[k] += steps[k] * strength
+        return
+    for j in range(lo, end):
+        k = tally.wrong[j]
+        for p in range(start, stop):
+            f = documents.indices[p] + ONE
+            if not masked or model.live[f, k]:
+                change = tally.steps[k] * documents.values[p]
+                add_to(model, tally, average, met, f, k, change)
+
+
+@kernel
+def additive_epoch(documents, model, tally, rule, lo, hi):
+    """Meet every document once, for `lo` to `hi`: the Perceptron and Passive-Aggressive."""
+    rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    masked = len(model.live) > 0
+    met = 0
+    for i in documents.order:
+        weight = documents.sample_weight[i]
+        if weight == 0.0:
+            continue
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+        norm = squared_norm(documents, i) if end > lo and not masked else 0.0
+        for j in range(lo, end):
+            k, is_positive = tally.wrong[j], j >= middle
+            sign = 1.0 if is_positive else -1.0
+            margin = sign * (tally.scores[k] - rule.threshold)
+            if masked:
+                norm = squared_norm_of_live(documents, i, model.live, k)
+            scale = weight * tally.positive_weight[k] if is_positive else weight
+            tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
+        add_document(documents, i, model, tally, rule.average, met, lo, hi, end)
+        for j in range(lo, end):
+            tally.mistakes[tally.wrong[j]] += 1
+            tally.steps[tally.wrong[j]] = ZERO
+        met += 1
+    turn_clocks(tally, rule.average, met, lo, hi)
+
+
+# ---- ROMMA --------------------------------------------------------------------------------------
+
+
+class RommaWeights(NamedTuple):
+    """The weights of category k are `scale[k] * weights[:, k]`: scaling them costs one product."""
+
+    weights: np.ndarray  # float32
+    drift: np.ndarray  # float64: the sum of turned * change, empty without averaging
+    live: np.ndarray  # bool: which weights may change, empty where all may
+    first: np.ndarray  # bool: entries in which a feature is met first and starts at one, or empty
+    scale: np.ndarray  # float64
+    norm: np.ndarray  # float64: squared norm of the scaled weights
+    turned: np.ndarray  # float64: the sum of the scales of the hypotheses counted by the average
+
+
+class RommaRule(NamedTuple):
+    average: int
+    aggressive: bool
+    low: np.float32  # a negative that reaches it is a mistake
+    high: np.float32  # a positive that does not exceed it is a mistake
+
+
+@kernel
+def romma_coefficients(aggressive, label, score, norm, length):
+    """Return c and d of w <- c w + d x, given y, <w,x>, |w|^2 and |x|^2."""
+    if norm == 0.0 or (aggressive and label * score >= norm * length):
+        return 0.0, label / length
+    below = length * norm - score * score
+    if below <= 1e-12 * length * norm:  # w and x are parallel: no correction is defined
+        return 1.0, 0.0
+    return (length * norm - label * score) / below, norm * (label - score) / below
+
+
+@kernel
+def romma_add(model, rule, f, k, change):
+    old = model.weights[f, k]
+    new = old + np.float32(change)
+    model.weights[f, k] = new
+    if rule.average != NO_AVERAGE:
+        model.drift[f, k] += model.turned[k] * (np.float64(new) - np.float64(old))
+
+
+@kernel
+def romma_scale(model, rule, k, factor):
+    """Multiply the weights of category `k`, keeping the scale within the range of float32."""
+    if factor <= 0.0:
+        for f in range(len(model.weights)):
+            romma_add(model, rule, f, k, -model.weights[f, k])
+        return
+    model.scale[k] *= factor
+    if 1e-6 < model.scale[k] < 1e6:
+        return
+    for f in range(len(model.weights)):
+        model.weights[f, k] *= model.scale[k]
+    model.turned[k] /= model.scale[k]
+    model.scale[k] = 1.0
+
+
+@kernel
+def romma_update(documents, i, model, rule, k, label, score, weight):
+    masked = len(model.live) > 0
+    if masked:
+        length = squared_norm_of_live(documents, i, model.live, k)
+    else:
+        length = squared_norm(documents, i)
+    if length == 0.0:
+        return
+    c, d = romma_coefficients(rule.aggressive, label, score, model.norm[k], length)
+    # A document of weight one half goes half of the way.
+    c, d = max(0.0, 1.0 + weight * (c - 1.0)), weight * d
+    model.norm[k] = max(0.0, c * c * model.norm[k] + 2.0 * c * d * score + d * d * length)
+    romma_scale(model, rule, k, c)
+    change = d / model.scale[k]
+    romma_add(model, rule, 0, k, change * documents.always_on[i])
+    for p in range(documents.indptr[i], documents.indptr[i + 1]):
+        f = documents.indices[p] + ONE
+        if not masked or model.live[f, k]:
+            romma_add(model, rule, f, k, change * documents.values[p])
+
+
+@kernel
+def romma_begin(documents, i, model, rule, lo, hi):
+    """Let the features met for the first time start at one."""
+    for p in range(documents.indptr[i], documents.indptr[i + 1]):
+        if model.first[p]:
+            for k in range(lo, hi):
+                romma_add(model, rule, documents.indices[p] + ONE, k, 1.0 / model.scale[k])
+                model.norm[k] += 1.0
+
+
+@kernel
+def romma_epoch(documents, model, tally, rule, lo, hi):
+    """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
+    rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    met = 0
+    for i in documents.order:
+        weight = documents.sample_weight[i]
+        if weight == 0.0:
+            continue
+        if len(model.first) > 0:
+            romma_begin(documents, i, model, rule, lo, hi)
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        for k in range(lo, hi):
+            tally.scores[k] *= model.scale[k]
+            tally.steps[k] = UNIT
+        middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+        for j in range(lo, end):
+            k, is_positive = tally.wrong[j], j >= middle
+            share = weight * tally.positive_weight[k] if is_positive else weight
+            label, score = 1.0 if is_positive else -1.0, np.float64(tally.scores[k])
+            romma_update(documents, i, model, rule, k, label, score, share)
+            tally.mistakes[k] += 1
+            tally.steps[k] = ZERO
+        for k in range(lo, hi):
+            if rule.average == EXAMPLES or tally.steps[k] == UNIT:
+                model.turned[k] += model.scale[k]
+        met += 1
+    turn_clocks(tally, rule.average, met, lo, hi)
+
+
+# ---- experts ------------------------------------------------------------------------------------
+
+
+class ExpertWeights(NamedTuple):
+    """Two experts per feature and category, awake where the feature is."""
+
+    yes: np.ndarray  # float32
+    no: np.ndarray  # float32
+
+
+@kernel
+def expert_multiply(experts, f, factors, lo, hi):
+    row, block = experts[f, lo:hi], factors[lo:hi]
+    for k in range(len(row)):
+        row[k] = multiplied(row[k], block[k])
+
+
+@kernel
+def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
+    """Meet every document once, for the categories `lo` to `hi`: Sleeping Experts."""
+    rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    yes, no = tally.scores, tally.steps
+    for i in documents.order:
+        weight = documents.sample_weight[i]
+        if weight == 0.0:
+            continue
+        add_scores(*rows, i, model.yes, yes, lo, hi)
+        add_scores(*rows, i, model.no, no, lo, hi)
+        labels_end = documents.label_indptr[i + 1]
+        for k in range(lo, hi):
+            is_positive = carries(documents, i, k, labels_end)
+            awake = np.float64(yes[k]) + np.float64(no[k])
+            tally.mistakes[k] += (yes[k] > threshold * awake) != is_positive
+            power = weight * tally.positive_weight[k] if is_positive else weight
+            beta = penalty**power
+            if is_positive:  # the experts that said no are punished ...
+                after = yes[k] + beta * no[k]
+            else:
+                after = beta * yes[k] + no[k]
+            share = awake / after if after > 0.0 else 1.0  # ... and all share what was lost
+            yes[k], no[k] = (share, beta * share) if is_positive else (beta * share, share)
+        if documents.always_on[i] != ZERO:
+            expert_multiply(model.yes, 0, yes, lo, hi)
+            expert_multiply(model.no, 0, no, lo, hi)
+        for p in range(documents.indptr[i], documents.indptr[i + 1]):
+            if documents.values[p] != ZERO:
+                f = documents.indices[p] + ONE
+                expert_multiply(model.yes, f, yes, lo, hi)
+                expert_multiply(model.no, f, no, lo, hi)
+
+
+# ---- external regret ----------------------------------------------------------------------------
+
+
+class RegretRule(NamedTuple):
+    average: int
+    low: np.float32  # a negative that reaches it is a mistake
+    high: np.float32  # a positive that does not exceed it is a mistake
+    promotion: np.float32
+    demotion: np.float32
+    start: np.float32  # the weight at which a feature has no opinion
+    regret: float
+
+
+@kernel
+def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
+    """Multiply by Winnow's factor (`steps`) and by what the feature's regret calls for."""
+    for k in range(lo, hi):
+        old, factor = model.weights[f, k], tally.steps[k]
+        opinion = (old - rule.start) * tally.scores[k]  # above zero where it was right
+        if opinion != ZERO and tally.steps[k] != UNIT:
+            factor *= common_loss
+        if opinion < ZERO:
+            factor *= own_loss
+        new = multiplied(old, factor)
+        model.weights[f, k] = new
+        if rule.average != NO_AVERAGE:
+            clock = counted(tally, rule.average, met, k)
+            model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+
+
+@kernel
+def regret_factors(documents, i, tally, rule, weight, lo, hi):
+    """Put Winnow's factor of each category into `steps` and its label, ±1, into `scores`."""
+    middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+    tally.steps[lo:hi] = UNIT
+    for j in range(lo, end):
+        k = tally.wrong[j]
+        tally.mistakes[k] += 1
+        if j < middle:
+            tally.steps[k] = rule.demotion**weight
+        else:
+            tally.steps[k] = rule.promotion ** (weight * tally.positive_weight[k])
+    tally.scores[lo:hi] = -UNIT
+    for p in range(documents.label_indptr[i], documents.label_indptr[i + 1]):
+        if lo <= documents.label_indices[p] < hi:
+            tally.scores[documents.label_indices[p]] = UNIT
+
+
+@kernel
+def regret_epoch(documents, model, tally, rule, lo, hi):
+    """Meet every document once, for the categories `lo` to `hi`: Winnow with external regret."""
+    rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    met = 0
+    for i in documents.order:
+        weight = documents.sample_weight[i]
+        if weight == 0.0:
+            continue
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        regret_factors(documents, i, tally, rule, weight, lo, hi)
+        own, common = (
+            np.float32(rule.regret**weight),
+            np.float32(rule.regret ** (-rule.regret * weight)),
+        )
+        turn = met + (rule.average == SUCCESSES)  # a success counts for the hypothesis before
+        if documents.always_on[i] != ZERO:
+            regret_multiply(model, rule, tally, 0, own, common, turn, lo, hi)
+        for p in range(documents.indptr[i], documents.indptr[i + 1]):
+            if documents.values[p] != ZERO:
+                f = documents.indices[p] + ONE
+                regret_multiply(model, rule, tally, f, own, common, turn, lo, hi)
+        met += 1
+    turn_clocks(tally, rule.average, met, lo, hi)

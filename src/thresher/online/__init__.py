@@ -1,7 +1,36 @@
 """The mistake-driven learners: all categories in one pass, only mistaken ones corrected."""
 
-from thresher.online.winnow import BalancedWinnow
+from thresher.online._discarding import extremal_features
+from thresher.online._learner import OnlineLearner
+from thresher.online.additive import PassiveAggressive, Perceptron
+from thresher.online.experts import RegretWinnow, SleepingExperts
+from thresher.online.romma import ROMMA
+from thresher.online.winnow import BalancedWinnow, ModifiedBalancedWinnow, PositiveWinnow
 
-__all__ = ["LEARNERS", "BalancedWinnow"]
+__all__ = [
+    "LEARNERS",
+    "ROMMA",
+    "BalancedWinnow",
+    "ModifiedBalancedWinnow",
+    "PassiveAggressive",
+    "Perceptron",
+    "PositiveWinnow",
+    "RegretWinnow",
+    "SleepingExperts",
+    "extremal_features",
+]
 
-LEARNERS = {learner.name: learner for learner in (BalancedWinnow,)}
+# By the name that the command line and the model file use.
+LEARNERS: dict[str, type[OnlineLearner]] = {
+    learner.name: learner
+    for learner in (
+        BalancedWinnow,
+        PositiveWinnow,
+        ModifiedBalancedWinnow,
+        Perceptron,
+        PassiveAggressive,
+        ROMMA,
+        SleepingExperts,
+        RegretWinnow,
+    )
+}

@@ -1,4 +1,4 @@
-"""Arrays that grow, and their way into a model file and back."""
+"""Arrays that grow, their way into a model file and back, and what is checked before a kernel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thresher.errors import ModelError
+from thresher.errors import ModelError, ParameterError
 
 
 def grown(old: np.ndarray | None, shape: tuple[int, ...], dtype: type, fill: float) -> np.ndarray:
@@ -21,9 +21,8 @@ def grown(old: np.ndarray | None, shape: tuple[int, ...], dtype: type, fill: flo
     if reserve is None or reserve.shape[1:] != shape[1:] or len(reserve) < shape[0]:
         rows = shape[0] if shape[0] == n_old else max(shape[0], n_old + n_old // 2)
         reserve = np.empty((rows, *shape[1:]), dtype)
-        reserve[(slice(n_old), *map(slice, old.shape[1:]))] = old
-        for axis, size in enumerate(old.shape[1:], start=1):
-            reserve[(slice(n_old),) + (slice(None),) * (axis - 1) + (slice(size, None),)] = fill
+        reserve[:n_old] = fill
+        reserve[tuple(map(slice, old.shape))] = old
     new = reserve[: shape[0]]
     new[n_old:] = fill
     return new
@@ -49,15 +48,37 @@ def check_tensor(
 def jsonable(owner: object, name: str) -> Any:
     """Return a parameter as JSON can hold it."""
     value = getattr(owner, name)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, tuple):
         value = list(value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not (value is None or isinstance(value, str | int | float | bool | list)):
+    if not (value is None or isinstance(value, str | int | float | list)):
         raise ModelError(
             f"{type(owner).__name__}: {name} is {value!r}, which a model file cannot hold; "
             "give a number, a name or a list."
         )
     return value
+
+
+def checked_order(order: np.ndarray | None, n_rows: int) -> np.ndarray:
+    """Return the order in which documents are met, as the kernels take it."""
+    if order is None:
+        return np.arange(n_rows)
+    order = np.ascontiguousarray(order, np.int64)
+    if len(order) and (order.min() < 0 or order.max() >= n_rows):
+        raise ParameterError(
+            f"order names documents from {order.min()} to {order.max()}; there are {n_rows}."
+        )
+    return order
+
+
+def checked_sample_weight(sample_weight: np.ndarray | None, n_rows: int) -> np.ndarray:
+    """Return a weight per document, as the kernels take it."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = np.ascontiguousarray(sample_weight, np.float64)
+    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ParameterError(
+            f"sample_weight must be {n_rows} finite numbers of zero or more, one per document."
+        )
+    return weights
