@@ -1,0 +1,209 @@
+"""python -m benchmarks.peers: run the jobs, print tables of ratios, write JSON, draw the chart."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from benchmarks.peers import data, report
+from benchmarks.peers.contenders import contenders
+from benchmarks.peers.jobs import JOBS, variants
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+CHART = ROOT / "docs" / "images" / "peers.svg"
+PAGE = ROOT / "docs" / "benchmarks.md"
+MARKS = "<!-- figures: begin -->", "<!-- figures: end -->"
+PATIENCE = 300  # seconds for one contender
+QUICK_JOBS = ("counts", "train", "predict", "document")
+PACKAGES = (
+    *("thresher", "scikit-learn", "fasttext-numpy2", "vowpalwabbit", "liblinear-official"),
+    *("river", "numpy", "scipy", "numba", "pyarrow"),
+)
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("--jobs", nargs="+", choices=JOBS, help="only these jobs")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="only contenders whose name has one of these"
+    )
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2], help="default: 1 2")
+    parser.add_argument("--repeat", type=int, help="the best of how many; default 5, or 1 if quick")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"one run, one thread: {', '.join(QUICK_JOBS)}"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=RESULTS / "peers.json", help="where the figures go"
+    )
+    parser.add_argument("--chart", type=Path, default=CHART, help="where the chart goes")
+    parser.add_argument("--show", type=Path, metavar="JSON", help="run nothing; show these figures")
+    parser.add_argument("--docs", action="store_true", help=f"also put the tables into {PAGE.name}")
+    chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.threads = [1]
+    chosen.jobs = chosen.jobs or (QUICK_JOBS if chosen.quick else list(JOBS))
+    chosen.repeat = chosen.repeat or (1 if chosen.quick else 5)
+    return chosen
+
+
+def tasks(chosen: argparse.Namespace, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what is to be done, job by job, so that rivals run one after the other."""
+    wanted = [name.lower() for name in chosen.only or [""]]
+    growth = [1, 4] if chosen.quick else list(data.GROWTH)
+    for job in chosen.jobs:
+        for variant in variants(job, list(facts["texts"]), growth):
+            for contender in contenders(job, variant):
+                if not any(name in contender.name.lower() for name in wanted):
+                    continue
+                # A file that is repeated is long enough to be measured once.
+                repeat = 1 if job == "growth" and variant != "x1" else chosen.repeat
+                for threads in chosen.threads if contender.threaded else [1]:
+                    yield {
+                        "job": job,
+                        "variant": variant,
+                        "contender": contender.name,
+                        "threads": threads,
+                        "repeat": repeat,
+                    }
+
+
+def run(task: dict[str, Any], files: Path, models: Path) -> dict[str, Any]:
+    """Do a task in a process of its own; return its figures or why there are none."""
+    folder = models / "".join(c if c.isalnum() else "-" for c in task["contender"].lower())
+    if task["job"] == "growth":
+        folder = folder / "growth"
+    limit = str(task["threads"])
+    environment = os.environ | {
+        f"{library}_NUM_THREADS": limit for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")
+    }
+    line = json.dumps(task | {"files": str(files), "folder": str(folder)})
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.peers.child", line],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=environment,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"missing": f"not done after {PATIENCE} seconds"}
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        last = (done.stderr.strip().splitlines() or ["no word of it"])[-1]
+        return {"missing": f"ended with status {done.returncode}: {last}"}
+
+
+def run_all(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Run everything that was chosen; return the figures and where they come from."""
+    files, models = RESULTS / "data", RESULTS / "models"
+    shutil.rmtree(models, ignore_errors=True)
+    began = perf_counter()
+    facts = data.prepare(files)
+    for sentence in facts["said"]:
+        print(sentence)
+    results = []
+    for task in tasks(chosen, facts):
+        answer = run(task, files, models)
+        results.append({key: task[key] for key in task} | answer)
+        print(progress(results[-1], perf_counter() - began), flush=True)
+    return {
+        "data": facts,
+        "machine": machine(),
+        "versions": versions(),
+        "seconds": round(perf_counter() - began),
+        "results": results,
+    }
+
+
+def progress(result: dict[str, Any], seconds: float) -> str:
+    """Return a line about what has just been done."""
+    main = JOBS[result["job"]].main
+    figure = result.get("figures", {}).get(main)
+    said = f"{main} {figure:.4g}" if figure else result.get("missing", f"no {main}")
+    place = " ".join(filter(None, (result["job"], result["variant"])))
+    return f"{seconds:6.0f} s  {place}: {result['contender']}, threads {result['threads']}: {said}"
+
+
+def machine() -> dict[str, Any]:
+    """Return what the figures were measured on."""
+    model = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        lines = information.read_text().splitlines()
+        names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        model = next(names, model)
+    return {
+        "processor": model,
+        "processors": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the version of every library, or that it is missing."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found
+
+
+def heading(kept: dict[str, Any]) -> str:
+    """Return a paragraph on data, machine and versions."""
+    facts, here = kept["data"], kept["machine"]
+    named = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
+    return (
+        f"{facts['corpus']}: {facts['train']:,} training and {facts['test']:,} test documents, "
+        f"{facts['categories']} categories. {here['processors']} processors ({here['processor']}), "
+        f"{here['system']}, Python {here['python']}; {named}."
+    )
+
+
+def put_into_docs(kept: dict[str, Any], page: Path = PAGE) -> None:
+    """Replace the tables between the marks of the page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    figures = f"\n{heading(kept)}\n\n{report.markdown(kept['results'])}\n"
+    page.write_text(before + MARKS[0] + figures + MARKS[1] + after, encoding="utf-8")
+
+
+def main() -> None:
+    """Do what the command line asks."""
+    chosen = options()
+    if chosen.show:
+        kept = json.loads(chosen.show.read_text(encoding="utf-8"))
+    else:
+        kept = run_all(chosen)
+        chosen.output.parent.mkdir(parents=True, exist_ok=True)
+        chosen.output.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    print(f"\n{heading(kept)}\n")
+    report.show(kept["results"])
+    if not chosen.quick and not chosen.only:
+        from benchmarks.peers import chart
+
+        chart.draw(kept["results"], chosen.chart)
+        print(f"The chart is in {chosen.chart}.")
+    if chosen.docs:
+        put_into_docs(kept)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Thresher, as its README shows it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from benchmarks.peers import data
+from benchmarks.peers.case import Case
+from benchmarks.peers.jobs import Contender
+
+NEEDS = ("thresher.categorizer", "thresher.text")
+
+# ---------------------------------------------------------------------- text to counts
+
+
+def vectorizer(case: Case) -> dict[str, float]:
+    """Count with the transformer that gives what CountVectorizer gives."""
+    from thresher import TextVectorizer
+
+    texts = case.texts()
+    if "new" in case.variant:
+        return case.best(lambda: TextVectorizer().fit_transform(texts))
+    return case.best(partial(TextVectorizer().fit(texts).transform, texts))
+
+
+def counter(case: Case, **settings: Any) -> dict[str, float]:
+    """Count with the growing vocabulary that the Categorizer uses."""
+    from thresher import TextCounter
+
+    texts = case.texts()
+    if "new" in case.variant:
+        return case.best(lambda: TextCounter(**settings).count(texts))
+    known = TextCounter(**settings)
+    known.count(texts)
+    return case.best(lambda: known.count(texts, grow=False, threads=case.threads))
+
+
+# ---------------------------------------------------------------------- whole categorizers
+
+
+def learn(case: Case, learner: str) -> None:
+    """Read, learn and save."""
+    from thresher import Categorizer
+
+    Categorizer(learner, threads=case.threads).fit(case.train).save(_model(case))
+
+
+def learn_once(case: Case, learner: str) -> None:
+    """Read and learn in a single pass that keeps nothing but the model; save."""
+    from thresher import Categorizer
+
+    Categorizer(learner, threads=case.threads).learn(case.train).save(_model(case))
+
+
+def _model(case: Case) -> Path:
+    return case.folder / "model.thresher"
+
+
+def load(case: Case, learner: str) -> Any:
+    """Load what the job `train` saved, or make it."""
+    from thresher import Categorizer
+
+    if not _model(case).exists():
+        learn(case, learner)
+    model = Categorizer.load(_model(case))
+    model.threads = case.threads
+    return model
+
+
+def train(case: Case, learner: str) -> dict[str, float]:
+    """Time from raw file to saved model."""
+    figures = case.best(lambda: learn(case, learner))
+    model = load(case, learner)
+    texts, _ = data.read(case.test)
+    quality = case.quality(model.categories_, model.predict(texts), model.scores(texts))
+    return figures | case.size(_model(case)) | quality
+
+
+def predict(case: Case, learner: str) -> dict[str, float]:
+    """Time from raw file to written predictions."""
+    model = load(case, learner)
+
+    def work() -> None:
+        found = model.predict(case.test)
+        case.output.write_text("".join("\t".join(one) + "\n" for one in found), encoding="utf-8")
+
+    figures = case.best(work)
+    began = perf_counter()
+    load(case, learner)
+    return figures | {"load": perf_counter() - began}
+
+
+def document(case: Case, learner: str) -> dict[str, float]:
+    """Time one document."""
+    model = load(case, learner)
+    return case.each(lambda text: model.predict([text]))
+
+
+# ---------------------------------------------------------------------- one pass, growth, start-up
+
+
+def one_pass(case: Case, learner: str) -> dict[str, float]:
+    """Time `partial_fit` over rows in its own number type."""
+    from thresher import LEARNERS
+
+    rows, truth = case.rows()
+    one = case.variant == "one category"
+    target = truth[:, 0].astype(int) if one else truth.astype(int)
+    classes = np.arange(2 if one else truth.shape[1])
+
+    def work() -> None:
+        LEARNERS[learner](n_jobs=case.threads).partial_fit(rows, target, classes=classes)
+
+    figures = case.best(work)
+    return figures | {"examples_per_second": rows.shape[0] / figures["seconds"]}
+
+
+def growth(case: Case, learner: str, work: Any = learn) -> dict[str, float]:
+    """Time from raw file to saved model, for a file that grows."""
+    return case.best(lambda: work(case, learner))
+
+
+def startup(case: Case, learner: str) -> dict[str, float]:
+    """Time a new process that loads the model and answers one document; and the very first one."""
+    load(case, learner)
+    answer = (
+        f"from thresher import Categorizer; "
+        f"Categorizer.load({str(_model(case))!r}).predict(['Cocoa prices rose.'])"
+    )
+    figures = {
+        "to_import": case.run_python("from thresher import Categorizer"),
+        "to_answer": case.run_python(answer),
+        "command": case.run(sys.executable, "-m", "thresher", "--help"),
+    }
+    case.repeat = 1
+    with tempfile.TemporaryDirectory() as empty:  # no kernel compiled yet, as after installing
+        return figures | {"to_compile": case.run_python(answer, NUMBA_CACHE_DIR=empty)}
+
+
+DEFAULT = "balanced-winnow"
+CONTENDERS = (
+    Contender("counts", "Thresher", vectorizer),
+    Contender("counts", "Thresher, columns as they come", counter, threaded=True),
+    Contender("counts", "Thresher, hashing", partial(counter, hashing_bits=18)),
+    Contender("train", "Thresher", partial(train, learner=DEFAULT), threaded=True),
+    Contender("predict", "Thresher", partial(predict, learner=DEFAULT), threaded=True),
+    Contender("document", "Thresher", partial(document, learner=DEFAULT)),
+    Contender("pass", "Thresher", partial(one_pass, learner=DEFAULT), threaded=True),
+    Contender("growth", "Thresher", partial(growth, learner=DEFAULT), threaded=True),
+    Contender("growth", "Thresher, single pass", partial(growth, learner=DEFAULT, work=learn_once)),
+    Contender("startup", "Thresher", partial(startup, learner=DEFAULT)),
+)

@@ -1,0 +1,100 @@
+"""From results to tables: each figure beside its ratio to Thresher's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.peers.jobs import FIGURES, JOBS
+
+OURS = "Thresher"
+
+Result = dict[str, Any]
+
+
+def ratio(result: Result, results: list[Result]) -> float | None:
+    """Return how many times Thresher's figure this is, at the same number of threads.
+
+    A contender that has been measured with one thread only is compared with one thread.
+
+    Parameters
+    ----------
+    result : dict
+        What one contender did.
+    results : list of dict
+        What all did in all jobs.
+    """
+    main = JOBS[result["job"]].main
+    same = ("job", "variant", "threads")
+    for other in results:
+        if other["contender"] == OURS and all(other[key] == result[key] for key in same):
+            mine = other.get("figures", {}).get(main)
+            its = result.get("figures", {}).get(main)
+            return its / mine if mine and its else None
+    return None
+
+
+def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:
+    """Yield title, header and rows of the table of each job and variant, and who is missing.
+
+    Parameters
+    ----------
+    results : list of dict
+        What all contenders did.
+    """
+    for job, variant in dict.fromkeys((one["job"], one["variant"]) for one in results):
+        here = [one for one in results if (one["job"], one["variant"]) == (job, variant)]
+        said = {name for one in here for name in one.get("figures", {})}
+        shown = [name for name in (JOBS[job].main, *JOBS[job].figures) if name in said]
+        title = JOBS[job].title + (f": {variant}" if variant else "")
+        header = ["contender", "threads", "to Thresher's", *(FIGURES[name][0] for name in shown)]
+        missing = [
+            f"{one['contender']} is missing: {one['missing']}." for one in here if "missing" in one
+        ]
+        yield title, header, [_row(one, results, shown) for one in here], missing
+
+
+def _row(result: Result, results: list[Result], shown: list[str]) -> list[str]:
+    start = [result["contender"], str(result["threads"])]
+    if "missing" in result:
+        return [*start, "missing", *("" for _ in shown)]
+    times = ratio(result, results)
+    cells = [
+        FIGURES[name][1].format(result["figures"][name]) if name in result["figures"] else ""
+        for name in shown
+    ]
+    return [*start, f"{times:.2f} ×" if times else "", *cells]
+
+
+def markdown(results: list[Result]) -> str:
+    """Return the tables as Markdown."""
+    lines = []
+    for title, header, rows, missing in tables(results):
+        rule = ["---", *("---:" for _ in header[1:])]
+        lines += [f"### {title}", "", _line(header), _line(rule), *map(_line, rows), ""]
+        lines += [line for sentence in missing for line in (sentence, "")]
+    return "\n".join(lines)
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def show(results: list[Result]) -> None:
+    """Print the tables."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
+    for title, header, rows, missing in tables(results):
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+        for number, name in enumerate(header):
+            table.add_column(name, justify="left" if number == 0 else "right")
+        for row in rows:
+            table.add_row(*row, style="bold" if row[0].startswith(OURS) else None)
+        console.print(table)
+        for sentence in missing:
+            console.print(sentence, markup=False)
