@@ -1,5 +1,75 @@
 """Thresher sorts text into categories, fast and exactly, and says why."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from thresher._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.decisions import Decisions
+    from thresher.documents import Documents, read_documents
+    from thresher.errors import DocumentError, ModelError, ParameterError, ThresherError
+    from thresher.evaluation import Evaluation, evaluate
+    from thresher.explanation import Explanation
+    from thresher.features import Strength
+    from thresher.linguistics import Linguistics
+    from thresher.online import LEARNERS, BalancedWinnow
+    from thresher.text import TextCounter, TextVectorizer
+
+# Where each public name lives. It is imported when it is first used, so that `import thresher`
+# costs nothing and the command line answers at once.
+_HOMES = {
+    "Categorizer": "categorizer",
+    "Decisions": "decisions",
+    "Documents": "documents",
+    "read_documents": "documents",
+    "DocumentError": "errors",
+    "ModelError": "errors",
+    "ParameterError": "errors",
+    "ThresherError": "errors",
+    "Evaluation": "evaluation",
+    "evaluate": "evaluation",
+    "Explanation": "explanation",
+    "Strength": "features",
+    "Linguistics": "linguistics",
+    "LEARNERS": "online",
+    "BalancedWinnow": "online",
+    "TextCounter": "text",
+    "TextVectorizer": "text",
+}
+
+__all__ = [
+    "LEARNERS",
+    "BalancedWinnow",
+    "Categorizer",
+    "Decisions",
+    "DocumentError",
+    "Documents",
+    "Evaluation",
+    "Explanation",
+    "Linguistics",
+    "ModelError",
+    "ParameterError",
+    "Strength",
+    "TextCounter",
+    "TextVectorizer",
+    "ThresherError",
+    "__version__",
+    "evaluate",
+    "read_documents",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'thresher' has no attribute {name!r}")
+    value = getattr(import_module(f"thresher.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

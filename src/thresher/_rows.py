@@ -33,6 +33,16 @@ class Rows(NamedTuple):
         indptr, places = _gather(self.indptr, order)
         return Rows(indptr, self.indices[places], self.values[places], self.n_columns)
 
+    def keep(self, kept: np.ndarray, renumber: bool = True) -> Rows:
+        """Return the rows with only the columns that are `kept`, numbered anew or as before."""
+        inside = kept[self.indices]
+        ends = np.concatenate([[0], np.cumsum(inside)])
+        indices = self.indices[inside]
+        if renumber:
+            indices = (np.cumsum(kept, dtype=np.int32) - 1)[indices].astype(np.int32, copy=False)
+        width = int(np.count_nonzero(kept)) if renumber else self.n_columns
+        return Rows(ends[self.indptr], indices, self.values[inside], width)
+
     @staticmethod
     def concatenate(parts: Sequence[Rows]) -> Rows:
         """Stack rows; the widest part gives the number of columns."""
@@ -47,9 +57,8 @@ class Rows(NamedTuple):
         """Return the rows as a scipy array, which must be installed."""
         from scipy.sparse import csr_array
 
-        matrix = csr_array(
-            (self.values, self.indices, self.indptr), shape=(self.n_rows, self.n_columns)
-        )
+        shape = (self.n_rows, self.n_columns)
+        matrix = csr_array((self.values, self.indices, self.indptr), shape=shape, copy=True)
         matrix.sort_indices()
         return matrix
 

@@ -96,6 +96,10 @@ class Spool:
             self._labels = [whole]
         return self._labels[0]
 
+    def relabel(self, labels: Labels) -> None:
+        """Replace the labels of all documents."""
+        self._labels = [labels]
+
     def map(self, function: Callable[[Rows], Rows]) -> None:
         """Replace all rows by what `function` makes of them, block by block."""
         mapped = Spool(self.memory_limit)

@@ -1,0 +1,263 @@
+"""Learning: from labelled documents to weights, in memory or on disk, at once or for ever."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+
+from thresher._rows import Labels, Rows
+from thresher.categorizer.options import Options
+from thresher.corpora import is_corpus_spec, load
+from thresher.decisions import Decisions
+from thresher.documents import Batch, Documents, from_texts, read_documents
+from thresher.errors import DocumentError
+from thresher.features import SELECTIONS, select
+from thresher.spool import Spool
+
+__all__ = ["Learning", "Progress", "no_progress"]
+
+Progress = Callable[[str, int, float | None], None]
+"""Told the stage, how many documents it has seen, and the share of it that is done if known."""
+
+
+def no_progress(stage: str, documents: int, share: float | None) -> None:
+    """Show nothing."""
+
+
+class Learning(Options):
+    """The half of a Categorizer that learns."""
+
+    def fit(self, documents: Any, labels: Any = None, *, progress: Progress = no_progress) -> Self:
+        """Learn from all documents, in as many passes as the learner takes.
+
+        Documents that are too many for memory are kept as counts in a temporary file.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            What to learn from.
+        labels : list of str or list of lists of str, optional
+            The categories of each text, when `documents` is a list of texts.
+        progress : callable, optional
+            Told the stage, the number of documents and the share that is done.
+        """
+        self._begin()
+        with Spool() as spool:
+            for batch in self._batches(documents, labels, progress, "reading"):
+                with self._clock("count"):
+                    rows = self.counter_.count(batch.texts)
+                spool.append(rows, self._labels_of(batch))
+            self._check_learnable(spool.labels())
+            self._sort_categories(spool)
+            with self._clock("select"):
+                self._choose_features(spool)
+            with self._clock("strength"):
+                for rows, _, _ in spool.blocks():
+                    self.strength_.observe(rows)
+                spool.map(self.strength_.apply)
+            with self._clock("learn"):
+                self._train(spool, progress)
+        return self
+
+    def learn(
+        self, documents: Any, labels: Any = None, *, progress: Progress = no_progress
+    ) -> Self:
+        """Go on learning, in one pass: new words and new categories may appear.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            What to learn from.
+        labels : list of str or list of lists of str, optional
+            The categories of each text, when `documents` is a list of texts.
+        progress : callable, optional
+            Told the stage, the number of documents and the share that is done.
+        """
+        fresh = not hasattr(self, "learner_")
+        if fresh:
+            self._begin()
+        self.timings_ = {}
+        for batch in self._batches(documents, labels, progress, "learning"):
+            with self._clock("count"):
+                rows = self.counter_.count(batch.texts)
+            known = self._labels_of(batch)
+            with self._clock("strength"):
+                self.strength_.observe(rows)
+                rows = self.strength_.apply(rows)
+            with self._clock("learn"):
+                if fresh:
+                    self._start_learner(rows, len(self.categories_))
+                    self.decisions_ = Decisions(mode=self._decision_mode(known))
+                    fresh = False
+                self.learner_.grow(self.counter_.n_features, len(self.categories_))
+                self.decisions_.grow(len(self.categories_))
+                self.learner_.learn_rows(rows, known, threads=self.threads)
+            self.documents_seen_ += len(batch)
+        if fresh:
+            raise DocumentError("There is nothing to learn from: the source has no documents.")
+        return self
+
+    def _begin(self) -> None:
+        """Check the parameters and make the empty stations."""
+        self.check()
+        self.counter_ = self.make_counter()
+        self.learner_ = self.make_learner()
+        self.strength_ = self.make_strength(self.learner_)
+        self.categories_: list[str] = []
+        self._category_numbers: dict[str, int] = {}
+        self.documents_seen_ = 0
+        self.timings_: dict[str, float] = {}
+
+    @contextmanager
+    def _clock(self, stage: str) -> Iterator[None]:
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.timings_[stage] = self.timings_.get(stage, 0.0) + perf_counter() - began
+
+    def _batches(
+        self, documents: Any, labels: Any, progress: Progress, stage: str
+    ) -> Iterator[Batch]:
+        """Yield the batches of a source, timing the reading and telling the progress."""
+        source = _documents_of(documents, labels)
+        batches, done = iter(source), 0
+        while True:
+            with self._clock("read"):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+            done += len(batch)
+            total = source.bytes_total
+            progress(stage, done, source.bytes_read / total if total else None)
+
+    def _labels_of(self, batch: Batch) -> Labels:
+        """Return the batch's labels as category numbers; new categories get the next numbers."""
+        if batch.labels is None:
+            raise DocumentError(
+                "The documents have no labels to learn from: name the column that has them."
+            )
+        numbers = self._category_numbers
+        lists = [
+            [numbers.setdefault(name, len(numbers)) for name in dict.fromkeys(one)]
+            for one in batch.labels
+        ]
+        self.categories_ = list(numbers)
+        return Labels.from_lists(lists, len(numbers))
+
+    def _check_learnable(self, labels: Labels) -> None:
+        n_documents = labels.n_rows
+        if not n_documents:
+            raise DocumentError("There is nothing to learn from: the source has no documents.")
+        if not len(labels.indices):
+            raise DocumentError(
+                f"None of the {n_documents:,} documents has a label: there is nothing to learn. "
+                "Look whether the label column is the right one."
+            )
+        if len(self.categories_) == 1 and len(labels.indices) == n_documents:
+            raise DocumentError(
+                f"All {n_documents:,} documents have the one category {self.categories_[0]!r}: "
+                "there is nothing to tell it from. Add documents of another category or of none."
+            )
+
+    def _sort_categories(self, spool: Spool) -> None:
+        """Number the categories by name, so that the order of documents does not show."""
+        names = sorted(self.categories_)
+        rank = {name: i for i, name in enumerate(names)}
+        new = np.array([rank[name] for name in self.categories_], np.int32)
+        labels = spool.labels()
+        spool.relabel(Labels(labels.indptr, new[labels.indices], len(names)))
+        self.categories_, self._category_numbers = names, rank
+
+    def _choose_features(self, spool: Spool) -> None:
+        """Leave out features by document frequency, by number, and by what they tell."""
+        n_features = self.counter_.n_features
+        frequency = np.zeros(n_features, np.int64)
+        for rows, _, _ in spool.blocks():
+            frequency += np.bincount(rows.indices, minlength=n_features)
+        keep = (frequency >= _documents_count(self.min_df, len(spool))) & (
+            frequency <= _documents_count(self.max_df, len(spool))
+        )
+        if self.max_features is not None:
+            keep &= select(np.where(keep, frequency, 0), self.max_features)
+        if self.select is not None:
+            scores = SELECTIONS[self.selection]()
+            for rows, labels, _ in spool.blocks():
+                scores.observe(rows, labels)
+            keep &= select(np.where(keep, scores.pooled(), -1.0), self.select)
+        if keep.all():
+            return
+        if not keep.any():
+            raise DocumentError(
+                f"No feature is left of {n_features:,}: min_df={self.min_df!r} and "
+                f"max_df={self.max_df!r} leave out all; choose a lower or a higher one."
+            )
+        if self.hashing_bits is None:
+            self.counter_.prune(keep)
+        spool.map(lambda rows: rows.keep(keep, renumber=self.hashing_bits is None))
+
+    def _start_learner(self, rows: Rows, n_categories: int) -> None:
+        mean_active = len(rows.indices) / max(1, rows.n_rows)
+        self.learner_.start(self.counter_.n_features, n_categories, mean_active)
+
+    def _decision_mode(self, labels: Labels) -> str:
+        if self.decision != "auto":
+            return self.decision
+        one_each = bool((np.diff(labels.indptr) == 1).all())
+        return "single-label" if one_each and labels.n_categories > 1 else "multi-label"
+
+    def _train(self, spool: Spool, progress: Progress) -> None:
+        learner, labels = self.learner_, spool.labels()
+        mean_active = spool.n_entries / len(spool)
+        learner.start(self.counter_.n_features, len(self.categories_), mean_active)
+        self.decisions_ = Decisions(mode=self._decision_mode(labels))
+        self.decisions_.grow(len(self.categories_))
+        generator = np.random.default_rng(self.seed)
+        for number in range(learner.max_iter):
+            order = generator.permutation(len(spool)) if self.shuffle else None
+            done = 0
+            for rows, known, visits in spool.blocks(order):
+                done += rows.n_rows
+                learner.learn_rows(rows, known, visits, self.threads, ends_pass=done == len(spool))
+                progress(f"pass {number + 1}", done, done / len(spool))
+            if not learner.mistakes_[-1]:
+                break
+        self.documents_seen_ = len(spool)
+
+
+def _documents_of(documents: Any, labels: Any) -> Documents:
+    """Return a source of batches for whatever was given as documents."""
+    if isinstance(documents, Documents):
+        return documents
+    if isinstance(documents, str | os.PathLike):
+        if isinstance(documents, str) and not _may_be_path(documents):
+            if is_corpus_spec(documents):
+                return load(documents).documents()
+            raise DocumentError(
+                f"There is no file {documents[:60]!r}; if this is a text, give a list: [text]."
+            )
+        return read_documents(documents)
+    if hasattr(documents, "iloc") and not hasattr(documents, "columns"):  # a column of a frame
+        documents = list(documents)
+    is_texts = isinstance(documents, Sequence) and (not documents or isinstance(documents[0], str))
+    if labels is not None or is_texts or isinstance(documents, np.ndarray):
+        return from_texts(list(documents), None if labels is None else list(labels))
+    return read_documents(documents)
+
+
+def _may_be_path(text: str) -> bool:
+    try:
+        return text == "-" or os.path.exists(text)
+    except ValueError:  # a NUL byte
+        return False
+
+
+def _documents_count(value: int | float, n_documents: int) -> float:
+    """Turn a share of the documents into a number of documents."""
+    return value * n_documents if isinstance(value, float) else value

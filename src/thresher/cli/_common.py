@@ -1,0 +1,180 @@
+"""What the verbs share: options that mean the same everywhere, results, progress, and errors."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thresher.errors import DocumentError, ThresherError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from thresher.categorizer import Categorizer
+    from thresher.documents import Documents
+
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `train` wrote.")]
+Data = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[DATA]...",
+        help="Files or folders of documents: CSV, TSV, JSON lines, Parquet, fastText lines, plain "
+        "lines, one folder per category, mbox, .eml; gzip and zstd too. '-' is standard input; "
+        "a corpus has a name (`thresher corpus list`).",
+    ),
+]
+Text = Annotated[
+    str | None,
+    typer.Option("--text", metavar="COLUMNS", help="Text columns, e.g. subject,body."),
+]
+LabelColumn = Annotated[
+    str | None, typer.Option("--labels", metavar="COLUMN", help="Column with the categories.")
+]
+Separator = Annotated[
+    str | None,
+    typer.Option("--separator", metavar="TEXT", help="What separates several labels in a string."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="csv, tsv, jsonl, parquet, fasttext, lines, folder, mbox or eml."
+    ),
+]
+OnError = Annotated[
+    str,
+    typer.Option("--on-error", metavar="stop|skip", help="What to do at a document with an error."),
+]
+Threads = Annotated[
+    int, typer.Option("--threads", min=1, help="Threads; the result is the same for any number.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the order of learning.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table or text.")]
+
+
+def verb(function: Callable[..., None]) -> Callable[..., None]:
+    """Turn what can go wrong into one sentence on stderr and the exit status it deserves."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            function(*args, **kwargs)
+            sys.stdout.flush()
+        except ThresherError as problem:
+            say(f"thresher: {problem}")
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            say("thresher: stopped; nothing was written.")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # the reader of our output went away, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(141) from None
+
+    return run
+
+
+def say(sentence: str) -> None:
+    """Print a sentence for a person on stderr."""
+    typer.echo(sentence, err=True)
+
+
+def show_json(value: Any) -> None:
+    """Print one JSON value on a line of stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def console() -> Console:
+    """Return the terminal for tables and coloured text."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def load_model(model: str) -> Categorizer:
+    """Read a model file."""
+    from thresher.categorizer import Categorizer
+
+    return Categorizer.load(model)
+
+
+def open_documents(
+    data: list[str] | None,
+    text: str | None,
+    labels: str | bool | None,
+    separator: str | None,
+    format: str | None,
+    on_error: str,
+    split: str = "train",
+) -> Documents:
+    """Open what the command line names as documents; of a corpus, `split` unless it names one."""
+    from thresher.corpora import is_corpus_spec, load
+    from thresher.documents import read_documents
+
+    if on_error not in ("stop", "skip"):
+        raise DocumentError(f"--on-error is {on_error!r}; it must be stop or skip.")
+    sources = data or ["-"]
+    if sources == ["-"] and sys.stdin.isatty():
+        say("thresher: reading documents from the keyboard, one a line; end with Ctrl-D.")
+    if len(sources) == 1 and is_corpus_spec(sources[0]):
+        corpus = load(sources[0])
+        return corpus.documents(corpus.default_split or (split if split in corpus.splits else None))
+    return read_documents(
+        sources[0] if len(sources) == 1 else sources,
+        text=text.split(",") if text else None,
+        labels=labels,
+        label_separator=separator,
+        format=format,
+        on_error=on_error,
+    )
+
+
+def report_reading(documents: Documents) -> None:
+    """Say on stderr which columns were guessed and what was left out or repaired."""
+    if "guessed" in documents.columns_said:
+        say(f"{documents.columns_said}.")
+    if documents.decoding_errors:
+        say(f"{documents.decoding_errors:,} documents were not UTF-8; bad bytes were replaced.")
+    if documents.n_skipped:
+        say(f"{documents.n_skipped:,} documents were left out:")
+        for sentence in documents.skipped[:10]:
+            say(f"  {sentence}")
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, float | None], None]]:
+    """Show documents, documents per second and time left on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda stage, documents, share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[documents]:,} documents"),
+        TextColumn("{task.fields[rate]:,.0f}/s"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(stage: str, documents: int, share: float | None) -> None:
+            if stage not in tasks:
+                for task in tasks.values():
+                    bar.update(task, visible=False)
+                tasks[stage] = bar.add_task(stage, total=None, documents=0, rate=0.0)
+            task = tasks[stage]
+            elapsed = bar.tasks[task].elapsed or 1e-9
+            bar.update(task, documents=documents, rate=documents / elapsed)
+            if share is not None:
+                bar.update(task, total=1.0, completed=share)
+
+        yield show

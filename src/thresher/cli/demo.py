@@ -1,0 +1,117 @@
+"""thresher demo: the whole way, on the documentation of Python's own standard library."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from thresher.cli import _common as common
+from thresher.errors import DocumentError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from thresher.categorizer import Categorizer
+    from thresher.corpora.standard_library import Entry
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(epilog="Example: thresher demo --folder demo")(demo)
+
+
+@common.verb
+def demo(
+    folder: Annotated[
+        str, typer.Option("--folder", help="Where the corpus and the model go.")
+    ] = "demo",
+    threads: common.Threads = 1,
+) -> None:
+    """Sort the documentation of Python's standard library into its packages, and say why.
+
+    Needs no download: each documented module, class and function of the running Python is a
+    document; its categories are its package and the kind of thing it is.
+    """
+    from rich.rule import Rule
+
+    terminal, place = common.console(), _make_folder(folder)
+    terminal.print(Rule("The corpus: documentation of Python's standard library"))
+    test = _make_corpus(terminal, place)
+    terminal.print(Rule("Learning"))
+    categorizer = _train(terminal, place, threads)
+    terminal.print(Rule("How good it is on the documents kept back"))
+
+    from thresher.cli.evaluate import show_table
+
+    show_table(categorizer.evaluate(place / "test.jsonl"), top=12)
+    terminal.print(Rule("Why: a decision that is right"))
+    _explain(terminal, categorizer, test, right=True)
+    terminal.print(Rule("Why: a decision that is wrong"))
+    _explain(terminal, categorizer, test, right=False)
+    terminal.print(Rule("Now you"))
+    model = place / "model.thresher"
+    typer.echo(
+        f"thresher explain {model} 'Send a message to an SMTP server'\n"
+        f"thresher inspect {model} --category email --category class\n"
+        f"thresher predict {model} {place / 'test.jsonl'} | head -3\n"
+        f"thresher train {place / 'train.jsonl'} -o {place / 'again.thresher'} --profile"
+    )
+
+
+def _make_folder(folder: str) -> Path:
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise DocumentError(
+            f"{folder}: the folder cannot be made ({problem.strerror}); choose another one with "
+            "--folder."
+        ) from None
+    return place
+
+
+def _make_corpus(terminal: Console, place: Path) -> list[Entry]:
+    """Write the corpus as JSON lines and return what is kept for testing."""
+    from thresher.corpora.standard_library import standard_library
+
+    parts = dict(zip(("train", "test"), standard_library(), strict=True))
+    for name, entries in parts.items():
+        lines = (json.dumps(entry._asdict(), ensure_ascii=False) + "\n" for entry in entries)
+        (place / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+        terminal.print(f"{place / name}.jsonl: {len(entries):,} documents to {name}")
+    return parts["test"]
+
+
+def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
+    from thresher.categorizer import Categorizer
+
+    began = perf_counter()
+    with common.progress() as progress:
+        categorizer = Categorizer(threads=threads).fit(place / "train.jsonl", progress=progress)
+    categorizer.save(place / "model.thresher")
+    terminal.print(
+        f"{place / 'model.thresher'}: {len(categorizer.categories_)} categories, "
+        f"{categorizer.n_features:,} features, {len(categorizer.learner_.mistakes_)} passes "
+        f"in {perf_counter() - began:.2f} s (the first time, kernels are compiled too)"
+    )
+    return categorizer
+
+
+def _explain(
+    terminal: Console, categorizer: Categorizer, entries: list[Entry], *, right: bool
+) -> None:
+    """Explain the first short decision on a package that is right, or that is wrong."""
+    short = [entry for entry in entries if 60 < len(entry.text) < 300]
+    decided = categorizer.predict([entry.text for entry in short])
+    for entry, found in zip(short, decided, strict=True):
+        package = next((name for name in found if name not in ("function", "class", "module")), "")
+        if package and (package in entry.labels) == right:
+            terminal.print(f"[dim]{entry.name}, which is in {' and '.join(entry.labels)}:[/dim]")
+            explanation = categorizer.explain(entry.text, package)
+            terminal.print(explanation.coloured())
+            terminal.print(explanation)
+            return

@@ -1,0 +1,84 @@
+"""thresher evaluate: decisions against labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thresher.cli import _common as common
+
+if TYPE_CHECKING:
+    from thresher.evaluation import Evaluation
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(epilog="Example: thresher evaluate model.thresher test.csv --labels team")(evaluate)
+
+
+@common.verb
+def evaluate(
+    model: common.Model,
+    data: common.Data = None,
+    text: common.Text = None,
+    labels: common.LabelColumn = None,
+    separator: common.Separator = None,
+    format: common.Format = None,
+    top: Annotated[
+        int, typer.Option("--top", min=0, help="Categories to show, the largest first; 0: all.")
+    ] = 20,
+    threads: common.Threads = 1,
+    on_error: common.OnError = "stop",
+    json: common.Json = False,
+) -> None:
+    """Measure a model on labelled documents that it has not learned from."""
+    categorizer = common.load_model(model)
+    categorizer.threads = threads
+    documents = common.open_documents(data, text, labels, separator, format, on_error, split="test")
+    with common.progress() as progress:
+        result = categorizer.evaluate(documents, progress=progress)
+    common.report_reading(documents)
+    if json:
+        common.show_json(result.to_dict())
+    else:
+        show_table(result, top)
+
+
+COLUMNS = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "break_even": "break-even",
+    "average_precision": "av. precision",
+}
+
+
+def show_table(result: Evaluation, top: int) -> None:
+    """Print the averages, then the largest categories."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    table.add_column("category", no_wrap=True)
+    for heading in ("documents", *COLUMNS.values()):
+        table.add_column(heading, justify="right", no_wrap=True)
+    rows = sorted(result.table(), key=lambda row: -row["positives"])
+    shown = rows[: top or None]
+    for row in shown:
+        numbers = (_percent(row.get(name)) for name in COLUMNS)
+        table.add_row(Text(row["category"]), f"{row['positives']:,}", *numbers)
+    if len(rows) > len(shown):
+        table.add_row(Text(f"{len(rows) - len(shown)} smaller ones", style="dim"))
+    table.add_section()
+    for name, row in (("micro", result.micro), ("macro", result.macro)):
+        table.add_row(name, "", *(_percent(row.get(one)) for one in COLUMNS), style="bold")
+    terminal = common.console()
+    terminal.print(table)
+    terminal.print(
+        f"{result.n_documents:,} documents; {result.exact_match:.1%} got exactly their labels."
+    )
+
+
+def _percent(value: Any) -> str:
+    return "" if value is None or value != value else f"{100 * value:.1f}"

@@ -1,0 +1,48 @@
+"""thresher explain: why a document gets a category, or does not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thresher.cli import _common as common
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(
+        epilog='Example: thresher explain model.thresher "Net profit rose to 3 mln dlrs" '
+        "--category earn"
+    )(explain)
+
+
+@common.verb
+def explain(
+    model: common.Model,
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="The document itself; '-' reads it from stdin.")
+    ],
+    category: Annotated[
+        str | None, typer.Option("--category", help="Default: the one with the highest score.")
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Also write it as an HTML page.")
+    ] = None,
+    json: common.Json = False,
+) -> None:
+    """Show each word's share of the score, and what would have changed the decision."""
+    categorizer = common.load_model(model)
+    document = sys.stdin.read() if text == "-" else text
+    explanation = categorizer.explain(document, category)
+    if html:
+        Path(html).write_text(explanation.to_page(), encoding="utf-8")
+    if json:
+        common.show_json(explanation.to_dict())
+        return
+    terminal = common.console()
+    terminal.print(explanation.coloured())
+    terminal.print()
+    terminal.print(explanation)

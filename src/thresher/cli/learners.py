@@ -1,0 +1,38 @@
+"""thresher learners: what can learn, and with which parameters."""
+
+from __future__ import annotations
+
+import inspect
+
+import typer
+
+from thresher.cli import _common as common
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(epilog="Example: thresher learners")(learners)
+
+
+@common.verb
+def learners(json: common.Json = False) -> None:
+    """List the learners with their parameters and defaults, for `train --learner NAME -p ...`."""
+    from thresher.online import LEARNERS
+
+    found = {
+        name: {
+            "summary": (learner.__doc__ or "").partition("\n")[0],
+            "parameters": learner().get_params(deep=False),
+        }
+        for name, learner in LEARNERS.items()
+    }
+    if json:
+        common.show_json(found)
+        return
+    from rich.text import Text
+
+    terminal = common.console()
+    for name, one in found.items():
+        terminal.print(Text(name, style="bold"), Text(inspect.cleandoc(one["summary"])))
+        settings = ", ".join(f"{k}={v!r}" for k, v in one["parameters"].items())
+        terminal.print(Text(f"    {settings}", style="dim"))

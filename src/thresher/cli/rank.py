@@ -1,0 +1,69 @@
+"""thresher rank: the best categories of each document, or the best documents of a category."""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from typing import Annotated
+
+import typer
+
+from thresher.cli import _common as common
+from thresher.errors import ParameterError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(epilog="Example: thresher rank model.thresher news.jsonl --category earn --top 20")(
+        rank
+    )
+
+
+@common.verb
+def rank(
+    model: common.Model,
+    data: common.Data = None,
+    category: Annotated[
+        str | None,
+        typer.Option("--category", help="Rank the documents by their score for this category."),
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many to show.")] = 5,
+    text: common.Text = None,
+    format: common.Format = None,
+    threads: common.Threads = 1,
+    on_error: common.OnError = "stop",
+    json: common.Json = False,
+) -> None:
+    """Print the best categories of each document with their scores (above 0: it belongs)."""
+    categorizer = common.load_model(model)
+    categorizer.threads = threads
+    names = categorizer.categories_
+    if category is not None and category not in names:
+        raise ParameterError(
+            f"The model has no category {category!r}; it has {', '.join(names[:20])}"
+            f"{' and more' if len(names) > 20 else ''}."
+        )
+    documents = common.open_documents(data, text, False, None, format, on_error, split="test")
+    best: list[tuple[float, int, str, str]] = []  # of the category, a heap with the worst on top
+    seen = 0
+    with common.progress() as progress:
+        for batch, scores in categorizer.score_batches(documents, progress=progress):
+            for i, row in enumerate(scores):
+                seen += 1
+                if category is not None:
+                    score = float(row[names.index(category)])
+                    entry = (score, -seen, batch.place(i), str(batch.texts[i])[:200])
+                    (heapq.heappush if len(best) < top else heapq.heappushpop)(best, entry)
+                    continue
+                ranked = [(names[c], float(row[c])) for c in (-row).argsort(kind="stable")[:top]]
+                if json:
+                    common.show_json({"document": batch.place(i), "ranking": ranked})
+                else:
+                    cells = (f"{name} {score:+.3f}" for name, score in ranked)
+                    sys.stdout.write("\t".join(cells) + "\n")
+    for score, _, place, beginning in sorted(best, reverse=True):
+        if json:
+            common.show_json({"document": place, "score": score, "text": beginning})
+        else:
+            sys.stdout.write(f"{score:+.3f}\t{place}\t{' '.join(beginning.split())[:80]}\n")
+    common.report_reading(documents)

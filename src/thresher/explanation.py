@@ -1,0 +1,355 @@
+"""Why a document got a category, or did not: each word's share of the score, exactly."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thresher._rows import Rows
+from thresher.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.text import Text
+
+    from thresher.categorizer import Categorizer
+
+__all__ = ["Change", "Explanation", "Share", "explain"]
+
+MOST_WORDS = 12  # a longer list of words to add or to remove explains nothing
+
+
+class Share(NamedTuple):
+    """What one feature of the document adds to the score of the category."""
+
+    feature: str
+    strength: float
+    weight: float
+
+    @property
+    def share(self) -> float:
+        return self.strength * self.weight
+
+
+class Change(NamedTuple):
+    """The smallest change found that turns the decision round; it was tried, not estimated."""
+
+    action: str  # "remove" or "add"
+    features: list[str]
+    score: float  # what the score would be then
+    winner: str | None = None  # the category that would be chosen instead, where only one can be
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Each word's share in a decision: the shares add up to the score.
+
+    Attributes
+    ----------
+    category : str
+        The category that is explained.
+    chosen : bool
+        Whether the document got it.
+    shares : list of Share
+        Features of the document by size of their share, the largest first.
+    threshold : float
+        What the shares must add up to, and more.
+    rival : tuple of (str, float) or None
+        Where only one category can be chosen: the best of the others and its score.
+    change : Change or None
+        What would have changed the decision; None if nothing that was tried would.
+    text : str
+        The document.
+    spans : list of (start, end, share)
+        Where the features stand in the text.
+    """
+
+    category: str
+    chosen: bool
+    shares: list[Share]
+    threshold: float
+    rival: tuple[str, float] | None
+    change: Change | None
+    text: str
+    spans: list[tuple[int, int, float]]
+
+    @property
+    def total(self) -> float:
+        """The sum of the shares."""
+        return sum(one.share for one in self.shares)
+
+    @property
+    def score(self) -> float:
+        """How far the sum of the shares is above the threshold; below zero: not reached."""
+        return self.total - self.threshold
+
+    def verdict(self) -> str:
+        """Say the decision in one sentence."""
+        word = "chosen" if self.chosen else "not chosen"
+        if self.rival:
+            name, score = self.rival
+            return (
+                f"{self.category}: {word}, score {self.score:+.3f}; "
+                f"the best other category is {name} with {score:+.3f}."
+            )
+        sign = ">" if self.score > 0 else "≤"
+        return f"{self.category}: {word}, {self.total:.3f} {sign} threshold {self.threshold:.3f}."
+
+    def remedy(self) -> str:
+        """Say in one sentence what would have changed the decision."""
+        if self.change is None:
+            return "No small change of words would have changed this."
+        words = ", ".join(repr(feature) for feature in self.change.features)
+        how = "Without" if self.change.action == "remove" else "With"
+        if self.change.winner:
+            end = f"it would be {self.change.winner}"
+        else:
+            end = "it would not be chosen" if self.chosen else "it would be chosen"
+        return f"{how} {words} {end} (score {self.change.score:+.3f})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the spans as plain data."""
+        return {
+            "category": self.category,
+            "chosen": self.chosen,
+            "score": self.score,
+            "threshold": self.threshold,
+            "rival": self.rival and {"category": self.rival[0], "score": self.rival[1]},
+            "shares": [s._asdict() | {"share": s.share} for s in self.shares],
+            "change": self.change and self.change._asdict(),
+        }
+
+    def __str__(self) -> str:
+        lines = [self.verdict()]
+        lines += [f"  {s.share:+8.3f}  {s.feature}" for s in self.shares[:10]]
+        return "\n".join([*lines, self.remedy()])
+
+    def _strongest(self) -> float:
+        return max((abs(share) for _, _, share in self.spans), default=0.0) or 1.0
+
+    def coloured(self) -> Text:
+        """Return the text for the terminal: words for the category green, words against it red."""
+        from rich.text import Text
+
+        text, strongest = Text(self.text), self._strongest()
+        for start, end, share in self.spans:
+            level = abs(share) / strongest
+            if level >= 0.05:
+                colour = "green" if share > 0 else "red"
+                text.stylize(f"bold {colour}" if level > 0.4 else colour, start, end)
+        return text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.table import Table
+        from rich.text import Text
+
+        yield Text(self.verdict(), style="bold")
+        table = Table(box=None, pad_edge=False, padding=(0, 2))
+        for heading in ("share", "strength", "weight"):
+            table.add_column(heading, justify="right")
+        table.add_column("feature")
+        for one in self.shares[:10]:
+            colour = "green" if one.share > 0 else "red"
+            numbers = (f"{one.share:+.3f}", f"{one.strength:.3f}", f"{one.weight:+.3f}")
+            table.add_row(*numbers, Text(one.feature), style=colour)
+        yield table
+        if len(self.shares) > 10:
+            rest = sum(one.share for one in self.shares[10:])
+            yield Text(f"{rest:+.3f} from {len(self.shares) - 10} other features", style="dim")
+        yield Text(self.remedy())
+
+    def to_html(self) -> str:
+        """Return a fragment of HTML: the verdict, the coloured text, the shares and the remedy."""
+        strongest, pieces, done = self._strongest(), [], 0
+        for start, end, share in sorted(self.spans):
+            if start < done:  # n-grams overlap; the first one that begins here is shown
+                continue
+            colour = "46,160,67" if share > 0 else "248,81,73"
+            level = 0.75 * abs(share) / strongest
+            pieces.append(html.escape(self.text[done:start]))
+            pieces.append(
+                f'<span title="{share:+.4f}" style="background:rgba({colour},{level:.2f})">'
+                f"{html.escape(self.text[start:end])}</span>"
+            )
+            done = end
+        pieces.append(html.escape(self.text[done:]))
+        rows = "".join(
+            f"<tr><td>{html.escape(s.feature)}</td><td>{s.share:+.4f}</td>"
+            f"<td>{s.strength:.4f}</td><td>{s.weight:+.4f}</td></tr>"
+            for s in self.shares[:20]
+        )
+        return (
+            f'<div class="thresher-explanation"><p><b>{html.escape(self.verdict())}</b></p>'
+            f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
+            "<table><thead><tr><th>feature</th><th>share</th><th>strength</th><th>weight</th></tr>"
+            f"</thead><tbody>{rows}</tbody></table><p>{html.escape(self.remedy())}</p></div>"
+        )
+
+    _repr_html_ = to_html
+
+    def to_page(self) -> str:
+        """Return a whole HTML page, readable in light and in dark."""
+        return (
+            "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+            "<meta name='viewport' content='width=device-width'>"
+            f"<title>{html.escape(self.category)}</title><style>"
+            ":root{color-scheme:light dark}"
+            "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}"
+            "td,th{text-align:right;padding:.1rem .8rem}td:first-child,th:first-child"
+            "{text-align:left;padding-left:0}span{border-radius:.2rem}"
+            f"</style></head><body>{self.to_html()}</body></html>\n"
+        )
+
+
+# What is behind an explanation -------------------------------------------------------------------
+
+
+def explain(categorizer: Categorizer, text: str, category: str | None = None) -> Explanation:
+    """Explain one decision of a categorizer.
+
+    Parameters
+    ----------
+    categorizer : Categorizer
+        Which has learned.
+    text : str
+        The document.
+    category : str, optional
+        The category. Default: the one with the highest score.
+    """
+    counts = categorizer.counter_.count([text], grow=False)
+    scores = _rescore(categorizer, counts)
+    number = _category_number(categorizer, category, scores[0])
+    columns, shares = _shares(categorizer, counts, text, number)
+    by_column = dict(zip(columns.tolist(), shares, strict=False))
+    chosen = bool(categorizer.decisions_.decide(scores)[0, number])
+    spans = [
+        (start, end, by_column[column].share)
+        for start, end, column in categorizer.counter_.spans(text)
+        if column in by_column
+    ]
+    return Explanation(
+        category=categorizer.categories_[number],
+        chosen=chosen,
+        shares=sorted(shares, key=lambda one: (-abs(one.share), one.feature)),
+        threshold=categorizer.threshold_of(number),
+        rival=_rival(categorizer, scores[0], number),
+        change=_find_change(categorizer, counts, text, number, chosen, by_column),
+        text=text,
+        spans=spans,
+    )
+
+
+def _category_number(categorizer: Categorizer, category: str | None, scores: np.ndarray) -> int:
+    names = categorizer.categories_
+    if category is None:
+        return int(np.argmax(scores))
+    if category not in names:
+        shown = ", ".join(names[:20]) + (" and more" if len(names) > 20 else "")
+        raise ParameterError(f"The model has no category {category!r}; it has {shown}.")
+    return names.index(category)
+
+
+def _rescore(categorizer: Categorizer, counts: Rows) -> np.ndarray:
+    strengths = categorizer.strength_.apply(counts)
+    return categorizer.learner_.score_rows(strengths)
+
+
+def _shares(
+    categorizer: Categorizer, counts: Rows, text: str, number: int
+) -> tuple[np.ndarray, list[Share]]:
+    """Return the columns of a document and their shares; an always-on feature comes last."""
+    learner = categorizer.learner_
+    strengths, always_on = learner.strengths(categorizer.strength_.apply(counts))
+    weights = learner.effective_weights()[strengths.indices, number]
+    names = categorizer.names_of(strengths.indices, text)
+    shares = [
+        Share(name, float(strength), float(weight))
+        for name, strength, weight in zip(names, strengths.values, weights, strict=True)
+    ]
+    if always_on[0]:
+        weight = learner.always_on_weights()[number]
+        shares.append(Share("(always on)", float(always_on[0]), float(weight)))
+    return strengths.indices, shares
+
+
+def _rival(categorizer: Categorizer, scores: np.ndarray, number: int) -> tuple[str, float] | None:
+    if categorizer.decisions_.mode != "single-label" or len(scores) < 2:
+        return None
+    others = np.where(np.arange(len(scores)) == number, -np.inf, scores)
+    best = int(np.argmax(others))
+    return categorizer.categories_[best], float(scores[best])
+
+
+def _find_change(
+    categorizer: Categorizer,
+    counts: Rows,
+    text: str,
+    number: int,
+    chosen: bool,
+    by_column: dict[int, Share],
+) -> Change | None:
+    """Try to turn the decision round by leaving words out or by putting words in.
+
+    The words that matter most go first, one more at each try, and every try is scored by the
+    model itself, because normalised strengths of the other words move too.
+    """
+    sign = 1 if chosen else -1
+    away = sorted(
+        (c for c, one in by_column.items() if sign * one.share > 0),
+        key=lambda c: -abs(by_column[c].share),
+    )[:MOST_WORDS]
+    found = _first_turn(categorizer, counts, text, number, chosen, "remove", away)
+    if not chosen:
+        weights = categorizer.learner_.effective_weights()[:, number]
+        absent = np.setdiff1d(np.argsort(-weights, kind="stable")[:200], counts.indices)
+        best = absent[np.argsort(-weights[absent], kind="stable")][:MOST_WORDS].tolist()
+        put_in = _first_turn(categorizer, counts, text, number, chosen, "add", best)
+        if put_in and (found is None or len(put_in.features) < len(found.features)):
+            return put_in
+    return found
+
+
+def _first_turn(
+    categorizer: Categorizer,
+    counts: Rows,
+    text: str,
+    number: int,
+    chosen: bool,
+    action: str,
+    columns: Sequence[int],
+) -> Change | None:
+    """Return the change that takes the fewest of `columns`, in their order, if any does."""
+    if not len(columns):
+        return None
+    tries = []
+    for size in range(1, len(columns) + 1):
+        touched = np.array(columns[:size], np.int32)
+        if action == "remove":
+            kept = ~np.isin(counts.indices, touched)
+            tries.append((counts.indices[kept], counts.values[kept]))
+        else:
+            ones = np.ones(size, np.float32)
+            both = np.concatenate([counts.indices, touched]), np.concatenate([counts.values, ones])
+            tries.append(both)
+    indptr = np.concatenate([[0], np.cumsum([len(indices) for indices, _ in tries])])
+    changed = Rows(
+        indptr,
+        np.concatenate([indices for indices, _ in tries]),
+        np.concatenate([values for _, values in tries]),
+        counts.n_columns,
+    )
+    scores = _rescore(categorizer, changed)
+    decided = categorizer.decisions_.decide(scores)
+    turned = np.flatnonzero(decided[:, number] != chosen)
+    if not len(turned):
+        return None
+    first = int(turned[0])
+    names = categorizer.names_of(np.array(columns[: first + 1]), text)
+    winner = None
+    if chosen and categorizer.decisions_.mode == "single-label" and decided[first].any():
+        winner = categorizer.categories_[int(np.argmax(decided[first]))]
+    return Change(action, names, float(scores[first, number]), winner)

@@ -1,0 +1,327 @@
+"""The assembled line: what a user of the library sees."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from thresher import Categorizer, DocumentError, ModelError, ParameterError, spool
+from thresher.corpora.standard_library import standard_library
+
+
+@pytest.fixture(scope="session")
+def library():
+    """Texts and labels of a part of the standard library's documentation."""
+    train, test = standard_library()
+    wanted = {"asyncio", "email", "logging", "http", "tkinter", "xml"}
+    return [
+        (
+            [e.text for e in part if e.labels[0] in wanted],
+            [e.labels for e in part if e.labels[0] in wanted],
+        )
+        for part in (train, test)
+    ]
+
+
+@pytest.fixture(scope="session")
+def trained(library):
+    (texts, labels), _ = library
+    return Categorizer().fit(texts, labels)
+
+
+def first_labels(labels):
+    return [one[0] for one in labels]
+
+
+def test_it_learns_what_can_be_learned(trained, library):
+    _, (texts, labels) = library
+    result = trained.evaluate(texts, labels)
+    assert result.micro["f1"] > 0.8
+    assert trained.categories_ == sorted({name for one in labels for name in one})
+
+
+def test_single_label_data_gives_one_category_each(library):
+    (texts, labels), (test_texts, test_labels) = library
+    categorizer = Categorizer().fit(texts, first_labels(labels))
+    found = categorizer.predict(test_texts)
+    assert {len(one) for one in found} == {1}
+    right = np.mean([f[0] == t for f, t in zip(found, first_labels(test_labels), strict=True)])
+    assert right > 0.8
+
+
+def test_rank_agrees_with_scores(trained, library):
+    texts = library[1][0][:20]
+    scores = trained.scores(texts)
+    for row, ranked in zip(scores, trained.rank(texts, top=3), strict=True):
+        assert len(ranked) == 3
+        assert ranked[0] == (trained.categories_[int(row.argmax())], float(row.max()))
+
+
+def test_a_model_is_the_same_after_saving(trained, library, tmp_path):
+    trained.save(tmp_path / "model")
+    loaded = Categorizer.load(tmp_path / "model")
+    texts = library[1][0]
+    np.testing.assert_array_equal(loaded.scores(texts), trained.scores(texts))
+    assert loaded.predict(texts) == trained.predict(texts)
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_any_number_of_threads_gives_the_same_bytes(trained, library, tmp_path, threads):
+    (texts, labels), _ = library
+    other = Categorizer(threads=threads).fit(texts, labels)
+    other.threads = 1
+    trained.save(tmp_path / "one")
+    other.save(tmp_path / "many")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
+
+
+def test_documents_on_disk_give_the_same_model_as_in_memory(
+    trained, library, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(spool, "BLOCK_ENTRIES", 5_000)
+    monkeypatch.setattr(spool.Spool.__init__, "__defaults__", (10_000,))
+    (texts, labels), _ = library
+    other = Categorizer().fit(texts, labels)
+    np.testing.assert_array_equal(
+        other.learner_.effective_weights(), trained.learner_.effective_weights()
+    )
+
+
+def test_another_seed_gives_another_model(trained, library):
+    (texts, labels), _ = library
+    other = Categorizer(seed=1).fit(texts, labels)
+    assert not np.array_equal(
+        other.learner_.effective_weights(), trained.learner_.effective_weights()
+    )
+
+
+# Explanations ------------------------------------------------------------------------------------
+
+OPTIONS = [
+    {},
+    {"ngrams": (1, 2)},
+    {"strength": "tf-idf", "normalize": "l2"},
+    {"char_ngrams": (3, 4)},
+    {"hashing_bits": 12},
+    {"stem": True, "stop_words": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_shares_add_up_to_the_score(library, options):
+    (texts, labels), (test_texts, _) = library
+    categorizer = Categorizer(**options).fit(texts, labels)
+    for text in test_texts[:10]:
+        scores = dict(zip(categorizer.categories_, categorizer.scores([text])[0], strict=True))
+        for category in ("email", "class"):
+            explanation = categorizer.explain(text, category)
+            assert explanation.score == pytest.approx(scores[category], rel=1e-4, abs=1e-4)
+            assert explanation.chosen == (scores[category] > 0)
+
+
+@pytest.mark.parametrize("options", [{}, {"strength": "tf-idf", "normalize": "l2"}], ids=str)
+def test_the_change_that_is_named_does_change_the_decision(library, options):
+    """Words are taken out of, or put into, the text itself, and the text is decided anew."""
+    (texts, labels), (test_texts, _) = library
+    categorizer = Categorizer(**options).fit(texts, labels)
+    tried = 0
+    for text in test_texts[:40]:
+        explanation = categorizer.explain(text, "email")
+        if explanation.change is None:
+            continue
+        words = explanation.change.features
+        if explanation.change.action == "add":
+            changed = text + "\n" + " ".join(words)
+        else:
+            spans = categorizer.counter_.spans(text)
+            names = categorizer.counter_.feature_names()
+            gone = [(s, e) for s, e, c in spans if c >= 0 and names[c] in words]
+            changed = text
+            for start, end in sorted(gone, reverse=True):
+                changed = changed[:start] + " " + changed[end:]
+        again = categorizer.explain(changed, "email")
+        assert again.chosen != explanation.chosen
+        assert again.score == pytest.approx(explanation.change.score, rel=1e-4, abs=1e-4)
+        tried += 1
+    assert tried > 20
+
+
+def test_an_explanation_in_single_label_mode_names_the_rival(library):
+    (texts, labels), (test_texts, _) = library
+    categorizer = Categorizer().fit(texts, first_labels(labels))
+    explanation = categorizer.explain(test_texts[0])
+    assert explanation.chosen
+    ranked = categorizer.rank([test_texts[0]])[0]
+    assert explanation.rival == pytest.approx(ranked[1]) or explanation.rival[0] == ranked[1][0]
+    if explanation.change:
+        assert explanation.change.winner != explanation.category
+
+
+def test_an_explanation_prints_in_all_its_forms(trained, library):
+    from rich.console import Console
+
+    text = library[1][0][3]
+    explanation = trained.explain(text + " <b>&</b>", "logging")
+    assert "logging" in str(explanation)
+    console = Console(record=True, width=100, force_terminal=True, file=io.StringIO())
+    console.print(explanation.coloured())
+    console.print(explanation)
+    assert "logging" in console.export_text()
+    page = explanation.to_page()
+    assert "&lt;b&gt;&amp;&lt;/b&gt;" in page and "<b>&</b>" not in page
+    json.dumps(explanation.to_dict())
+
+
+def test_explaining_a_document_with_no_known_word(trained):
+    explanation = trained.explain("zzz qqq", "email")
+    assert explanation.total == 0
+    assert not explanation.chosen
+    assert explanation.change is not None and explanation.change.action == "add"
+
+
+def test_an_unknown_category_is_named(trained):
+    with pytest.raises(ParameterError, match="no category 'sport'"):
+        trained.explain("text", "sport")
+
+
+# Going on ----------------------------------------------------------------------------------------
+
+
+def test_learning_goes_on_with_new_words_and_categories(library):
+    (texts, labels), _ = library
+    categorizer = Categorizer().fit(texts[:200], labels[:200])
+    features, categories = categorizer.n_features, len(categorizer.categories_)
+    new = [f"the quokka hops over fence {i}" for i in range(20)]
+    for _ in range(3):
+        categorizer.learn(new + texts[:20], [["marsupial"]] * 20 + labels[:20])
+    assert categorizer.n_features > features
+    assert len(categorizer.categories_) == categories + 1
+    assert categorizer.predict(["a quokka on the fence"]) == [["marsupial"]]
+
+
+def test_learning_may_start_from_nothing():
+    categorizer = Categorizer()
+    for _ in range(10):
+        categorizer.learn(["cheap pills", "lunch today"], ["spam", "ham"])
+    categorizer.learn(["parcel tracking number"], ["post"])
+    assert categorizer.categories_ == ["spam", "ham", "post"]
+    assert categorizer.predict(["cheap pills"]) == [["spam"]]
+
+
+def test_learning_after_loading_equals_learning_without_saving(library, tmp_path):
+    (texts, labels), _ = library
+    one = Categorizer().fit(texts[:300], labels[:300])
+    one.save(tmp_path / "model")
+    other = Categorizer.load(tmp_path / "model")
+    for categorizer in (one, other):
+        categorizer.learn(texts[300:400], labels[300:400])
+    one.save(tmp_path / "one")
+    other.save(tmp_path / "other")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+# Choosing features -------------------------------------------------------------------------------
+
+
+def test_features_are_left_out_by_document_frequency():
+    texts = ["common rare1 middling", "common rare2 middling", "common rare3"]
+    labels = ["a", "b", "a"]
+    categorizer = Categorizer(min_df=2, max_df=0.9).fit(texts, labels)
+    assert categorizer.counter_.feature_names() == ["middling"]
+    with pytest.raises(DocumentError, match="No feature is left"):
+        Categorizer(min_df=10).fit(texts, labels)
+
+
+@pytest.mark.parametrize("selection", ["chi-square", "information-gain"])
+def test_features_are_selected_by_what_they_tell(library, selection):
+    (texts, labels), (test_texts, test_labels) = library
+    categorizer = Categorizer(select=500, selection=selection).fit(texts, labels)
+    assert categorizer.n_features == 500
+    assert categorizer.evaluate(test_texts, test_labels).micro["f1"] > 0.75
+
+
+def test_hashed_features_are_masked_not_renumbered(library):
+    (texts, labels), (test_texts, test_labels) = library
+    categorizer = Categorizer(hashing_bits=14, min_df=2).fit(texts, labels)
+    assert categorizer.n_features == 2**14
+    assert categorizer.evaluate(test_texts, test_labels).micro["f1"] > 0.75
+
+
+def test_max_features_keeps_the_most_frequent():
+    categorizer = Categorizer(max_features=2).fit(["aa bb cc", "aa bb", "aa dd"], ["x", "y", "x"])
+    assert categorizer.counter_.feature_names() == ["aa", "bb"]
+
+
+# What bad input gets -----------------------------------------------------------------------------
+
+
+def test_no_documents():
+    with pytest.raises(DocumentError, match="no documents"):
+        Categorizer().fit([], [])
+
+
+def test_no_labels():
+    with pytest.raises(DocumentError, match="None of the 2 documents has a label"):
+        Categorizer().fit(["a text", "another"], [[], []])
+
+
+def test_one_category_only():
+    with pytest.raises(DocumentError, match="one category 'x'"):
+        Categorizer().fit(["a text", "another"], ["x", "x"])
+
+
+def test_one_category_against_none_is_a_filter():
+    texts = ["cheap pills", "lunch today", "cheap watches", "see you today"]
+    categorizer = Categorizer().fit(texts, [["spam"], [], ["spam"], []])
+    assert categorizer.predict(["cheap cheap", "today"]) == [["spam"], []]
+
+
+def test_an_empty_document_is_a_document(trained):
+    assert trained.predict(["", "   "]) == trained.predict(["", ""])
+
+
+def test_predicting_before_learning():
+    with pytest.raises(ModelError, match="has not learned"):
+        Categorizer().predict(["text"])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"learner": "magic"}, "no learner 'magic'"),
+        ({"selection": "guess"}, "selection is 'guess'"),
+        ({"decision": "maybe"}, "decision is 'maybe'"),
+        ({"threads": 0}, "threads is 0"),
+        ({"strength": "huge"}, "huge"),
+        ({"tokens": "runes"}, "runes"),
+    ],
+)
+def test_a_bad_parameter_is_a_sentence(options, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        Categorizer(**options).fit(["aa", "bb"], ["x", "y"])
+
+
+@pytest.mark.parametrize("damage", ["options", "categories", "text", "learner", "documents_seen"])
+def test_a_header_that_lacks_something_is_a_sentence(trained, tmp_path, damage):
+    from thresher.storage import read_model, write_model
+
+    trained.save(tmp_path / "model")
+    header, tensors = read_model(tmp_path / "model")
+    header = {k: v for k, v in header.items() if k != damage}
+    write_model(tmp_path / "model", header, tensors)
+    with pytest.raises(ModelError):
+        Categorizer.load(tmp_path / "model")
+
+
+def test_categories_that_do_not_fit_the_weights_are_refused(trained, tmp_path):
+    from thresher.storage import read_model, write_model
+
+    trained.save(tmp_path / "model")
+    header, tensors = read_model(tmp_path / "model")
+    header["categories"] = header["categories"][:-1]
+    write_model(tmp_path / "model", header, tensors)
+    with pytest.raises(ModelError, match="categories"):
+        Categorizer.load(tmp_path / "model")

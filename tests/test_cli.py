@@ -1,0 +1,392 @@
+"""The command line as a user types it: results, exit statuses, and what bad input gets."""
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from thresher import Categorizer
+from thresher.cli import app
+
+runner = CliRunner()
+
+TICKETS = [
+    ("printer", "out of toner and it jams", "hardware"),
+    ("screen", "the monitor flickers", "hardware"),
+    ("password", "cannot log in to my account", "access"),
+    ("login", "account is locked after password change", "access"),
+    ("invoice", "charged twice on my card", "billing"),
+    ("refund", "please refund the second invoice", "billing"),
+]
+
+
+def run(*words, status=0, input=None):
+    """Run the command line in this process and return its stdout."""
+    result = runner.invoke(app, [str(word) for word in words], input=input)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == status, result.stderr + result.stdout
+    return result.stdout if status == 0 else result.stderr
+
+
+def shell(*words, **more):
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "thresher", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    path = tmp_path / "tickets.csv"
+    rows = [f"{subject},{body},{team}" for subject, body, team in TICKETS]
+    path.write_text("subject,body,team\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def model(tickets, tmp_path):
+    path = tmp_path / "model.thresher"
+    run("train", tickets, "--text", "subject,body", "--labels", "team", "-o", path)
+    return path
+
+
+def test_train_says_what_it_did(tickets, tmp_path):
+    path = tmp_path / "model.thresher"
+    printed = run("train", tickets, "--text", "subject,body", "--labels", "team", "-o", path)
+    assert "6 documents, 3 categories" in printed and str(path) in printed
+    assert Categorizer.load(path).categories_ == ["access", "billing", "hardware"]
+
+
+def test_train_as_json(tickets, tmp_path):
+    path = tmp_path / "model.thresher"
+    printed = run(
+        "train", tickets, "--text", "subject,body", "--labels", "team", "-o", path, "--json"
+    )
+    assert json.loads(printed)["documents"] == 6
+
+
+def test_columns_are_guessed_and_said(tmp_path):
+    data = tmp_path / "data.jsonl"
+    lines = [{"text": f"{s} {b}", "label": t} for s, b, t in TICKETS]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = runner.invoke(app, ["train", str(data), "-o", str(tmp_path / "m")])
+    assert result.exit_code == 0
+    assert "text" in result.stderr and "label" in result.stderr
+
+
+def test_predict_prints_a_line_for_each_document(model, tickets):
+    printed = run("predict", model, tickets, "--text", "subject,body")
+    assert printed.splitlines() == [team for _, _, team in TICKETS]
+
+
+def test_predict_reads_standard_input(model):
+    assert run("predict", model, "-", input="my password\ntoner\n").splitlines() == [
+        "access",
+        "hardware",
+    ]
+
+
+def test_predict_as_json_with_scores(model, tickets):
+    printed = run("predict", model, tickets, "--text", "subject,body", "--json", "--scores")
+    lines = [json.loads(line) for line in printed.splitlines()]
+    assert [line["labels"] for line in lines] == [[team] for _, _, team in TICKETS]
+    assert max(lines[0]["scores"], key=lines[0]["scores"].get) == "hardware"
+    assert "tickets.csv" in lines[0]["document"]
+
+
+def test_rank_categories_and_documents(model, tickets):
+    first = run("rank", model, tickets, "--text", "subject,body", "--top", "2").splitlines()[0]
+    assert first.startswith("hardware +") and first.count("\t") == 1
+    by_score = run(
+        "rank", model, tickets, "--text", "subject,body", "--category", "billing", "--top", "2"
+    )
+    assert len(by_score.splitlines()) == 2
+    assert all("invoice" in line for line in by_score.splitlines())
+
+
+def test_evaluate_as_table_and_json(model, tickets):
+    words = ("evaluate", model, tickets, "--text", "subject,body", "--labels", "team")
+    assert "hardware" in run(*words)
+    assert json.loads(run(*words, "--json"))["micro"]["f1"] == 1.0
+
+
+def test_explain_adds_up(model, tmp_path):
+    printed = run("explain", model, "my password", "--category", "access")
+    assert "access: chosen" in printed and "password" in printed
+    told = json.loads(run("explain", model, "my password", "--category", "access", "--json"))
+    total = sum(one["share"] for one in told["shares"])
+    assert total - told["threshold"] == pytest.approx(told["score"])
+    run("explain", model, "-", "--html", tmp_path / "why.html", input="my password")
+    assert "password" in (tmp_path / "why.html").read_text()
+
+
+def test_inspect_shows_the_strongest_words(model):
+    assert "password" in run("inspect", model, "--category", "access")
+    told = json.loads(run("inspect", model, "--json"))
+    assert told["documents_seen"] == 6 and set(told["strongest"]) == {
+        "access",
+        "billing",
+        "hardware",
+    }
+
+
+def test_learn_adds_a_category(model, tmp_path):
+    more = tmp_path / "more.jsonl"
+    lines = [{"text": "office party on friday", "label": "social"}] * 5
+    more.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "1 new categories" in run("learn", model, more)
+    assert Categorizer.load(model).categories_[-1] == "social"
+    assert run("predict", model, "-", input="party on friday\n") == "social\n"
+
+
+def test_learners_are_listed_with_their_parameters():
+    assert "promotion" in run("learners")
+    assert json.loads(run("learners", "--json"))["balanced-winnow"]["parameters"]["threshold"] == 1
+
+
+def test_parameters_of_the_learner_are_set(tickets, tmp_path):
+    run(
+        "train", tickets, "--text", "body", "--labels", "team", "-o", tmp_path / "m",
+        "-p", "promotion=1.3", "--passes", "2", "--in-order",
+    )  # fmt: skip
+    learner = Categorizer.load(tmp_path / "m").learner_
+    assert (learner.promotion, learner.max_iter) == (1.3, 2)
+
+
+def test_profile_shows_where_the_time_went(tickets, tmp_path):
+    words = ["train", str(tickets), "--labels", "team", "--text", "body", "--profile"]
+    result = runner.invoke(app, [*words, "-o", str(tmp_path / "m")])
+    for stage in ("read", "tokenize", "count", "learn", "save"):
+        assert stage in result.stderr
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["train", "predict", "rank", "evaluate", "explain", "inspect", "learn", "learners", "demo"],
+)
+def test_every_verb_has_help_with_an_example(verb):
+    printed = run(verb, "--help")
+    assert f"Example: thresher {verb}" in " ".join(printed.split())
+
+
+def test_version():
+    assert run("--version").startswith("thresher 0.")
+
+
+# What it costs -----------------------------------------------------------------------------------
+
+FORBIDDEN = ("sklearn", "scipy.sparse", "matplotlib", "pandas")
+
+
+@pytest.mark.parametrize("words", [["train"], ["predict"], ["--help"]], ids=str)
+def test_heavy_libraries_are_not_imported(words, model, tickets, tmp_path):
+    arguments = {
+        "train": [tickets, "--text", "body", "--labels", "team", "-o", tmp_path / "m"],
+        "predict": [model, tickets, "--text", "body"],
+    }.get(words[0], [])
+    code = (
+        "import sys\n"
+        "from thresher.cli import app\n"
+        "try:\n    app()\nexcept SystemExit as end:\n    status = end.code\n"
+        f"found = [name for name in {FORBIDDEN!r} if name in sys.modules]\n"
+        "assert not status and not found, (status, found)\n"
+    )
+    command = [sys.executable, "-c", code, *words, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    if words == ["--help"]:
+        return
+    assert "Saved" in done.stdout or "hardware" in done.stdout
+
+
+def test_help_imports_nothing_that_counts():
+    code = (
+        "import sys; sys.argv = ['thresher', '--help']\n"
+        "from thresher.cli import app\n"
+        "try:\n    app()\nexcept SystemExit:\n    pass\n"
+        "assert not {'numpy', 'numba', 'pyarrow'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# What bad input gets: a sentence, exit status 2, nothing half-written -----------------------------
+
+
+def refuse(tmp_path, content, *options, name="data.csv"):
+    """Train on bad content; return the sentence, having seen that no model was written."""
+    data, path = tmp_path / name, tmp_path / "bad.thresher"
+    if content is not None:
+        data.write_bytes(content)
+    sentence = run("train", data, "-o", path, *options, status=2)
+    assert not path.exists()
+    assert [p.name for p in tmp_path.iterdir() if "bad" in p.name] == []
+    return sentence
+
+
+def test_missing_file(tmp_path):
+    assert "data.csv" in refuse(tmp_path, None)
+
+
+def test_missing_column(tmp_path):
+    sentence = refuse(tmp_path, b"text,label\na,b\n", "--text", "body")
+    assert "body" in sentence and "text" in sentence
+
+
+def test_empty_file(tmp_path):
+    assert "empty" in refuse(tmp_path, b"")
+
+
+def test_header_only(tmp_path):
+    assert "no documents" in refuse(tmp_path, b"text,label\n")
+
+
+def test_ragged_csv(tmp_path):
+    sentence = refuse(tmp_path, b"text,label\na,b\nc,d,e\nf,g\n")
+    assert "data.csv" in sentence and "3" in sentence
+
+
+def test_ragged_csv_with_skip(tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_bytes(b"text,label\naa,b\nc,d,e\nff,g\n")
+    result = runner.invoke(
+        app, ["train", str(data), "-o", str(tmp_path / "m"), "--on-error", "skip"]
+    )
+    assert result.exit_code == 0 and "2 documents" in result.stdout
+    assert "1 documents were left out" in result.stderr
+
+
+def test_invalid_json_on_a_line(tmp_path):
+    content = b'{"text":"aa","label":"x"}\n{"text":"bb","label":"y"}\n{"text":\n'
+    assert "3" in refuse(tmp_path, content, name="data.jsonl")
+
+
+def test_binary_file(tmp_path):
+    refuse(tmp_path, bytes(range(256)) * 40, "--format", "csv", name="data.bin")
+
+
+def test_label_column_all_empty(tmp_path):
+    assert "label" in refuse(tmp_path, b"text,label\na,\nb,\n")
+
+
+def test_one_category_only(tmp_path):
+    assert "one category 'x'" in refuse(tmp_path, b"text,label\na,x\nb,x\n")
+
+
+def test_a_document_of_50_mb(tmp_path):
+    long = " ".join(["harvest wheat barley rye"] * 2_200_000)
+    data = tmp_path / "data.jsonl"
+    lines = [{"text": long, "label": "farm"}, {"text": "goal match", "label": "sport"}]
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert data.stat().st_size > 50_000_000
+    run("train", data, "-o", tmp_path / "m")
+    assert run("predict", tmp_path / "m", data).splitlines() == ["farm", "sport"]
+
+
+def test_a_million_empty_documents(tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("text,label\n" + ",x\n" * 1_000_000 + "goal,y\n")
+    assert "1,000,001 documents" in run("train", data, "-o", tmp_path / "m", "--passes", "1")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04 a zip, perhaps", b"\xff\xd8\xff\xe0 a picture"]
+)
+def test_a_file_that_is_no_model(tmp_path, content):
+    path = tmp_path / "model.thresher"
+    path.write_bytes(content)
+    assert "model.thresher" in run("predict", path, "-", input="text\n", status=2)
+
+
+def test_unwritable_output_folder(tickets, tmp_path):
+    words = ("train", tickets, "--text", "body", "--labels", "team", "-o")
+    assert "does not exist" in run(*words, tmp_path / "nowhere" / "m", status=2)
+    assert "folder" in run(*words, tmp_path, status=2)
+
+
+def test_full_disk_keeps_the_old_model(model, tickets):
+    """A limit on the size of files stands in for a full disk: the write itself fails."""
+    import resource
+
+    before = model.read_bytes()
+    done = shell(
+        "train", tickets, "--text", "subject,body", "--labels", "team", "-o", model,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert str(model) in done.stderr and done.stderr.count("\n") == 1
+    assert model.read_bytes() == before
+    assert [p.name for p in model.parent.iterdir() if p.suffix not in (".csv", ".thresher")] == []
+
+
+def test_ctrl_c_while_training(tmp_path):
+    """Interrupted in the midst of its passes: exit status 130, no file."""
+    data = tmp_path / "data.jsonl"
+    # The same text with two labels: mistakes never end.
+    lines = [json.dumps({"text": "wheat and rye", "label": label}) + "\n" for label in "ab"]
+    data.write_text("".join(lines * 100_000))
+    command = [sys.executable, "-m", "thresher", "train", str(data), "-o", str(tmp_path / "m")]
+    command += ["--passes", "1000000"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped" in told and "Traceback" not in told
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.jsonl"]
+
+
+def test_output_may_be_cut_off_by_head(model, tmp_path):
+    data = tmp_path / "data.txt"
+    data.write_text("toner\n" * 200_000)
+    command = f"{sys.executable} -m thresher predict {model} {data} --format lines | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout == "hardware\n" and "Traceback" not in done.stderr
+
+
+def test_nothing_of_progress_where_stderr_is_no_terminal(model, tickets):
+    done = shell("predict", model, tickets, "--text", "subject,body")
+    assert done.returncode == 0 and "documents/s" not in done.stderr and "━" not in done.stderr
+
+
+def test_compressed_files_are_read(model, tmp_path):
+    path = tmp_path / "data.txt.gz"
+    path.write_bytes(gzip.compress(b"my password\n"))
+    assert run("predict", model, path) == "access\n"
+
+
+# The demonstration -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demonstration")
+    return folder, shell("demo", "--folder", folder / "demo")
+
+
+def test_the_demo_shows_a_table_and_two_reasons(demonstration):
+    folder, done = demonstration
+    assert done.returncode == 0, done.stderr
+    assert "micro" in done.stdout and "right" in done.stdout and "wrong" in done.stdout
+    assert {p.name for p in Path(folder / "demo").iterdir()} == {
+        "train.jsonl",
+        "test.jsonl",
+        "model.thresher",
+    }
+
+
+def test_what_the_demo_proposes_works(demonstration):
+    _, done = demonstration
+    proposed = [line for line in done.stdout.splitlines() if line.startswith("thresher ")]
+    assert len(proposed) >= 4
+    for line in proposed:
+        command = line.replace("thresher", f"{sys.executable} -m thresher", 1)
+        again = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        assert again.returncode == 0 and again.stdout, (line, again.stderr)
