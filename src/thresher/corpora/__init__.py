@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._fetch import Progress, cache_folder, locate, obtain
+from thresher.corpora._fetch import cache_folder, locate, obtain
 from thresher.corpora._registry import (
     CorpusInfo,
     Spec,
@@ -23,6 +23,9 @@ from thresher.corpora._registry import (
     parse_spec,
 )
 from thresher.errors import DocumentError
+
+if TYPE_CHECKING:
+    from thresher.corpora._download import Progress
 
 __all__ = [
     "Corpus",

@@ -1,0 +1,323 @@
+"""Corpora found, downloaded, resumed, verified; archives that mean harm."""
+
+import gzip
+import hashlib
+import socket
+import tarfile
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from archives import write_tar, write_zip
+from thresher import corpora
+from thresher.corpora import Corpus, Split, _archive, _fetch, fetch, load
+from thresher.corpora._registry import CorpusInfo, File, Form
+from thresher.errors import DocumentError
+
+
+@pytest.mark.parametrize("name", ["a.tar.gz", "a.tar.xz", "a.zip"])
+def test_archive_is_read_in_place(tmp_path, name):
+    files = {"./deep/one.txt": b"1", "deep/two.txt": b"2", "deep/skip.md": b"3"}
+    write = write_zip if name.endswith("zip") else write_tar
+    path = write(tmp_path / name, files)
+    assert [content for _, content in _archive.members(path, r"\.txt$")] == [b"1", b"2"]
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+ESCAPES = {
+    "tar": ("a.tar.gz", {"../out.txt": b"x"}, ()),
+    "tar from the root": ("a.tar.gz", {"/etc/out.txt": b"x"}, ()),
+    "tar on the way": ("a.tar.gz", {"a/../../out.txt": b"x"}, ()),
+    "symbolic link": ("a.tar.gz", {}, [("a/link", "../../out", tarfile.SYMTYPE)]),
+    "link to the root": ("a.tar.gz", {}, [("a/link", "/etc", tarfile.SYMTYPE)]),
+    "hard link": ("a.tar.gz", {}, [("a/link", "../out", tarfile.LNKTYPE)]),
+    "zip": ("a.zip", {"../out.txt": b"x"}, ()),
+    "zip with a drive": ("a.zip", {"C:\\out.txt": b"x"}, ()),
+    "zip with backslashes": ("a.zip", {"..\\out.txt": b"x"}, ()),
+}
+
+
+@pytest.mark.parametrize("name, files, links", ESCAPES.values(), ids=ESCAPES)
+def test_archive_that_would_write_outside_its_folder_is_refused(tmp_path, name, files, links):
+    path = tmp_path / "folder" / name
+    path.parent.mkdir()
+    write_zip(path, files) if name.endswith("zip") else write_tar(path, files, links)
+    with pytest.raises(DocumentError, match=r"would write outside its folder: .*points to"):
+        list(_archive.members(path))
+    assert sorted(tmp_path.rglob("*")) == [path.parent, path]
+
+
+def test_links_inside_the_folder_do_no_harm(tmp_path):
+    link = ("a/b/link", "../one", tarfile.SYMTYPE)
+    path = write_tar(tmp_path / "a.tar.gz", {"a/one": b"1"}, [link])
+    assert list(_archive.members(path)) == [("a/one", b"1")]
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"<html>" + b, bytes])
+def test_damaged_archive_is_told(tmp_path, damage):
+    path = write_tar(tmp_path / "a.tar.gz", {f"{i}.txt": b"wheat" * 99 * i for i in range(99)})
+    path.write_bytes(b"" if damage is bytes else damage(path.read_bytes()))
+    with pytest.raises(DocumentError, match=r"a\.tar\.gz is damaged or not an archive"):
+        list(_archive.members(path))
+
+
+def test_packing_again_keeps_the_digest_of_the_contents(tmp_path):
+    files = {"x/docs/1": b"one", "x/docs/2": b"two"}
+    pattern = r"(docs/\d)$"
+
+    def digest(path):
+        return _archive.digest_of_members(_archive.members(path, pattern), pattern)
+
+    first = digest(write_tar(tmp_path / "a.tar.gz", files))
+    moved = {"y/readme": b"!", "y/docs/2": b"two", "y/docs/1": b"one"}
+    assert digest(write_zip(tmp_path / "a.zip", moved)) == first
+    assert digest(write_tar(tmp_path / "b.tar.xz", {**files, "x/docs/2": b"too"})) != first
+    assert digest(write_tar(tmp_path / "c.tar.xz", {"x/docs/1": b"one"})) != first
+
+
+def test_digest_of_a_table_ignores_remarks_and_ends_of_lines():
+    table = b"1, a\n2, b\n"
+    assert _archive.digest_of_lines(b"|remark\r\n1, a\r\n2, b \r\n\r\n") == (
+        _archive.digest_of_lines(table)
+    )
+    assert _archive.digest_of_lines(b"2, b\n1, a\n") != _archive.digest_of_lines(table)
+
+
+TABLE = b"".join(b"%d,yes\n" % i for i in range(20_000))
+PACKED = gzip.compress(TABLE, mtime=0)
+
+
+def read_table(paths, variant):
+    lines = _archive.read_bytes(paths[0]).splitlines()
+    return Corpus({"all": Split([line.decode() for line in lines], [[] for _ in lines], ["1"])})
+
+
+def table_info(url=None, *, sha256=True, by_counts=False):
+    known = hashlib.sha256(PACKED).hexdigest() if sha256 else None
+    form = Form("table.csv.gz", url, len(PACKED) if sha256 else None, known, by_counts)
+    plain = Form("table.csv", None, len(TABLE), hashlib.sha256(TABLE).hexdigest())
+    file = File("toys", (form, plain), _archive.digest_of_lines(TABLE))
+    counts = {"all": {"all": 20_000}}
+    return CorpusInfo(
+        "toy", "A toy", ".", "http://toys.example/", ".", ".", (file,), counts, read_table
+    )
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """Give an empty data folder and an empty cache."""
+    monkeypatch.setenv("THRESHER_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("THRESHER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    (tmp_path / "data" / "toys").mkdir(parents=True)
+    return tmp_path / "data" / "toys", tmp_path / "cache" / "toys"
+
+
+class Server(BaseHTTPRequestHandler):
+    """Serves one file; breaks off, refuses ranges or lies as it is told."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.server.asked.append(self.headers.get("Range"))
+        content, start = self.server.content, 0
+        if content is None:
+            return self.send_error(404)
+        if self.server.ranges and (asked := self.headers.get("Range")):
+            start = int(asked.removeprefix("bytes=").rstrip("-"))
+            if start >= len(content):
+                return self.send_error(416)
+            self.send_response(206)
+            said = start + self.server.shift
+            self.send_header("Content-Range", f"bytes {said}-{len(content) - 1}/{len(content)}")
+        else:
+            self.send_response(200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        end = self.server.cuts.pop(0) if self.server.cuts else len(content)
+        self.wfile.write(content[start:end])
+
+
+@contextmanager
+def serve(content, *, ranges=True, cuts=(), shift=0):
+    """Serve a file at an address of this machine; `cuts` are the places where it breaks off."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        server.content, server.ranges, server.shift = content, ranges, shift
+        server.cuts, server.asked = list(cuts), []
+        server.url = f"http://127.0.0.1:{server.server_port}/table.csv.gz"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
+def test_download_goes_to_the_cache_and_is_found_there(places):
+    _, cached = places
+    told = []
+    with serve(PACKED) as server:
+        info = table_info(server.url)
+        path = fetch(info, progress=lambda *n: told.append(n))[0]
+        assert fetch(info) == [path] == [cached / "table.csv.gz"]
+        assert server.asked == [None]
+    assert path.read_bytes() == PACKED and list(cached.iterdir()) == [path]
+    assert told[-1] == (len(PACKED), len(PACKED)) and sorted(told) == told
+    assert corpora.is_here(info)
+
+
+def test_data_folder_is_looked_into_before_the_cache(places):
+    data, cached = places
+    cached.mkdir(parents=True)
+    (cached / "table.csv.gz").write_bytes(PACKED)
+    assert fetch(table_info()) == [cached / "table.csv.gz"]
+    (data / "table.csv").write_bytes(TABLE)
+    assert fetch(table_info()) == [data / "table.csv"]
+
+
+def test_download_that_broke_off_is_resumed(places):
+    with serve(PACKED, cuts=[1_000, 5_000]) as server:
+        path = fetch(table_info(server.url))[0]
+        assert server.asked == [None, "bytes=1000-", "bytes=5000-"]
+    assert path.read_bytes() == PACKED
+
+
+def test_download_is_resumed_by_the_next_fetch(places):
+    _, cached = places
+    with serve(PACKED, cuts=[1_000, 1_000, 1_000]) as server:
+        with pytest.raises(DocumentError, match=r"broke off after 1,000 of [\d,]+ bytes") as caught:
+            fetch(table_info(server.url))
+        assert f"kept in {cached / 'table.csv.gz.part'}" in str(caught.value)
+        assert fetch(table_info(server.url))[0].read_bytes() == PACKED
+        assert server.asked[-1] == "bytes=1000-"
+    assert [path.name for path in cached.iterdir()] == ["table.csv.gz"]
+
+
+def test_server_that_refuses_ranges_sends_it_all(places):
+    _, cached = places
+    cached.mkdir(parents=True)
+    (cached / "table.csv.gz.part").write_bytes(PACKED[:700])
+    with serve(PACKED, ranges=False) as server:
+        assert fetch(table_info(server.url))[0].read_bytes() == PACKED
+        assert server.asked == ["bytes=700-"]
+
+
+def test_partial_file_that_is_too_long_is_begun_again(places):
+    _, cached = places
+    cached.mkdir(parents=True)
+    (cached / "table.csv.gz.part").write_bytes(PACKED + b"more")
+    with serve(PACKED) as server:
+        assert fetch(table_info(server.url))[0].read_bytes() == PACKED
+        assert server.asked == [f"bytes={len(PACKED) + 4}-", None]
+
+
+def test_server_that_sends_another_part_is_asked_again_from_the_start(places):
+    _, cached = places
+    cached.mkdir(parents=True)
+    (cached / "table.csv.gz.part").write_bytes(PACKED[:700])
+    with serve(PACKED, shift=1) as server:
+        assert fetch(table_info(server.url))[0].read_bytes() == PACKED
+        assert server.asked == ["bytes=700-", None]
+
+
+@pytest.mark.parametrize("content", [gzip.compress(b"0,no\n"), b"<html>Sorry</html>", b""])
+def test_wrong_download_is_refused_and_not_kept(places, content):
+    _, cached = places
+    with serve(content) as server, pytest.raises(DocumentError) as caught:
+        fetch(table_info(server.url))
+    assert str(caught.value).startswith(f"The download from {server.url} was refused: ")
+    assert list(cached.iterdir()) == []
+
+
+def test_partial_file_of_another_version_is_refused_once(places):
+    _, cached = places
+    cached.mkdir(parents=True)
+    (cached / "table.csv.gz.part").write_bytes(b"?" * 700)
+    with serve(PACKED) as server:
+        with pytest.raises(DocumentError, match="was refused"):
+            fetch(table_info(server.url))
+        assert fetch(table_info(server.url))[0].read_bytes() == PACKED
+
+
+def test_packed_again_is_accepted_by_its_contents(places):
+    again = gzip.compress(b"| remark\n" + TABLE + b"\n", 1)
+    with serve(again) as server:
+        assert fetch(table_info(server.url))[0].read_bytes() == again
+
+
+def test_form_that_was_never_seen_is_checked_by_its_counts(places):
+    shifted = gzip.compress(TABLE.replace(b"yes", b"no"))
+    with serve(shifted) as server:
+        assert fetch(table_info(server.url, sha256=False, by_counts=True))
+    places[1].joinpath("table.csv.gz").unlink()
+    with serve(gzip.compress(TABLE[:-9])) as server:
+        short = table_info(server.url, sha256=False, by_counts=True)
+        with pytest.raises(DocumentError, match=r"it holds \{'all': 19999\} documents"):
+            fetch(replace(short, read=lambda paths, variant: drop_last(read_table(paths, variant))))
+
+
+def drop_last(corpus):
+    corpus.parts["all"].texts.pop()
+    return corpus
+
+
+def test_page_not_found_is_told(places):
+    with serve(None) as server, pytest.raises(DocumentError) as caught:
+        fetch(table_info(server.url))
+    assert f"{server.url} failed: the server answered 404" in str(caught.value)
+
+
+def test_corpus_that_cannot_be_had_says_address_folder_and_variable(places, monkeypatch):
+    data, cached = places
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/table.csv.gz"
+    info = table_info(url)
+    with pytest.raises(DocumentError) as caught:
+        fetch(info)
+    for word in (f"the download from {url} failed: ", "table.csv.gz or table.csv", str(data)):
+        assert word in str(caught.value)
+    monkeypatch.delenv("THRESHER_DATA")
+    with pytest.raises(DocumentError) as caught:
+        fetch(info, download=False)
+    for word in (url, "$THRESHER_DATA/toys", "THRESHER_DATA is not set", str(cached)):
+        assert word in str(caught.value)
+    assert "failed" not in str(caught.value) and not corpora.is_here(info)
+
+
+def test_corpus_without_address_names_the_page_of_its_authors(places):
+    with pytest.raises(DocumentError, match=r"from http://toys\.example/ and put it"):
+        fetch(table_info())
+
+
+def test_cache_that_cannot_be_written_is_told(places):
+    places[1].parent.write_text("a file where the folder should be")
+    with serve(PACKED) as server, pytest.raises(DocumentError, match="failed: Not a directory"):
+        fetch(table_info(server.url))
+
+
+def test_load_never_downloads(places):
+    with pytest.raises(DocumentError, match="Run `thresher corpus fetch reuters21578`"):
+        load("reuters21578")
+
+
+def test_local_file_of_the_wrong_content_is_told(places):
+    data, _ = places
+    (data / "table.csv").write_bytes(TABLE[:-7])
+    with pytest.raises(
+        DocumentError, match=r"table\.csv has [\d,]+ bytes and the sha256 .* instead"
+    ):
+        fetch(table_info())
+    with pytest.raises(DocumentError, match="what is inside differs as well"):
+        _fetch.obtain(table_info(), table_info().files[0], download=False, verify=False)
+
+
+def test_cache_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.delenv("THRESHER_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert corpora.cache_folder() == tmp_path / "thresher"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert corpora.cache_folder().parts[-2:] == (".cache", "thresher")
