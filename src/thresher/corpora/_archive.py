@@ -23,6 +23,7 @@ from thresher.errors import DocumentError
 __all__ = ["digest_of_lines", "digest_of_members", "members", "read_bytes"]
 
 DAMAGED = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError)
+GZIP = b"\x1f\x8b"  # the first bytes of every such file
 TABLE_COMMENT = b"|"  # UCI's name for a remark, as in the first line of adult.test
 
 
@@ -83,12 +84,10 @@ def _refuse_escape(path: Path, name: str, target: str) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file, unpacked where its name ends in .gz."""
+    """Return the content of a file, unpacked where it is packed with gzip."""
+    content = path.read_bytes()
     try:
-        if path.suffix == ".gz":
-            with gzip.open(path) as file:
-                return file.read()
-        return path.read_bytes()
+        return gzip.decompress(content) if content.startswith(GZIP) else content
     except (*DAMAGED, gzip.BadGzipFile) as error:
         raise DocumentError(f"{path} is damaged ({error}); delete it and fetch it again.") from None
 

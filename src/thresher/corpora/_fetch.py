@@ -1,28 +1,20 @@
-"""Find a corpus on this machine, or download it: resumed where it broke off, and verified."""
+"""Find a corpus on this machine, or download it, and verify that it is the published one."""
 
 from __future__ import annotations
 
 import hashlib
-import http.client
 import os
-import urllib.error
-import urllib.request
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thresher.corpora._archive import digest_of_lines, digest_of_members, members, read_bytes
 from thresher.corpora._registry import CorpusInfo, File, Form, parse_options
 from thresher.errors import DocumentError
 
-__all__ = ["cache_folder", "locate", "obtain"]
+if TYPE_CHECKING:
+    from thresher.corpora._download import Progress
 
-CHUNK = 1 << 18  # bytes between two calls of the progress function
-ATTEMPTS = 3  # a connection that breaks is taken up again this often
-TIMEOUT = 30.0  # seconds of silence after which a connection counts as broken
-RANGE_REFUSED = 416
-
-Progress = Callable[[int, int | None], None]
+__all__ = ["cache_folder", "check", "contents_digest", "locate", "obtain"]
 
 
 def data_folder() -> Path | None:
@@ -81,8 +73,9 @@ def obtain(
             target = cache_folder() / file.folder / form.name
             try:
                 return _download(info, file, form, target, progress)
-            except (OSError, http.client.HTTPException) as error:
-                failed.append(f"the download from {form.url} failed: {_said(error)}")
+            except OSError as error:
+                why = error.strerror or error
+                failed.append(f"the download from {form.url} failed: {why}")
     raise DocumentError(_missing(info, file, failed))
 
 
@@ -126,16 +119,12 @@ def _download(
     info: CorpusInfo, file: File, form: Form, target: Path, progress: Progress | None
 ) -> Path:
     """Download to a file beside the target, verify it, and only then give it its name."""
+    from thresher.corpora._download import download  # seldom needed, and slow to import
+
     assert form.url is not None
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            _transfer(form.url, part, progress)
-            break
-        except (OSError, http.client.HTTPException):
-            if attempt == ATTEMPTS:
-                raise
+    download(form.url, part, progress)
     try:
         check(info, file, part, form.name)
     except DocumentError as error:
@@ -143,52 +132,6 @@ def _download(
         raise DocumentError(f"The download from {form.url} was refused: {error}") from None
     os.replace(part, target)
     return target
-
-
-def _transfer(url: str, part: Path, progress: Progress | None) -> None:
-    """Fetch what is missing of the partial file."""
-    had = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(url, headers={"User-Agent": "thresher"})
-    if had:
-        request.add_header("Range", f"bytes={had}-")
-    try:
-        response = urllib.request.urlopen(request, timeout=TIMEOUT)
-    except urllib.error.HTTPError as error:
-        error.close()
-        if error.code != RANGE_REFUSED or not had:
-            raise
-        part.unlink()  # longer than the file itself, or the file has changed: begin again
-        return _transfer(url, part, progress)
-    with response:
-        resumed = response.status == 206
-        if resumed and _range_start(response) != had:
-            part.unlink()
-            raise ConnectionError("the server sent another part than it was asked for")
-        had = had if resumed else 0
-        length = response.headers.get("Content-Length")
-        total = had + int(length) if length else None
-        with part.open("ab" if resumed else "wb") as stream:
-            while chunk := response.read(CHUNK):
-                stream.write(chunk)
-                had += len(chunk)
-                if progress:
-                    progress(had, total)
-    if total is not None and had < total:
-        raise ConnectionError(f"it broke off after {had:,} of {total:,} bytes")
-
-
-def _range_start(response: Any) -> int:
-    """Return the first byte that a partial answer holds; -1 when it does not say."""
-    said = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
-    return int(said) if said.isdigit() else -1
-
-
-def _said(error: Exception) -> str:
-    """Return in a few words why a connection failed."""
-    if isinstance(error, urllib.error.HTTPError):
-        return f"the server answered {error.code} {error.reason}"
-    reason = getattr(error, "reason", error)
-    return str(getattr(reason, "strerror", None) or reason or type(error).__name__)
 
 
 def _missing(info: CorpusInfo, file: File, failed: list[str]) -> str:

@@ -61,6 +61,20 @@ LAST_LINES = (1, 2)
 LONG, SHORT = 70, 20  # characters
 
 
+ARCHIVE = File(
+    "sigPlusReply",
+    (
+        Form(
+            "sigPlusReply.tar.gz",
+            size=610_702,
+            sha256="ee6a860eb6c55720e0c3cbce466c50f6b96c58bf25b0847e0cfee434d4b67707",
+        ),
+    ),
+    contents="1c41647517ecee82152a782bcd0ae5e4258bbefcb93dc0d73a6707b5c0f730c9",
+    members=MEMBERS,
+)
+
+
 def messages(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield name and marked lines of each message, sorted by name.
 
@@ -165,20 +179,7 @@ def _info(mark: str, positives: str) -> CorpusInfo:
             "V. R. Carvalho and W. W. Cohen, Learning to extract signature and reply lines from "
             "email, CEAS 2004"
         ),
-        files=(
-            File(
-                "sigPlusReply",
-                (
-                    Form(
-                        "sigPlusReply.tar.gz",
-                        size=610_702,
-                        sha256="ee6a860eb6c55720e0c3cbce466c50f6b96c58bf25b0847e0cfee434d4b67707",
-                    ),
-                ),
-                contents="1c41647517ecee82152a782bcd0ae5e4258bbefcb93dc0d73a6707b5c0f730c9",
-                members=MEMBERS,
-            ),
-        ),
+        files=(ARCHIVE,),
         counts={mark: {"all": 33_013}},
         read=read,
         options={
