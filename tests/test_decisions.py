@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.decisions import Decisions
+from naive import decisions as naive
+from thresher.decisions import (
+    Calibration,
+    Decisions,
+    Objective,
+    learn_thresholds,
+    reliability_curve,
+)
 from thresher.errors import ModelError, ParameterError
+from thresher.evaluation import CutPoints, evaluate
+from thresher.storage import read_model, write_model
 
 SCORES = np.array([[0.5, -1.0, 2.0], [-3.0, -1.0, -2.0], [1.0, 1.0, 1.0]], np.float32)
 
@@ -73,6 +82,7 @@ def test_new_categories_get_the_default_threshold():
         ({"at_least": 3, "at_most": 2}, "at least 3 and at most 2"),
         ({"thresholds": [np.nan]}, "one number per category"),
         ({"thresholds": [[1.0]]}, "one number per category"),
+        ({"abstain_below": 1.5}, "from 0 to 1"),
     ],
 )
 def test_nonsense_is_told(how, told):
@@ -88,7 +98,7 @@ def test_scores_of_other_categories_are_told():
 def test_the_state_is_everything():
     decisions = Decisions(
         "single-label", [1.0, np.inf], default_threshold=-0.5, at_least=1, at_most=3,
-        allow_none=True,
+        allow_none=True, abstain_below=0.5,
     )  # fmt: skip
     again = Decisions.from_state(*decisions.state())
     np.testing.assert_equal(again.state(), decisions.state())
@@ -96,7 +106,18 @@ def test_the_state_is_everything():
 
 
 @pytest.mark.parametrize(
-    "change", [{"mode": "x"}, {"mode": None}, {"at_least": 2.5}, {"at_most": 0}, {"allow_none": 1}]
+    "change",
+    [
+        {"mode": "x"},
+        {"mode": None},
+        {"at_least": 2.5},
+        {"at_most": 0},
+        {"at_most": ""},
+        {"allow_none": 1},
+        {"abstain_below": 7},
+        {"calibration": []},
+        {"calibration": {"kind": "sigmoid"}},
+    ],
 )
 def test_a_state_of_nonsense_is_told(change):
     header, tensors = Decisions().grow(2).state()
@@ -104,3 +125,231 @@ def test_a_state_of_nonsense_is_told(change):
         Decisions.from_state({**header, **change}, tensors)
     with pytest.raises(ModelError):
         Decisions.from_state(header, {"thresholds": np.zeros((2, 2))})
+
+
+# Thresholds ---------------------------------------------------------------------------------------
+
+OBJECTIVES = [
+    Objective(kind, value)
+    for kind, values in {
+        "f_beta": (0.5, 1, 2),
+        "precision": (0.5, 0.7, 0.95, 1),
+        "recall": (0.3, 0.7, 0.9, 1),
+        "cost": (0.25, 1, 5),
+    }.items()
+    for value in values
+]
+rankings = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=11)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+@given(ranking=rankings)
+def test_the_best_cut_is_the_best_of_all(objective, ranking):
+    scores, belongs = zip(*ranking, strict=True)
+    if any(belongs):
+        own = [score for score, belonging in ranking if belonging]
+        cuts = CutPoints.of(np.sort(scores), np.array(own))
+        assert objective.best_cut(cuts) == naive.best_taken(scores, belongs, *objective)
+
+
+def noisy(n=2000, rates=(0.3, 0.1, 0.003), seed=0):
+    """Scores whose right threshold is -1, and labels; the last category has a handful."""
+    rng = np.random.default_rng(seed)
+    labels = rng.random((n, len(rates))) < rates
+    labels[:3] = True
+    return (rng.normal(size=labels.shape) * 0.7 + 2.0 * labels - 2.0).astype(np.float32), labels
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+def test_thresholds_are_finite_and_take_what_is_best(objective):
+    scores, labels = noisy(300)
+    thresholds, pooled = learn_thresholds(scores, labels, objective, shrinkage=0)
+    assert np.isfinite([*thresholds, pooled]).all()
+    for c, threshold in enumerate(thresholds):
+        expected = naive.best_taken(scores[:, c].tolist(), labels[:, c].tolist(), *objective)
+        assert np.count_nonzero(scores[:, c] > threshold) == expected
+    expected = naive.best_taken(scores.ravel().tolist(), labels.ravel().tolist(), *objective)
+    assert np.count_nonzero(scores > pooled) == expected
+
+
+def test_few_positives_lean_on_the_other_categories():
+    scores, labels = noisy()
+    own, pooled = learn_thresholds(scores, labels, shrinkage=0)
+    leaning, _ = learn_thresholds(scores, labels, shrinkage=3)
+    n = labels.sum(axis=0)
+    np.testing.assert_allclose(leaning, (n * own + 3 * pooled) / (n + 3))
+
+
+def test_leaning_thresholds_are_better_on_new_documents():
+    """Forty categories of a few positives each: their own best thresholds are mostly chance."""
+    rates = [0.0005] * 40
+    learned, measured = noisy(rates=rates, seed=1), noisy(rates=rates, seed=2)
+    f1 = {}
+    for shrinkage in (0, 3):
+        thresholds, _ = learn_thresholds(*learned, shrinkage=shrinkage)
+        found = evaluate(measured[0], measured[1], decisions=measured[0] > thresholds)
+        f1[shrinkage] = found.micro["f1"]
+    assert f1[3] > f1[0] + 0.02
+
+
+def test_a_category_without_positives_has_the_pooled_threshold():
+    scores, labels = noisy(200, (0.3, 0.2))
+    labels[:, 1] = False
+    thresholds, pooled = learn_thresholds(scores, labels)
+    assert thresholds[1] == pooled != thresholds[0]
+    assert learn_thresholds(scores, np.zeros_like(labels)) == (pytest.approx([0, 0]), 0)
+
+
+def test_what_was_wanted_is_reached_on_new_documents():
+    learned, measured = noisy(20_000, (0.3, 0.1), seed=1), noisy(20_000, (0.3, 0.1), seed=2)
+    for measure, wanted in [("precision", 0.9), ("recall", 0.9)]:
+        decisions = Decisions().tune(*learned, f"{measure}={wanted}")
+        found = evaluate(None, measured[1], decisions=decisions.decide(measured[0]))
+        assert found.per_category[measure] == pytest.approx(wanted, abs=0.03)
+
+
+def test_one_threshold_decides_on_none_of_these():
+    scores = np.array([[2.0, 1.0], [0.1, 1.5], [-1.0, 0.5], [0.4, 0.2], [0.0, 0.3]])
+    labels = np.array([[1, 0], [0, 1], [0, 1], [0, 0], [0, 0]])
+    decisions = Decisions("single-label", allow_none=True).tune(scores, labels)
+    assert decisions.thresholds == pytest.approx([0.45, 0.45])
+    np.testing.assert_array_equal(decisions.decide(scores), labels)
+    assert decisions.grow(3).thresholds[2] == pytest.approx(0.45)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "f", "fx", "f0", "f-1", "f1=2", "g1", "precision", "precision=0", "precision=1.1",
+             "precision=x", "recall=nan", "cost=1", "cost=0:1", "cost=1:0", "cost=1:2:3", "finf"]
+)  # fmt: skip
+def test_an_unknown_objective_is_told(text):
+    with pytest.raises(ParameterError, match="must be f1, "):
+        Objective.parse(text)
+
+
+# Probabilities ----------------------------------------------------------------------------------
+
+
+def test_the_sigmoid_is_the_one_of_least_log_loss():
+    optimize = pytest.importorskip("scipy.optimize")
+    scores, labels = noisy(500, (0.3,))
+    n = labels.sum()
+    target = np.where(labels, (n + 1) / (n + 2), 1 / (500 - n + 2)).ravel()
+
+    def loss(curve):
+        x = curve[0] * scores.ravel().astype(float) + curve[1]
+        return np.mean(np.logaddexp(0, x) - target * x)
+
+    best = optimize.minimize(loss, [0.0, 0.0], tol=1e-12)
+    curve = Calibration.fit(scores, labels).pooled
+    assert [curve.slope, curve.offset] == pytest.approx(best.x, rel=1e-3)
+    assert loss([curve.slope, curve.offset]) <= best.fun + 1e-12
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12))
+def test_the_isotonic_curve_is_the_nearest_rising_one(belongs):
+    pytest.importorskip("sklearn")
+    scores = np.arange(len(belongs), dtype=float)[:, None]
+    curve = Calibration.fit(scores, np.array(belongs)[:, None], "isotonic").pooled
+    assert curve(scores.ravel()) == pytest.approx(naive.isotonic(belongs))
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+def test_probabilities_come_true_on_new_documents(kind):
+    pytest.importorskip("sklearn")
+    learned, measured = noisy(20_000, (0.3, 0.1, 0.01), 1), noisy(20_000, (0.3, 0.1, 0.01), 2)
+    calibration = Calibration.fit(*learned, kind)
+    curve = reliability_curve(calibration.probabilities(measured[0]), measured[1])
+    assert curve.expected_error < 0.005
+    assert np.abs(curve.said - curve.observed).max() < 0.08
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+@given(data=st.data())
+def test_probabilities_rise_with_the_score_whatever_was_learned(kind, data):
+    pytest.importorskip("sklearn")
+    n = data.draw(st.integers(0, 12))
+    numbers = st.lists(st.floats(-1e6, 1e6, width=32), min_size=2 * n, max_size=2 * n)
+    flags = st.lists(st.booleans(), min_size=2 * n, max_size=2 * n)
+    scores = np.array(data.draw(numbers), np.float32).reshape(n, 2)
+    calibration = Calibration.fit(scores, np.array(data.draw(flags), bool).reshape(n, 2), kind)
+    line = np.linspace(-2e6, 2e6, 101)
+    found = calibration.probabilities(np.stack([line, line], axis=1))
+    assert ((found >= 0) & (found <= 1)).all()
+    assert (np.diff(found, axis=0) >= 0).all()
+
+
+def test_the_reliability_curve_is_that_of_scikit_learn():
+    calibration = pytest.importorskip("sklearn.calibration")
+    rng = np.random.default_rng(0)
+    probabilities = rng.random((300, 2)) ** 2
+    labels = rng.random((300, 2)) < probabilities
+    curve = reliability_curve(probabilities, labels, n_bins=7)
+    observed, said = calibration.calibration_curve(labels.ravel(), probabilities.ravel(), n_bins=7)
+    assert curve.observed == pytest.approx(observed) and curve.said == pytest.approx(said)
+    assert curve.n_pairs.sum() == 600
+    assert np.isnan(reliability_curve(np.zeros((0, 2)), np.zeros((0, 2))).expected_error)
+
+
+def test_the_sure_are_more_often_right():
+    learned, measured = noisy(5000, seed=1), noisy(5000, seed=2)
+    decisions = Decisions().tune(*learned).calibrate(*learned)
+    confidence = decisions.confidence(measured[0])
+    right = (decisions.decide(measured[0]) == measured[1]).all(axis=1)
+    assert right[confidence > 0.9].mean() > 0.9 > right[confidence < 0.9].mean()
+    decisions.abstain_below = 0.9
+    decided = decisions.decide(measured[0])
+    assert not decided[confidence < 0.9].any()
+    assert decided[confidence >= 0.9].any()
+
+
+def test_one_of_several_is_certain():
+    scores, labels = noisy(500)
+    decisions = Decisions("single-label").grow(3).calibrate(scores, labels)
+    probabilities = decisions.probabilities(scores)
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    assert decisions.confidence(scores) == pytest.approx(
+        probabilities[np.arange(500), scores.argmax(axis=1)]
+    )
+    decisions.allow_none = True
+    far = np.full((1, 3), -9.0)
+    assert not decisions.decide(far).any()
+    assert decisions.confidence(far)[0] == pytest.approx(1 - decisions.probabilities(far).max())
+
+
+def test_without_calibration_there_are_no_probabilities():
+    with pytest.raises(ParameterError, match="call calibrate first"):
+        Decisions(abstain_below=0.5).grow(3).decide(SCORES)
+    with pytest.raises(ParameterError, match="'step'"):
+        Calibration.fit(SCORES, SCORES > 0, "step")
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+def test_a_calibrated_state_goes_through_a_model_file(tmp_path, kind):
+    pytest.importorskip("sklearn")
+    scores, labels = noisy(200)
+    decisions = Decisions().tune(scores, labels).calibrate(scores, labels, kind).grow(4)
+    write_model(tmp_path / "m", *decisions.state())
+    again = Decisions.from_state(*read_model(tmp_path / "m"))
+    wider = np.column_stack([scores, scores[:, 0]])
+    np.testing.assert_array_equal(again.probabilities(wider), decisions.probabilities(wider))
+    np.testing.assert_array_equal(again.decide(wider), decisions.decide(wider))
+    pooled = again.calibration.pooled
+    np.testing.assert_array_equal(again.probabilities(wider)[:, 3], pooled(scores[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor"),
+    [
+        ("trust", np.array([0.5, 0.5, 2.0])),
+        ("trust", np.array([0.5, 0.5])),
+        ("slopes", np.zeros(3)),
+        ("offsets", np.full(4, np.nan)),
+        ("knot_counts", np.array([1, 0, 0, 0])),
+        ("knot_counts", np.array([-1, 1, 0, 0])),
+        ("knot_scores", np.zeros(1)),
+    ],
+)
+def test_a_calibration_of_nonsense_is_told(name, tensor):
+    header, tensors = Decisions().grow(3).calibrate(*noisy(50)).state()
+    with pytest.raises(ModelError):
+        Decisions.from_state(header, {**tensors, f"calibration.{name}": tensor})

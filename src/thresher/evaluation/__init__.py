@@ -14,8 +14,8 @@ those that the learner never met. Nothing is assigned to them and their positive
 the micro and in the macro averages.
 """
 
+from thresher._ranking import CutPoints
 from thresher.evaluation.contingency import Contingency
-from thresher.evaluation.measures import Evaluation, evaluate
-from thresher.evaluation.ranking import CutPoints, adjusted_thresholds
+from thresher.evaluation.measures import Evaluation, adjusted_thresholds, evaluate
 
 __all__ = ["Contingency", "CutPoints", "Evaluation", "adjusted_thresholds", "evaluate"]

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from thresher._ranking import CutPoints, Positives, Tie, midpoint, rankings
 from thresher._rows import Labels
 from thresher.errors import ParameterError
 from thresher.evaluation.contingency import Contingency, harmonic_mean, ratio
-from thresher.evaluation.ranking import CutPoints, Positives, Tie, adjusted_thresholds, rankings
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]
 
 _OVER_ALL = ("accuracy", "error", "fallout", "adjusted_error")  # defined without positives too
 
@@ -158,6 +158,47 @@ def evaluate(
     macro = _macro(found, positives.counts > 0)
     exact = _exact_match(decisions, positives)
     return Evaluation(names, len(decisions), table, found, micro, macro, pooled, exact)
+
+
+def adjusted_thresholds(
+    scores: np.ndarray, labels: Labels | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find, for each category, the thresholds that would have been best on these documents.
+
+    A threshold is half way between two adjacent scores; of equally good ones, the highest is
+    taken. It is infinite when it is best to assign nothing, as in a category without positives,
+    and minus infinite when it is best to assign everything.
+
+    Parameters
+    ----------
+    scores : array of shape (documents, categories)
+        Scores of the training documents.
+    labels : Labels or array of shape (documents, categories)
+        Which of them belong.
+
+    Returns
+    -------
+    for_f1, for_error : arrays of shape (categories,)
+        A document is assigned when its score is above the threshold.
+
+    Examples
+    --------
+    >>> scores = np.array([[5.0], [4.0], [3.0], [2.0]])
+    >>> for_f1, for_error = adjusted_thresholds(scores, np.array([[1], [0], [1], [0]]))
+    >>> for_f1, for_error
+    (array([2.5]), array([4.5]))
+    """
+    positives = Positives.of(labels)
+    scores = positives.check(scores, "scores")
+    for_f1 = np.full(scores.shape[1], np.inf)
+    for_error = for_f1.copy()
+    for category, ranked, own in rankings(scores, positives):
+        cuts = CutPoints.of(ranked, own)
+        for_f1[category] = midpoint(ranked, int(cuts.taken[np.argmax(cuts.f1)]))
+        fewest = np.argmin(cuts.errors)
+        if cuts.errors[fewest] < cuts.n_positives:  # which is how many a refusal of all gets wrong
+            for_error[category] = midpoint(ranked, int(cuts.taken[fewest]))
+    return for_f1, for_error
 
 
 def _names(categories: Sequence[str] | None, n_categories: int) -> list[str]:

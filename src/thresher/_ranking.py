@@ -1,4 +1,4 @@
-"""What is measured on scores alone: where a ranking may be cut, and how good it is there."""
+"""Rankings by score: where they may be cut. Thresholds are learned, and measures taken, there."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 
 from thresher._rows import Labels
 from thresher.errors import ParameterError
-from thresher.evaluation.contingency import ratio
 
-__all__ = ["CutPoints", "Positives", "Tie", "adjusted_thresholds", "rankings"]
+__all__ = ["CutPoints", "Positives", "Tie", "midpoint", "rankings"]
 
 _BLOCK = 16  # columns sorted at a time: a cache line of float32
 
@@ -73,7 +72,7 @@ class CutPoints(NamedTuple):
         """Share of the pairs in which one that does not belong scores as high as one that does."""
         found = np.diff(self.hits, prepend=0)
         pairs = self.n_positives * (self.n_documents - self.n_positives)
-        return ratio(int(found @ (self.taken - self.hits)), pairs)  # type: ignore[no-any-return]
+        return int(found @ (self.taken - self.hits)) / pairs if pairs else float("nan")
 
 
 class Tie(NamedTuple):
@@ -184,51 +183,13 @@ def rankings(
                 yield category, column, scores[positives.rows[begin:end], category]
 
 
-def adjusted_thresholds(
-    scores: np.ndarray, labels: Labels | np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Find, for each category, the thresholds that would have been best on these documents.
+def midpoint(ranked: np.ndarray, taken: int) -> float:
+    """Return the threshold that the `taken` highest of the rising scores exceed, and no other.
 
-    A threshold is half way between two adjacent scores; of equally good ones, the highest is
-    taken. It is infinite when it is best to assign nothing, as in a category without positives,
-    and minus infinite when it is best to assign everything.
-
-    Parameters
-    ----------
-    scores : array of shape (documents, categories)
-        Scores of the training documents.
-    labels : Labels or array of shape (documents, categories)
-        Which of them belong.
-
-    Returns
-    -------
-    for_f1, for_error : arrays of shape (categories,)
-        A document is assigned when its score is above the threshold.
-
-    Examples
-    --------
-    >>> scores = np.array([[5.0], [4.0], [3.0], [2.0]])
-    >>> for_f1, for_error = adjusted_thresholds(scores, np.array([[1], [0], [1], [0]]))
-    >>> for_f1, for_error
-    (array([2.5]), array([4.5]))
+    It is half way between two of them; infinite for none of them, minus infinite for all.
     """
-    positives = Positives.of(labels)
-    scores = positives.check(scores, "scores")
-    for_f1 = np.full(scores.shape[1], np.inf)
-    for_error = for_f1.copy()
-    for category, ranked, own in rankings(scores, positives):
-        cuts = CutPoints.of(ranked, own)
-        for_f1[category] = _midpoint(ranked, cuts.taken[np.argmax(cuts.f1)])
-        fewest = np.argmin(cuts.errors)
-        if cuts.errors[fewest] < cuts.n_positives:  # which is how many a refusal of all gets wrong
-            for_error[category] = _midpoint(ranked, cuts.taken[fewest])
-    return for_f1, for_error
-
-
-def _midpoint(ranked: np.ndarray, taken: Any) -> float:
-    """Return the threshold half way below the first `taken` documents."""
-    if taken == len(ranked):
-        return -np.inf
+    if taken in (0, len(ranked)):
+        return -np.inf if taken else np.inf
     low, high = float(ranked[-taken - 1]), float(ranked[-taken])
     middle = low + (high - low) / 2
     return middle if middle < high else low  # neighbours among the floating-point numbers

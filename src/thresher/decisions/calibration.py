@@ -1,0 +1,273 @@
+"""Probabilities: scores made to mean what they say, and the curve that shows whether they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thresher._ranking import Positives
+from thresher._rows import Labels
+from thresher.decisions.thresholds import SHRINKAGE
+from thresher.errors import ModelError, ParameterError
+from thresher.storage import require_field, require_tensor
+
+__all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]
+
+_KINDS = ("sigmoid", "isotonic")
+
+
+class Curve(NamedTuple):
+    """Probability as a rising function of the score: sigmoid, or straight lines between knots.
+
+    A sigmoid has no knots, and `slope` and `offset`; knots make these two idle.
+    """
+
+    slope: float
+    offset: float
+    scores: np.ndarray
+    probabilities: np.ndarray
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability of each score."""
+        if len(self.scores):
+            found: np.ndarray = np.interp(scores, self.scores, self.probabilities)
+            return found
+        return _sigmoid(self.slope * scores.astype(np.float64) + self.offset)
+
+
+class Calibration:
+    """Turns the scores of each category into the probability that a document belongs.
+
+    A category's probability is a mean of its own curve's and of the curve of all categories
+    together; with n positives, its own counts n / (n + shrinkage). `fit` makes one.
+
+    Parameters
+    ----------
+    kind : {"sigmoid", "isotonic"}
+        The form of the curves.
+    pooled : Curve
+        The curve of all categories together, and the only one of categories met later.
+    curves : sequence of Curve
+        The curve of each category.
+    trust : array of shape (categories,)
+        How much of the probability is the category's own.
+    """
+
+    def __init__(
+        self, kind: str, pooled: Curve, curves: Sequence[Curve], trust: np.ndarray
+    ) -> None:
+        self.kind = kind
+        self.pooled = pooled
+        self.curves = list(curves)
+        self.trust = trust
+
+    @classmethod
+    def fit(
+        cls,
+        scores: np.ndarray,
+        labels: Labels | np.ndarray,
+        kind: str = "sigmoid",
+        *,
+        shrinkage: float = SHRINKAGE,
+    ) -> Calibration:
+        """Learn the curves.
+
+        Parameters
+        ----------
+        scores : array of shape (documents, categories)
+            Scores of documents that the learner had not learned from when it scored them.
+        labels : Labels or array of shape (documents, categories)
+            Which of them belong.
+        kind : {"sigmoid", "isotonic"}, default="sigmoid"
+            Platt's sigmoid, fitted to softened labels, needs few positives; the isotonic curve
+            takes any rising form and needs many, and needs scikit-learn to be fitted.
+        shrinkage : float, default=3.0
+            How many positives weigh as much as all other categories together.
+
+        Examples
+        --------
+        >>> scores = np.linspace(-2, 2, 9)[:, None]
+        >>> calibration = Calibration.fit(scores, scores > 0)
+        >>> calibration.probabilities(np.array([[-1.0], [0.25], [1.0]])).ravel().tolist()
+        [0.17, 0.50, 0.72]
+        """
+        if kind not in _KINDS:
+            raise ParameterError(
+                f"The kind of calibration is {kind!r}; it must be one of {_KINDS}."
+            )
+        positives = Positives.of(labels)
+        scores = positives.check(scores, "scores")
+        belongs = np.zeros(scores.shape, bool)
+        belongs[positives.within(scores.shape[1])] = True
+        fit = _fit_sigmoid if kind == "sigmoid" else _fit_isotonic
+        pooled = fit(scores.ravel(), belongs.ravel())
+        n = positives.counts[: scores.shape[1]]
+        curves = [
+            fit(scores[:, c], belongs[:, c]) if n[c] else pooled for c in range(scores.shape[1])
+        ]
+        return cls(kind, pooled, curves, np.where(n > 0, n / np.maximum(n + shrinkage, 1), 0.0))
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability that each document belongs to each category."""
+        found = np.empty(scores.shape)
+        for c, (curve, trust) in enumerate(zip(self.curves, self.trust, strict=True)):
+            column = scores[:, c]
+            found[:, c] = trust * curve(column) + (1 - trust) * self.pooled(column)
+        return found
+
+    def grow(self, n_categories: int) -> None:
+        """Give categories that were met since the curve of all together."""
+        n_new = max(0, n_categories - len(self.curves))
+        self.curves += [self.pooled] * n_new
+        self.trust = np.concatenate([self.trust, np.zeros(n_new)])
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return what a model file keeps: a header and tensors, the pooled curve first."""
+        curves = [self.pooled, *self.curves]
+        tensors = {
+            "trust": self.trust,
+            "slopes": np.array([curve.slope for curve in curves]),
+            "offsets": np.array([curve.offset for curve in curves]),
+            "knot_counts": np.array([len(curve.scores) for curve in curves], np.int64),
+            "knot_scores": np.concatenate([curve.scores for curve in curves]),
+            "knot_probabilities": np.concatenate([curve.probabilities for curve in curves]),
+        }
+        return {"kind": self.kind}, tensors
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Calibration:
+        """Return the calibration that `state` was taken from."""
+        kind = require_field(header, "kind", str)
+        trust = require_tensor(tensors, "trust", np.float64, (None,), low=0, high=1)
+        n = len(trust) + 1
+        slopes = require_tensor(tensors, "slopes", np.float64, (n,))
+        offsets = require_tensor(tensors, "offsets", np.float64, (n,))
+        counts = require_tensor(tensors, "knot_counts", np.int64, (n,), low=0, high=2**40)
+        total = int(counts.sum())
+        scores = require_tensor(tensors, "knot_scores", np.float64, (total,))
+        chances = require_tensor(tensors, "knot_probabilities", np.float64, (total,), low=0, high=1)
+        if kind not in _KINDS or not np.isfinite([slopes, offsets]).all():
+            raise ModelError("The model's calibration makes no sense; calibrate it again.")
+        ends = np.cumsum(counts)[:-1]
+        knots = zip(np.split(scores, ends), np.split(chances, ends), strict=True)
+        pooled, *curves = (
+            Curve(float(slope), float(offset), *pair)
+            for slope, offset, pair in zip(slopes, offsets, knots, strict=True)
+        )
+        return cls(kind, pooled, curves, trust)
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    """Return 1 / (1 + exp(-x)), by the half that cannot overflow."""
+    small = np.exp(-np.abs(x))
+    found: np.ndarray = np.where(x >= 0, 1.0, small) / (1.0 + small)
+    return found
+
+
+def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> Curve:
+    """Fit Platt's sigmoid to labels softened by one document on either side."""
+    nothing = np.empty(0)
+    n_positives = np.count_nonzero(belongs)
+    n_negatives = len(belongs) - n_positives
+    target = np.where(belongs, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
+    spread = float(scores.std(dtype=np.float64)) if len(scores) else 0.0
+    if spread > 0:
+        center = float(scores.mean(dtype=np.float64))
+        start = float(np.log((n_positives + 1) / (n_negatives + 1)))
+        slope, offset = _newton((scores - center) / spread, target, start)
+        if slope > 0:
+            return Curve(slope / spread, offset - slope * center / spread, nothing, nothing)
+    # The scores say nothing, or mislead: only the share of positives can be told.
+    share = (n_positives + 1) / (len(belongs) + 2)
+    return Curve(0.0, float(np.log(share / (1 - share))), nothing, nothing)
+
+
+def _newton(x: np.ndarray, target: np.ndarray, offset: float) -> tuple[float, float]:
+    """Minimise the log loss of sigmoid(slope * x + offset), halving steps that go too far."""
+
+    def loss_and_probability(slope: float, offset: float) -> tuple[float, np.ndarray]:
+        z = slope * x + offset
+        small = np.exp(-np.abs(z))
+        loss = np.sum(np.maximum(z, 0) + np.log1p(small) - target * z)
+        return float(loss), np.where(z >= 0, 1.0, small) / (1.0 + small)
+
+    slope, gain = 0.0, np.inf
+    loss, p = loss_and_probability(slope, offset)
+    while gain > 1e-10 * len(x):
+        step = _newton_step(x, p - target, p * (1 - p))
+        for scale in 0.5 ** np.arange(30):
+            tried = slope - scale * step[0], offset - scale * step[1]
+            new_loss, p = loss_and_probability(*tried)
+            if new_loss < loss:
+                break
+        else:
+            break  # no step makes it better: this is the best
+        (slope, offset), gain, loss = tried, loss - new_loss, new_loss
+    return slope, offset
+
+
+def _newton_step(x: np.ndarray, gradient: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    g, h = gradient @ x, gradient.sum()
+    weighted = weight * x
+    a, b, c = weighted @ x + 1e-12, weighted.sum(), weight.sum() + 1e-12  # never singular
+    determinant = a * c - b * b
+    return float((c * g - b * h) / determinant), float((a * h - b * g) / determinant)
+
+
+def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> Curve:
+    from sklearn.isotonic import IsotonicRegression
+
+    if not len(scores):
+        return Curve(0.0, 0.0, np.empty(0), np.empty(0))
+    fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(scores.astype(np.float64), belongs)
+    return Curve(0.0, 0.0, fitted.X_thresholds_, fitted.y_thresholds_)
+
+
+class ReliabilityCurve(NamedTuple):
+    """How often documents belonged, against how probable it was said to be, bin by bin."""
+
+    said: np.ndarray  # mean probability in each bin that has pairs of document and category
+    observed: np.ndarray  # share of the pairs that belong
+    n_pairs: np.ndarray
+
+    @property
+    def expected_error(self) -> float:
+        """Mean distance between what was said and what was so, over all pairs."""
+        if not len(self.n_pairs):
+            return float("nan")
+        return float(np.average(np.abs(self.said - self.observed), weights=self.n_pairs))
+
+
+def reliability_curve(
+    probabilities: np.ndarray, labels: Labels | np.ndarray, n_bins: int = 10
+) -> ReliabilityCurve:
+    """Compare probabilities with what was so.
+
+    Parameters
+    ----------
+    probabilities : array of shape (documents, categories)
+        As a `Calibration` gives them; one column for the curve of one category.
+    labels : Labels or array of shape (documents, categories)
+        Which documents belong.
+    n_bins : int, default=10
+        Number of bins, equally wide; those without pairs are left out.
+
+    Examples
+    --------
+    >>> said = np.array([[0.1], [0.2], [0.9], [0.7]])
+    >>> curve = reliability_curve(said, np.array([[0], [1], [1], [1]]), n_bins=2)
+    >>> curve.said, curve.observed, curve.expected_error
+    (array([0.15, 0.8 ]), array([0.5, 1. ]), 0.275)
+    """
+    positives = Positives.of(labels)
+    probabilities = positives.check(probabilities, "probabilities")
+    inner = np.linspace(0, 1, n_bins + 1)[1:-1]
+    bins = np.searchsorted(inner, probabilities.ravel())
+    count = np.bincount(bins, minlength=n_bins)
+    said = np.bincount(bins, probabilities.ravel(), n_bins)
+    own = probabilities[positives.within(probabilities.shape[1])]
+    hits = np.bincount(np.searchsorted(inner, own), minlength=n_bins)
+    some = count > 0
+    return ReliabilityCurve(said[some] / count[some], hits[some] / count[some], count[some])

@@ -1,0 +1,291 @@
+"""From scores to categories: thresholds, limits per document, one category or several."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from thresher._ranking import Positives
+from thresher._rows import Labels
+from thresher.decisions.calibration import Calibration
+from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_thresholds
+from thresher.errors import ModelError, ParameterError
+from thresher.storage import require_field, require_tensor
+
+__all__ = ["Decisions"]
+
+T = TypeVar("T")
+_MODES = ("multi-label", "single-label")
+
+
+class Decisions:
+    """How the scores of a document become its categories.
+
+    A category's margin is its score less its threshold. In multi-label mode, a document gets every
+    category whose margin is above zero, but at least `at_least` and at most `at_most` of them,
+    those of the largest margins. In single-label mode it gets the category of the largest margin.
+    Of equal margins, the category that was met first goes first.
+
+    Parameters
+    ----------
+    mode : {"multi-label", "single-label"}, default="multi-label"
+        Whether a document may have several categories.
+    thresholds : array of shape (categories,), optional
+        What a score must exceed; by default, and for categories met later, `default_threshold`.
+    default_threshold : float, default=0.0
+        The threshold of categories that have none of their own: the learner's zero.
+    at_least : int, default=0
+        Fewest categories a document gets in multi-label mode.
+    at_most : int, optional
+        Most categories a document gets in multi-label mode; by default, there is no limit.
+    allow_none : bool, default=False
+        In single-label mode, whether "none of these" is an answer, given when no margin is above
+        zero.
+    abstain_below : float, optional
+        A document gets no category when its `confidence` is below this; needs `calibrate`.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.5, -1.0, 2.0], [-3.0, -1.0, -2.0]])
+    >>> Decisions().grow(3).decide(scores).astype(int)
+    array([[1, 0, 1],
+           [0, 0, 0]])
+    >>> Decisions("single-label").grow(3).decide(scores).astype(int)
+    array([[0, 0, 1],
+           [0, 1, 0]])
+    """
+
+    def __init__(
+        self,
+        mode: str = "multi-label",
+        thresholds: np.ndarray | None = None,
+        *,
+        default_threshold: float = 0.0,
+        at_least: int = 0,
+        at_most: int | None = None,
+        allow_none: bool = False,
+        abstain_below: float | None = None,
+    ) -> None:
+        if mode not in _MODES:
+            raise ParameterError(f"The mode of decision is {mode!r}; it must be one of {_MODES}.")
+        if at_least < 0 or (at_most is not None and at_most < max(at_least, 1)):
+            raise ParameterError(
+                f"A document cannot get at least {at_least} and at most {at_most} categories."
+            )
+        if abstain_below is not None and not 0 <= abstain_below <= 1:
+            raise ParameterError(f"abstain_below is {abstain_below}; it must be from 0 to 1.")
+        self.mode = mode
+        self.default_threshold = default_threshold
+        self.at_least = at_least
+        self.at_most = at_most
+        self.allow_none = allow_none
+        self.abstain_below = abstain_below
+        self.calibration: Calibration | None = None
+        self.thresholds = np.array([] if thresholds is None else thresholds, np.float64)
+        if self.thresholds.ndim != 1 or np.isnan(self.thresholds).any():
+            raise ParameterError("Thresholds must be one number per category.")
+
+    def grow(self, n_categories: int) -> Decisions:
+        """Give categories that were met since the default threshold; return self."""
+        n_new = max(0, n_categories - len(self.thresholds))
+        new = np.full(n_new, self.default_threshold)
+        self.thresholds = np.concatenate([self.thresholds, new])
+        if self.calibration is not None:
+            self.calibration.grow(n_categories)
+        return self
+
+    def tune(
+        self,
+        scores: np.ndarray,
+        labels: Labels | np.ndarray,
+        objective: Objective | str = "f1",
+        *,
+        shrinkage: float = SHRINKAGE,
+    ) -> Decisions:
+        """Learn the thresholds; return self.
+
+        In single-label mode one threshold is learned for all categories, that of the best score of
+        a document; it matters when `allow_none` is set.
+
+        Parameters
+        ----------
+        scores : array of shape (documents, categories)
+            Scores of documents that the learner had not learned from when it scored them.
+        labels : Labels or array of shape (documents, categories)
+            Which of them belong.
+        objective : Objective or str, default="f1"
+            What shall be achieved: `f1`, `f0.5`, `precision=0.95`, `recall=0.9`, `cost=1:5`...
+        shrinkage : float, default=3.0
+            How many positives weigh as much as all other categories together.
+
+        Examples
+        --------
+        >>> scores = np.array([[-0.5, -1.0], [-0.7, -2.0], [-2.0, 1.0], [-3.0, 0.5]])
+        >>> labels = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+        >>> Decisions().tune(scores, labels).thresholds
+        array([-1.05, -0.61])
+        """
+        n_categories = np.shape(scores)[1]
+        if self.mode == "single-label":
+            scores, labels = _best_only(scores, labels)
+        thresholds, pooled = learn_thresholds(scores, labels, objective, shrinkage=shrinkage)
+        if self.mode == "single-label":
+            thresholds = np.full(n_categories, pooled)
+        self.thresholds, self.default_threshold = thresholds, pooled
+        return self
+
+    def calibrate(
+        self, scores: np.ndarray, labels: Labels | np.ndarray, kind: str = "sigmoid"
+    ) -> Decisions:
+        """Learn what probability a score stands for; return self.
+
+        Parameters
+        ----------
+        scores : array of shape (documents, categories)
+            Scores of documents that the learner had not learned from when it scored them.
+        labels : Labels or array of shape (documents, categories)
+            Which of them belong.
+        kind : {"sigmoid", "isotonic"}, default="sigmoid"
+            The form of the curve from scores to probabilities; see `Calibration`.
+        """
+        self.calibration = Calibration.fit(scores, labels, kind)
+        return self
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability that each document belongs to each category.
+
+        In single-label mode without "none of these", a document's probabilities sum to one.
+        """
+        scores = self._check(scores)
+        if self.calibration is None:
+            raise ParameterError("There are no probabilities yet: call calibrate first.")
+        found = self.calibration.probabilities(scores)
+        if self.mode == "single-label" and not self.allow_none:
+            found = np.maximum(found, 1e-12)  # all of them may be zero
+            found /= found.sum(axis=1, keepdims=True)
+        return found
+
+    def confidence(self, scores: np.ndarray) -> np.ndarray:
+        """Return how probable it is that a document's decision is right.
+
+        In single-label mode, it is the probability of the category it gets; in multi-label mode,
+        and for "none of these", that of the least sure yes or no.
+        """
+        return self._confidence(scores, self._choose(scores))
+
+    def decide(self, scores: np.ndarray) -> np.ndarray:
+        """Return which categories each document gets.
+
+        Parameters
+        ----------
+        scores : array of shape (documents, categories)
+            As the learner gives them.
+
+        Returns
+        -------
+        decisions : bool array of shape (documents, categories)
+        """
+        chosen = self._choose(scores)
+        if self.abstain_below is not None:
+            chosen[self._confidence(scores, chosen) < self.abstain_below] = False
+        return chosen
+
+    def _choose(self, scores: np.ndarray) -> np.ndarray:
+        scores = self._check(scores)
+        chosen: np.ndarray = scores > self.thresholds
+        if self.mode == "single-label":
+            best = self._best(scores, 1)
+            return best & chosen if self.allow_none else best
+        if self.at_least:
+            chosen |= self._best(scores, self.at_least)
+        if self.at_most is not None:
+            chosen &= self._best(scores, self.at_most)
+        return chosen
+
+    def _confidence(self, scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        probabilities = self.probabilities(scores)
+        sure = np.where(chosen, probabilities, 1 - probabilities).min(axis=1, initial=1.0)
+        if self.mode == "single-label":
+            best = np.where(chosen, probabilities, 0.0).max(axis=1, initial=0.0)
+            sure = np.where(chosen.any(axis=1), best, sure)
+        return np.asarray(sure)
+
+    def _check(self, scores: np.ndarray) -> np.ndarray:
+        scores = np.asarray(scores)
+        if scores.ndim != 2 or scores.shape[1] != len(self.thresholds):
+            raise ParameterError(
+                f"The scores have the shape {scores.shape}; there are thresholds for "
+                f"{len(self.thresholds)} categories."
+            )
+        return scores
+
+    def _best(self, scores: np.ndarray, n: int) -> np.ndarray:
+        """Mark the `n` largest margins of each document, of equal ones the first."""
+        mask = np.zeros(scores.shape, bool)
+        if scores.size:
+            margins = scores - self.thresholds
+            if n == 1:
+                best = margins.argmax(axis=1)[:, None]
+            else:
+                best = np.argsort(-margins, axis=1, kind="stable")[:, :n]
+            np.put_along_axis(mask, best, True, axis=1)
+        return mask
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return what a model file keeps: a header and tensors."""
+        header: dict[str, Any] = {
+            "mode": self.mode,
+            "default_threshold": self.default_threshold,
+            "at_least": self.at_least,
+            "at_most": self.at_most,
+            "allow_none": self.allow_none,
+            "abstain_below": self.abstain_below,
+        }
+        tensors = {"thresholds": self.thresholds}
+        if self.calibration is not None:
+            header["calibration"], theirs = self.calibration.state()
+            tensors |= {f"calibration.{name}": tensor for name, tensor in theirs.items()}
+        return header, tensors
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Decisions:
+        """Return the decisions that `state` was taken from."""
+        try:
+            decisions = cls(
+                require_field(header, "mode", str),
+                require_tensor(tensors, "thresholds", np.float64, (None,)),
+                default_threshold=require_field(header, "default_threshold", float),
+                at_least=require_field(header, "at_least", int),
+                at_most=_optional(header, "at_most", int),
+                allow_none=require_field(header, "allow_none", bool),
+                abstain_below=_optional(header, "abstain_below", float),
+            )
+        except ParameterError as error:
+            raise ModelError(f"The model's decisions make no sense: {error}") from error
+        if "calibration" in header:
+            theirs = {
+                name.removeprefix("calibration."): tensor
+                for name, tensor in tensors.items()
+                if name.startswith("calibration.")
+            }
+            calibration = Calibration.from_state(require_field(header, "calibration", dict), theirs)
+            if len(calibration.curves) != len(decisions.thresholds):
+                raise ModelError("The model's calibration is of other categories; calibrate again.")
+            decisions.calibration = calibration
+        return decisions
+
+
+def _optional(header: dict[str, Any], name: str, kind: type[T]) -> T | None:
+    return None if header.get(name) is None else require_field(header, name, kind)
+
+
+def _best_only(scores: np.ndarray, labels: Labels | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the best score of each document as one column, and whether its category is right."""
+    positives = Positives.of(labels)
+    scores = positives.check(scores, "scores")
+    best = scores.argmax(axis=1)
+    belongs = np.zeros(scores.shape, bool)
+    belongs[positives.within(scores.shape[1])] = True
+    rows = np.arange(len(scores))
+    return scores[rows, best][:, None], belongs[rows, best][:, None]
