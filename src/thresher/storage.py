@@ -22,7 +22,6 @@ import stat
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -100,7 +99,7 @@ def write_model(
 
 def _replace(target: Path, chunks: Iterable[bytes | memoryview]) -> None:
     """Put a new file in the place of `target`, all of it or nothing."""
-    temporary = target.parent / f".{target.name[:40]}.{token_hex(8)}.tmp"
+    temporary = target.parent / f".{target.name[:40]}.{os.urandom(8).hex()}.tmp"
     try:
         with open(temporary, "xb") as file:
             if target.exists():  # before the first byte, for a private file must never be open
