@@ -73,8 +73,9 @@ def stdin(monkeypatch: pytest.MonkeyPatch):
 
 # ------------------------------------------------------------------ what is written is what is read
 
-# No surrogates, which UTF-8 cannot hold, and no zero bytes, which mark a binary file.
-texts_strategy = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+# No surrogates, which UTF-8 cannot hold, no zero bytes, which mark a binary file, and no byte
+# order mark, which is not part of the text where it begins a file.
+texts_strategy = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"))
 label = st.text("abcé x", min_size=1).filter(lambda name: name == name.strip())
 pairs_strategy = st.lists(
     st.tuples(texts_strategy, st.lists(label, unique=True, max_size=3)), min_size=1, max_size=12
@@ -122,6 +123,7 @@ def test_parquet_round_trip(tmp_path, pairs, block):
 @few
 @given(pairs=pairs_strategy, block=block_strategy)
 def test_fasttext_round_trip(tmp_path, pairs, block):
+    assume(not any("__label__" in text for text, _ in pairs))
     pairs = [
         (t.replace("\n", " ").replace("\r", " "), [name.replace(" ", "_") for name in n])
         for t, n in pairs
@@ -419,9 +421,16 @@ def test_label_values_of_tables(array, expected):
     assert read_all(read_documents(pa.table({"text": ["x"] * 3, "labels": array})))[1] == expected
 
 
-def test_labels_of_a_struct_are_refused():
-    with pytest.raises(DocumentError, match="struct"):
-        read_all(read_documents(pa.table({"text": ["x"], "labels": [{"a": 1}]})))
+@pytest.mark.parametrize("value", [{"a": 1}, [["a"]]])
+def test_labels_of_another_type_are_refused(value):
+    with pytest.raises(DocumentError, match=r'the table: column "labels" is of type (struct|list)'):
+        read_all(read_documents(pa.table({"text": ["x"], "labels": [value]})))
+    frame = pd.DataFrame({"text": ["x", "y", ["z"]], "labels": ["a", value, "b"]})
+    with pytest.raises(DocumentError, match=r'row 2: "labels": an? (object|list) stands where'):
+        read_all(read_documents(frame))
+    documents = read_documents(frame, on_error="skip")
+    assert read_all(documents) == (["x"], [["a"]])
+    assert '"text": a list stands where' in documents.skipped[1]
 
 
 def test_value_text_of_odd_values():

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
 
-from thresher.documents import delimited, folders, json_lines, lines, mail, memory, tables
 from thresher.documents.batch import Batch, Reading, Source
 from thresher.documents.columns import Columns, Request
-from thresher.documents.streams import STDIN, Stream, format_of_bytes, format_of_name, open_stream
+from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, open_stream
 from thresher.errors import DocumentError, ParameterError
 
 __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
 
-_READERS: dict[str, Callable[[Stream, Reading], Iterator[Batch]]] = {
-    "csv": delimited.read_csv,
-    "tsv": delimited.read_tsv,
-    "jsonl": json_lines.read_json_lines,
-    "parquet": tables.read_parquet,
-    "fasttext": lines.read_fasttext,
-    "lines": lines.read_lines,
-    "mbox": mail.read_mbox,
-    "eml": mail.read_eml,
+# Each format's module and function; a module is imported when a file of its format is met.
+_READERS = {
+    "csv": ("delimited", "read_csv"),
+    "tsv": ("delimited", "read_tsv"),
+    "jsonl": ("json_lines", "read_json_lines"),
+    "parquet": ("tables", "read_parquet"),
+    "fasttext": ("lines", "read_fasttext"),
+    "lines": ("lines", "read_lines"),
+    "mbox": ("mail", "read_mbox"),
+    "eml": ("mail", "read_eml"),
 }
 FORMATS = (*_READERS, "folder")
 
@@ -234,6 +235,8 @@ def from_texts(
     >>> [batch.labels for batch in from_texts(["a", "b", "c"], ["x", ["y", "z"], None])]
     [[['x'], ['y', 'z'], []]]
     """
+    from thresher.documents import memory
+
     request = Request(batch_size=batch_size)
     _check(request, None)
     return Documents([memory.texts_source(texts, labels)], request)
@@ -242,6 +245,8 @@ def from_texts(
 def _sources(source: Any, format: str | None) -> list[Source]:
     if isinstance(source, str | os.PathLike):
         return _path_sources(os.fspath(source), format)
+    from thresher.documents import memory, tables
+
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return [tables.frame_source(source)]
     if isinstance(source, pa.RecordBatchReader) or hasattr(source, "__arrow_c_stream__"):
@@ -261,6 +266,8 @@ def _path_sources(path: str, format: str | None) -> list[Source]:
         raise DocumentError(f"{path}: there is no such file or folder; check its name.")
     if path == STDIN or not os.path.isdir(path):
         return [_file_source(path, format)]
+    from thresher.documents import folders
+
     entries = folders.list_folder(path)
     if format in (None, "folder", "eml") and not (format is None and folders.is_tables(entries)):
         return [folders.folder_source(path, entries, format)]
@@ -283,7 +290,9 @@ def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batc
         )
         if format != "parquet" and (what := stream.why_not_text()):
             raise DocumentError(f"{stream.name}: {what}.")
-        yield from _READERS[format](stream, reading)
+        module, function = _READERS[format]
+        read = getattr(import_module(f"thresher.documents.{module}"), function)
+        yield from read(stream, reading)
 
 
 def _check(request: Request, format: str | None) -> None:

@@ -71,9 +71,9 @@ class Batch:
 
 
 class Record(NamedTuple):
-    """One document that is read on its own."""
+    """One document that is read on its own; the values are as they were found."""
 
-    texts: tuple[str, ...]
+    texts: Sequence[Any]
     labels: Any
     place: str
 
@@ -145,12 +145,12 @@ class Reading:
     def emit(
         self,
         columns: dict[str, pa.Array],
-        labels: pa.Array | list[Any] | None,
+        labels: pa.Array | list[list[str]] | None,
         where: Callable[[int], str],
     ) -> Iterator[Batch]:
         """Yield the documents in batches that are not larger than was asked."""
         n = len(next(iter(columns.values())))
-        lists = None if labels is None else self._label_lists(labels)
+        lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
         size = self.request.batch_size or max(n, 1)
         for start in range(0, n, size):
             part = {name: array.slice(start, size) for name, array in columns.items()}
@@ -166,36 +166,60 @@ class Reading:
         n_characters = 0
         for record in records:
             kept.append(record)
-            n_characters += sum(map(len, record.texts))
+            n_characters += sum(len(text) for text in record.texts if isinstance(text, str))
             if n_characters >= streams.BLOCK or len(kept) >= MOST_GATHERED:
                 yield from self._emit_records(columns, kept)
                 kept, n_characters = [], 0
         yield from self._emit_records(columns, kept)
 
     def _emit_records(self, columns: Columns, records: list[Record]) -> Iterator[Batch]:
-        cells = [[record.texts[k] for record in records] for k in range(len(columns.text))]
-        labels = [record.labels for record in records] if columns.labels is not None else None
-        self.decoding_errors += sum(1 for record in records if _is_damaged(record))
-        arrays = {name: to_arrow(texts) for name, texts in zip(columns.text, cells, strict=True)}
-        places = [record.place for record in records]
-        return self.emit(arrays, labels, places.__getitem__)
+        if columns.labels is not None:
+            self._guess_separator(record.labels for record in records)
+        texts: list[tuple[str, ...]] = []
+        labels: list[list[str]] = []
+        places: list[str] = []
+        for record in records:
+            try:
+                cells = tuple(map(_text, columns.text, record.texts))
+                names = self._labels(columns, record)
+            except DocumentError as error:
+                self.refuse(record.place, str(error))
+                continue
+            self.decoding_errors += any(map(_is_damaged, (*cells, record.labels)))
+            texts.append(cells)
+            labels.append(names)
+            places.append(record.place)
+        arrays = {name: to_arrow([t[k] for t in texts]) for k, name in enumerate(columns.text)}
+        return self.emit(arrays, None if columns.labels is None else labels, places.__getitem__)
 
-    def _label_lists(self, labels: pa.Array | list[Any]) -> list[list[str]]:
-        is_array = isinstance(labels, pa.Array)
-        if not self._separator_known:
-            texts = _string_cells(labels) if is_array else labels
-            cells = {cell for cell in texts if isinstance(cell, str) and cell.strip()}
-            if cells:
-                self._guess_separator(cells)
-        separator = self.columns.separator if self.columns else None
-        if is_array:
-            return labels_of_array(labels, separator)
-        return [labels_of(value, separator) for value in labels]
+    def _labels(self, columns: Columns, record: Record) -> list[str]:
+        if columns.labels is None:
+            return []
+        try:
+            return labels_of(record.labels, self._separator)
+        except DocumentError as error:
+            raise DocumentError(f'"{columns.labels}": {error}') from None
 
-    def _guess_separator(self, cells: set[str]) -> None:
-        self._separator_known = True
-        separator = guess_separator(cells)
-        if separator is not None and self.columns is not None:
+    def _label_lists(self, labels: pa.Array) -> list[list[str]]:
+        if pa.types.is_dictionary(labels.type):
+            labels = labels.dictionary_decode()
+        is_text = pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)
+        if is_text and not self._separator_known:
+            distinct = labels.cast(pa.large_binary()).unique().to_pylist()
+            self._guess_separator(map(value_text, distinct))
+        return labels_of_array(labels, self._separator)
+
+    @property
+    def _separator(self) -> str | None:
+        return self.columns.separator if self.columns else None
+
+    def _guess_separator(self, labels: Iterable[Any]) -> None:
+        """Guess, once, at the first batch that has labels in strings."""
+        if self._separator_known or self.columns is None:
+            return
+        cells = {label for label in labels if isinstance(label, str) and label.strip()}
+        self._separator_known = bool(cells)
+        if (separator := guess_separator(cells)) is not None:
             guessed = self.columns.guessed | {"separator"}
             self.columns = replace(self.columns, separator=separator, guessed=guessed)
 
@@ -208,14 +232,15 @@ def to_arrow(texts: list[str]) -> pa.Array:
         return pa.array([value_text(text) for text in texts], pa.string())
 
 
-def _is_damaged(record: Record) -> bool:
-    return any(
-        isinstance(one, str) and not one.isascii() and LONE_SURROGATES.search(one)
-        for one in (*record.texts, record.labels)
-    )
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value  # repaired later, when it was counted
+    try:
+        return value_text(value)
+    except DocumentError as error:
+        raise DocumentError(f'"{name}": {error}') from None
 
 
-def _string_cells(array: pa.Array) -> list[Any]:
-    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
-        return [value_text(v) for v in array.cast(pa.large_binary()).unique().to_pylist()]
-    return []
+def _is_damaged(value: Any) -> bool:
+    is_plain = not isinstance(value, str) or value.isascii()
+    return not is_plain and LONE_SURROGATES.search(value) is not None

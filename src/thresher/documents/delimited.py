@@ -112,7 +112,7 @@ def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[
             continue
         values = [cells[number] for number in shape.numbers]
         labels = None if shape.columns.labels is None else values.pop()
-        yield Record(tuple(values), labels, place)
+        yield Record(values, labels, place)
 
 
 def _cells(

@@ -14,7 +14,6 @@ import pyarrow.json
 
 from thresher.documents.batch import Batch, Reading, Record
 from thresher.documents.columns import Columns
-from thresher.documents.labels import value_text
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
@@ -38,7 +37,7 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
             objects = list(_objects(block, line, stream.name, reading))
             if columns is not None:
                 schema = _schema(columns, [one for _, one in objects])
-                records = _records(objects, columns, stream.name, reading)
+                records = (_record(n, one, columns, stream.name) for n, one in objects)
                 yield from reading.gather(columns, records)
         line += block.count(b"\n")
 
@@ -144,34 +143,6 @@ def _array_hint(text: str) -> str:
     return "; a JSON array must become one object per line (jq -c '.[]')" if is_array else ""
 
 
-def _records(
-    objects: Iterable[tuple[int, dict]], columns: Columns, name: str, reading: Reading
-) -> Iterator[Record]:
-    for number, one in objects:
-        place = f"{name}:{number}"
-        try:
-            texts = tuple(_text(one, field) for field in columns.text)
-            labels = None if columns.labels is None else one.get(columns.labels)
-            _check_labels(labels, columns)
-        except DocumentError as error:
-            reading.refuse(place, str(error))
-        else:
-            yield Record(texts, labels, place)
-
-
-def _text(one: dict, field: str) -> str:
-    value = one.get(field)
-    if isinstance(value, str):
-        return value  # not repaired here, so that the repair is counted
-    try:
-        return value_text(value)
-    except DocumentError as error:
-        raise DocumentError(f'"{field}": {error}') from None
-
-
-def _check_labels(labels: Any, columns: Columns) -> None:
-    try:
-        for label in labels if isinstance(labels, list) else [labels]:
-            value_text(label)
-    except DocumentError as error:
-        raise DocumentError(f'"{columns.labels}": {error}') from None
+def _record(number: int, one: dict, columns: Columns, name: str) -> Record:
+    labels = None if columns.labels is None else one.get(columns.labels)
+    return Record([one.get(field) for field in columns.text], labels, f"{name}:{number}")

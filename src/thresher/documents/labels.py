@@ -56,21 +56,27 @@ def labels_of_array(array: pa.Array, separator: str | None) -> list[list[str]]:
     """Return the labels of each document; an Arrow array of texts, numbers or lists of them."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if not is_list(array.type):
-        cells = _distinct(array)
-        split = [labels_of(cell, separator) for cell in cells[0]]
-        split.append([])  # found by the -1 that stands for null
-        return [split[i][:] for i in cells[1]]
-    ends = np.cumsum(pc.fill_null(pc.list_value_length(array), 0).to_numpy(False)).tolist()
+    if is_list(array.type):
+        return _labels_of_lists(array)
+    values, numbers = _distinct(array)
+    split = [labels_of(value, separator) for value in values]
+    split.append([])  # found by the -1 that stands for null
+    return [split[i][:] for i in numbers.tolist()]
+
+
+def _labels_of_lists(array: pa.Array) -> list[list[str]]:
     values, numbers = _distinct(array.flatten())
     names = [value_text(value).strip() for value in values]
     names.append("")
-    flat = [names[i] for i in numbers]
-    lists, start = [], 0
-    for end in ends:
-        lists.append(flat[start:end])
-        start = end
-    return [[name for name in dict.fromkeys(one) if name] if one else one for one in lists]
+    flat = [names[i] for i in numbers.tolist()]
+    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(False)
+    ends = np.cumsum(lengths).tolist()
+    lists = [flat[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    # Looking at all at once whether any label is empty or stands twice is faster than at each.
+    keys = np.sort(np.repeat(np.arange(len(lists)), lengths) * len(names) + numbers)
+    if "" in flat or len(set(names)) < len(names) or (np.diff(keys) == 0).any():
+        lists = [[name for name in dict.fromkeys(one) if name] for one in lists]
+    return lists
 
 
 def guess_separator(cells: Iterable[str]) -> str | None:
@@ -102,17 +108,15 @@ def is_list(kind: pa.DataType) -> bool:
     )
 
 
-def _distinct(array: pa.Array) -> tuple[list[Any], list[int]]:
+def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
     """Return the distinct values, and for each place the number of its value, -1 for null."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_nested(array.type):
-        raise DocumentError(f"the labels are of type {array.type}, where texts are expected")
     if pa.types.is_null(array.type):
-        return [], [-1] * len(array)
+        return [], np.full(len(array), -1)
     if pa.types.is_large_string(array.type) or pa.types.is_string(array.type):
         array = array.cast(pa.large_binary())  # so that text that is not UTF-8 can be repaired
     encoded = array.dictionary_encode()
     values = encoded.dictionary.to_pylist()
     values = [value_text(v) if isinstance(v, bytes) else v for v in values]
-    return values, pc.fill_null(encoded.indices, -1).to_numpy(False).tolist()
+    return values, pc.fill_null(encoded.indices, -1).to_numpy(False)

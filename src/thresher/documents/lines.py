@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thresher.documents.batch import Batch, Reading, to_arrow
-from thresher.documents.labels import LONE_SURROGATES
+from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.streams import Stream, line_blocks
 
 PREFIX = "__label__"
@@ -33,7 +33,7 @@ def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
     columns = reading.set_columns(stream.name, said, has_labels=True)
     for line, block in _numbered(stream):
         lines = _decoded_lines(block, reading)
-        labels = [LABEL.findall(text) if PREFIX in text else [] for text in lines]
+        labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]
         texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
         wanted = None if columns.labels is None else labels
         yield from reading.emit({"text": texts}, wanted, _where(stream, line))

@@ -11,7 +11,7 @@ import pyarrow.parquet
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record, Source
 from thresher.documents.columns import Columns
-from thresher.documents.labels import value_text
+from thresher.documents.labels import is_list, value_text
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError
 
@@ -68,7 +68,16 @@ def _emit(
     texts = {one: _strings(batch.column(one), name, one, damaged) for one in columns.text}
     reading.decoding_errors += len(damaged)
     labels = None if columns.labels is None else batch.column(columns.labels)
+    if labels is not None and pa.types.is_nested(_inner(labels.type)):
+        raise DocumentError(
+            f'{name}: column "{columns.labels}" is of type {labels.type}, where labels are '
+            "expected: texts, numbers, or lists of them; name another column."
+        )
     return reading.emit(texts, labels, lambda i: f"{name}, row {row + i + 1}")
+
+
+def _inner(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if is_list(kind) else kind
 
 
 def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.Array:
@@ -115,8 +124,4 @@ def _frame_records(frame: Any, columns: Columns, names: dict[str, Any]) -> Itera
         for row, values in enumerate(zip(*parts, strict=True), start + 1):
             labels = None if columns.labels is None else values[-1]
             texts = values if columns.labels is None else values[:-1]
-            yield Record(
-                tuple(one if isinstance(one, str) else value_text(one) for one in texts),
-                labels,
-                f"the data frame, row {row}",
-            )
+            yield Record(texts, labels, f"the data frame, row {row}")
