@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thresher._rows import Labels, Rows
-from thresher.spool import Spool
+from thresher.spool import Spool, shuffled
 
 
 def random_part(rng, n_rows, n_columns=50):
@@ -83,3 +83,22 @@ def test_a_document_longer_than_a_block_is_a_block_of_its_own(monkeypatch):
 
 def test_an_empty_spool_has_no_blocks():
     assert list(Spool().blocks()) == []
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 1000])
+def test_a_shuffled_order_meets_every_document_once(n, monkeypatch):
+    monkeypatch.setattr("thresher.spool.GROUP", 256)
+    order = shuffled(n, np.random.default_rng(0))
+    assert sorted(order) == list(range(n))
+    again = shuffled(n, np.random.default_rng(0))
+    np.testing.assert_array_equal(order, again)
+
+
+def test_a_shuffled_order_mixes_what_came_sorted(monkeypatch):
+    """Each group holds documents from everywhere, though they are read in runs."""
+    monkeypatch.setattr("thresher.spool.GROUP", 1024)
+    order = shuffled(16 * 1024, np.random.default_rng(0))
+    for group in order.reshape(16, 1024):
+        assert len(np.unique(group // 64)) == 16
+        assert group.std() > 2000
+        assert abs(np.corrcoef(group, np.arange(1024))[0, 1]) < 0.2

@@ -58,7 +58,9 @@ class Rows(NamedTuple):
         from scipy.sparse import csr_array
 
         shape = (self.n_rows, self.n_columns)
-        matrix = csr_array((self.values, self.indices, self.indptr), shape=shape, copy=True)
+        narrow = self.indptr[-1] < 2**31  # many solvers take only int32, and scipy mixes nothing
+        indptr = self.indptr.astype(np.int32 if narrow else np.int64)
+        matrix = csr_array((self.values, self.indices, indptr), shape=shape, copy=True)
         matrix.sort_indices()
         return matrix
 

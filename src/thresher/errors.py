@@ -4,7 +4,7 @@ __all__ = ["DocumentError", "ModelError", "ParameterError", "ThresherError"]
 
 
 class ThresherError(Exception):
-    """Anything that Thresher refuses; the command line prints it as one sentence and exits with 2."""
+    """Anything that Thresher refuses; on the command line, a sentence and exit status 2."""
 
 
 class DocumentError(ThresherError, ValueError):

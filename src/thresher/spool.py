@@ -1,4 +1,4 @@
-"""Documents kept for several passes: in memory while they are few, in a temporary file beyond that."""
+"""Documents kept for several passes: in memory while they are few, else in a temporary file."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from thresher._rows import Labels, Rows
 
-__all__ = ["Spool"]
+__all__ = ["Spool", "shuffled"]
 
-MEMORY_LIMIT = 100_000_000  # bytes of entries; about 150 MB of text
-BLOCK_ENTRIES = 1_000_000  # entries of a block that is read back from the file
+MEMORY_LIMIT = 64_000_000  # bytes of entries; about 100 MB of text
+BLOCK_ENTRIES = 2_000_000  # entries of a block that is read back from the file
+RUN, GROUP = 64, 16_384  # documents that are read, and that are mixed, together
 ENTRY = 8  # bytes: an int32 column and a float32 value
 
 
@@ -148,30 +149,48 @@ def _nameless_file() -> int:
 
 def _write(file: int, rows: Rows) -> None:
     """Write each document as its columns, then its values."""
-    lengths = np.diff(rows.indptr)
+    from thresher._kernels.spool import pack
+
     record = np.empty(2 * len(rows.indices), np.int32)
-    places = np.arange(len(rows.indices)) + np.repeat(rows.indptr[:-1], lengths)
-    record[places] = rows.indices
-    record[places + np.repeat(lengths, lengths)] = rows.values.view(np.int32)
-    left = memoryview(record).cast("B")
+    pack(rows.indptr, rows.indices, rows.values.view(np.int32), record)
+    left = record.data.cast("B")
     while left:
         left = left[os.write(file, left) :]
 
 
 def _read(file: int, starts: np.ndarray, lengths: np.ndarray, n_columns: int) -> Rows:
     """Read documents back; neighbours in the file come with one call to the system."""
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    record = np.empty(2 * indptr[-1], np.int32)
-    buffer = memoryview(record).cast("B")
-    breaks = np.flatnonzero(starts[1:] != starts[:-1] + lengths[:-1]) + 1
+    from thresher._kernels.spool import unpack
+
+    in_file = np.argsort(starts, kind="stable")
+    begins, ends = starts[in_file], starts[in_file] + lengths[in_file]
+    filled = np.concatenate([[0], np.cumsum(lengths[in_file])])
+    record = np.empty(2 * filled[-1], np.int32)
+    buffer = record.data.cast("B")
+    breaks = np.flatnonzero(begins[1:] != ends[:-1]) + 1
     for first, last in zip([0, *breaks], [*breaks, len(starts)], strict=True):
-        place, wanted = (
-            int(starts[first]) * ENTRY,
-            buffer[indptr[first] * ENTRY : indptr[last] * ENTRY],
-        )
+        place = int(begins[first]) * ENTRY
+        wanted = buffer[filled[first] * ENTRY : filled[last] * ENTRY]
         while wanted:
             taken = os.preadv(file, [wanted], place)
             wanted, place = wanted[taken:], place + taken
-    places = np.arange(indptr[-1]) + np.repeat(indptr[:-1], lengths)
-    values = record[places + np.repeat(lengths, lengths)].view(np.float32)
-    return Rows(indptr, record[places], values, n_columns)
+    places = np.empty(len(starts), np.int64)
+    places[in_file] = 2 * filled[:-1]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    indices, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+    unpack(record, places, indptr, indices, values.view(np.int32))
+    return Rows(indptr, indices, values, n_columns)
+
+
+def shuffled(n_documents: int, generator: np.random.Generator) -> np.ndarray:
+    """Return a random order in which a file can still be read in long runs.
+
+    Runs of neighbouring documents are drawn at random until they make a group, and the documents
+    of a group are then mixed. Up to the size of a group this is a plain shuffle.
+    """
+    runs = generator.permutation(-(-n_documents // RUN))
+    order = (runs[:, None] * RUN + np.arange(RUN)).ravel()
+    order = order[order < n_documents]
+    for start in range(0, n_documents, GROUP):
+        generator.shuffle(order[start : start + GROUP])
+    return order

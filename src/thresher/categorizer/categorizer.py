@@ -81,7 +81,7 @@ class Categorizer(Learning):
     ) -> Iterator[tuple[Batch, np.ndarray]]:
         """Yield batches of documents with their scores, so that any number of them streams."""
         self._check_fitted()
-        self.timings_ = {}
+        self.timings_.clear()
         for batch in self._batches(documents, labels, progress, "predicting"):
             with self._clock("count"):
                 rows = self.strengths(batch.texts)
@@ -220,6 +220,7 @@ class Categorizer(Learning):
         model.categories_ = [str(name) for name in require_field(header, "categories", list)]
         model._category_numbers = {name: i for i, name in enumerate(model.categories_)}
         model.documents_seen_ = require_field(header, "documents_seen", int)
+        model.timings_ = {}
         model._check_consistent(path)
         return model
 

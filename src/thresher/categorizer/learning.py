@@ -17,7 +17,7 @@ from thresher.decisions import Decisions
 from thresher.documents import Batch, Documents, from_texts, read_documents
 from thresher.errors import DocumentError
 from thresher.features import SELECTIONS, select
-from thresher.spool import Spool
+from thresher.spool import Spool, shuffled
 
 __all__ = ["Learning", "Progress", "no_progress"]
 
@@ -81,7 +81,7 @@ class Learning(Options):
         fresh = not hasattr(self, "learner_")
         if fresh:
             self._begin()
-        self.timings_ = {}
+        self.timings_.clear()
         for batch in self._batches(documents, labels, progress, "learning"):
             with self._clock("count"):
                 rows = self.counter_.count(batch.texts)
@@ -177,6 +177,8 @@ class Learning(Options):
 
     def _choose_features(self, spool: Spool) -> None:
         """Leave out features by document frequency, by number, and by what they tell."""
+        if (self.min_df, self.max_df, self.max_features, self.select) == (1, 1.0, None, None):
+            return
         n_features = self.counter_.n_features
         frequency = np.zeros(n_features, np.int64)
         for rows, _, _ in spool.blocks():
@@ -220,7 +222,7 @@ class Learning(Options):
         self.decisions_.grow(len(self.categories_))
         generator = np.random.default_rng(self.seed)
         for number in range(learner.max_iter):
-            order = generator.permutation(len(spool)) if self.shuffle else None
+            order = shuffled(len(spool), generator) if self.shuffle else None
             done = 0
             for rows, known, visits in spool.blocks(order):
                 done += rows.n_rows

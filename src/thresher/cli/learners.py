@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+from typing import Any
 
 import typer
 
@@ -19,7 +19,7 @@ def learners(json: common.Json = False) -> None:
     """List the learners with their parameters and defaults, for `train --learner NAME -p ...`."""
     from thresher.online import LEARNERS
 
-    found = {
+    found: dict[str, dict[str, Any]] = {
         name: {
             "summary": (learner.__doc__ or "").partition("\n")[0],
             "parameters": learner().get_params(deep=False),
@@ -33,6 +33,6 @@ def learners(json: common.Json = False) -> None:
 
     terminal = common.console()
     for name, one in found.items():
-        terminal.print(Text(name, style="bold"), Text(inspect.cleandoc(one["summary"])))
+        terminal.print(Text(name, style="bold"), Text(one["summary"]))
         settings = ", ".join(f"{k}={v!r}" for k, v in one["parameters"].items())
         terminal.print(Text(f"    {settings}", style="dim"))

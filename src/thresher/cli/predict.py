@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,7 @@ def predict(
                 sys.stdout.write("".join("\t".join(one) + "\n" for one in decided))
                 continue
             for i, one in enumerate(decided):
-                line = {"document": batch.place(i), "labels": one}
+                line: dict[str, Any] = {"document": batch.place(i), "labels": one}
                 if scores:
                     line["scores"] = dict(zip(names, found[i].tolist(), strict=True))
                 common.show_json(line)

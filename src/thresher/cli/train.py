@@ -221,7 +221,7 @@ def _count_or_share(value: float) -> int | float:
 
 def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool) -> None:
     mistakes = categorizer.learner_.mistakes_
-    figures = {
+    figures: dict[str, Any] = {
         "documents": categorizer.documents_seen_,
         "categories": len(categorizer.categories_),
         "features": categorizer.n_features,

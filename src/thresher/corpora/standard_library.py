@@ -49,7 +49,7 @@ def standard_library(min_documents: int = MIN_DOCUMENTS) -> tuple[list[Entry], l
     Examples
     --------
     >>> train, test = standard_library()
-    >>> len(train) // len(test)
+    >>> round(len(train) / len(test))
     4
     """
     entries = [e for path in _sources() for e in _entries(path)]
