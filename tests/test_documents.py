@@ -459,6 +459,11 @@ def test_csv_with_everything(tmp_path, tiny_blocks):
         read_all(read_documents(tmp_path / "a.csv", text="id"))
 
 
+def test_csv_with_lone_carriage_returns(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b'text,label\rone,a\r"two\rlines",b\r')
+    assert read_all(read_documents(tmp_path / "a.csv")) == (["one", "two\rlines"], [["a"], ["b"]])
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_csv_with_another_delimiter(tmp_path, delimiter):
     write_csv(tmp_path / "a.csv", [["text", "label"], ["a, b", "c"]], delimiter)
@@ -651,7 +656,7 @@ def test_stdin_format_is_told_by_its_first_bytes(stdin, data, texts, labels):
     assert documents.bytes_total is None
     assert read_all(documents) == (texts, labels)
     assert documents.bytes_read == len(data)
-    with pytest.raises(DocumentError, match=r"^-: can be read only once"):
+    with pytest.raises(DocumentError, match=r"^standard input: can be read only once"):
         iter(documents)
 
 
@@ -882,6 +887,7 @@ def test_tables_in_memory():
     assert read_all(once) == (["a", ""], [["x"], []])
     with pytest.raises(DocumentError, match="the table: can be read only once"):
         iter(once)
+    assert read_all(read_documents(table.to_batches()[0]))[0] == ["a", ""]
     assert read_all(read_documents(table, text="n"))[0] == ["1", "2"]
     with pytest.raises(DocumentError, match=r'column "topics" is of type list<.*> *, where text'):
         read_all(read_documents(table, text="topics"))

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from thresher.documents.batch import Batch, Reading, Source
 from thresher.documents.columns import Columns, Request
-from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, open_stream
+from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
 from thresher.errors import DocumentError, ParameterError
 
 __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
@@ -249,7 +249,7 @@ def _sources(source: Any, format: str | None) -> list[Source]:
 
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return [tables.frame_source(source)]
-    if isinstance(source, pa.RecordBatchReader) or hasattr(source, "__arrow_c_stream__"):
+    if any(hasattr(source, f"__arrow_c_{kind}__") for kind in ("stream", "array")):
         return [tables.arrow_source(source)]
     if isinstance(source, Sequence) and len(source) and isinstance(source[0], str | os.PathLike):
         return [one for path in source for one in _path_sources(os.fspath(path), format)]
@@ -279,7 +279,7 @@ def _file_source(path: str, format: str | None) -> Source:
         raise DocumentError(f"{path}: is not a folder; say another format, or none.")
     is_file = os.path.isfile(path)  # not so for standard input and named pipes
     size = os.path.getsize(path) if is_file else None
-    return Source(path, partial(_read_file, path, format), size, once=not is_file)
+    return Source(name_of(path), partial(_read_file, path, format), size, once=not is_file)
 
 
 def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batch]:

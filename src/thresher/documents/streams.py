@@ -19,7 +19,7 @@ from thresher.errors import DocumentError
 BLOCK = (
     4 << 20
 )  # bytes read at a time: enough for pyarrow to be fast, little enough to be forgotten
-LONGEST = 1 << 30  # of a line or row; Arrow's own limit for one array of texts is twice this
+LONGEST = 1 << 28  # bytes of a line, row or message; beyond that a quote was left open, or worse
 HEAD = 1 << 16  # bytes looked at to tell the format
 
 STDIN = "-"
@@ -51,7 +51,7 @@ class Stream:
     """
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
-        self.name = "standard input" if name == STDIN else name
+        self.name = name_of(name)
         self._raw = _GivenBack(raw)
         start = self._raw.start
         self._codec = next(
@@ -79,16 +79,18 @@ class Stream:
             raise DocumentError(f"{self.name}: is one document of more than {LONGEST} bytes.")
         return b"".join(parts)
 
-    def seekable(self) -> BinaryIO:
-        """Return the whole content as a file to jump in: the file itself, or a copy on disk."""
+    @contextmanager
+    def seekable(self) -> Iterator[BinaryIO]:
+        """Give the whole content as a file to jump in: the file itself, or a copy on disk."""
         if self._codec is None and self._raw.raw.seekable():
             self._raw.raw.seek(0)
-            return self._raw.raw
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-        while data := self.read(BLOCK):
-            copy.write(data)
-        copy.seek(0)
-        return copy
+            yield self._raw.raw
+            return
+        with tempfile.TemporaryFile() as copy:
+            while data := self.read(BLOCK):
+                copy.write(data)
+            copy.seek(0)
+            yield copy
 
     def why_not_text(self) -> str | None:
         """Say why the bytes cannot be text, `None` where they can."""
@@ -137,6 +139,11 @@ def open_stream(path: str) -> Iterator[Stream]:
     else:
         with open(path, "rb") as raw:
             yield Stream(path, raw)
+
+
+def name_of(path: str) -> str:
+    """Return what errors and places call a file."""
+    return "standard input" if path == STDIN else path
 
 
 def line_blocks(stream: Stream) -> Iterator[bytes]:
