@@ -22,7 +22,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from thresher.documents import Documents, delimited, from_texts, json_lines, read_documents, streams
+from thresher.documents import (
+    Columns,
+    Documents,
+    delimited,
+    from_texts,
+    json_lines,
+    read_documents,
+    streams,
+)
 from thresher.documents.labels import guess_separator, labels_of, value_text
 from thresher.documents.mail import strip_html
 from thresher.errors import DocumentError, ParameterError
@@ -1036,3 +1044,28 @@ def test_a_million_empty_documents(tmp_path, name):
     documents = read_documents(path)
     assert sum(len(batch) for batch in documents) == n
     assert documents.n_documents == n
+
+
+def test_familiar_columns_are_taken_instead_of_guessing(tmp_path):
+    path = tmp_path / "mail.csv"
+    path.write_text("text,subject,body,label,team\nx,wheat,up,no,a|b\n")
+    familiar = Columns(("subject", "body"), "team", "|")
+    documents = read_documents(path, familiar=familiar)
+    (batch,) = documents
+    assert (batch.texts.to_pylist(), batch.labels) == (["wheat\nup"], [["a", "b"]])
+    assert "guessed" not in documents.columns_said
+
+
+def test_familiar_columns_that_are_not_there_are_guessed_as_ever(tmp_path):
+    path = tmp_path / "mail.csv"
+    path.write_text("text,label\nwheat,grain\n")
+    (batch,) = read_documents(path, familiar=Columns(("subject", "body"), "team"))
+    assert (batch.texts.to_pylist(), batch.labels) == (["wheat"], [["grain"]])
+
+
+def test_asking_for_columns_wins_over_familiar_ones(tmp_path):
+    path = tmp_path / "mail.csv"
+    path.write_text("text,subject,label,team\nx,wheat,no,a\n")
+    familiar = Columns(("text",), "label")
+    (batch,) = read_documents(path, text="subject", labels="team", familiar=familiar)
+    assert (batch.texts.to_pylist(), batch.labels) == (["wheat"], [["a"]])

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from thresher.explanation import Explanation
     from thresher.features import Strength
     from thresher.linguistics import Linguistics
-    from thresher.online import LEARNERS, BalancedWinnow
+    from thresher.online import (
+        LEARNERS,
+        ROMMA,
+        BalancedWinnow,
+        ModifiedBalancedWinnow,
+        PassiveAggressive,
+        Perceptron,
+        PositiveWinnow,
+        RegretWinnow,
+        SleepingExperts,
+    )
     from thresher.text import TextCounter, TextVectorizer
 
 # Where each public name lives. It is imported when it is first used, so that `import thresher`
@@ -37,12 +47,20 @@ _HOMES = {
     "Linguistics": "linguistics",
     "LEARNERS": "online",
     "BalancedWinnow": "online",
+    "ModifiedBalancedWinnow": "online",
+    "PassiveAggressive": "online",
+    "Perceptron": "online",
+    "PositiveWinnow": "online",
+    "RegretWinnow": "online",
+    "ROMMA": "online",
+    "SleepingExperts": "online",
     "TextCounter": "text",
     "TextVectorizer": "text",
 }
 
 __all__ = [
     "LEARNERS",
+    "ROMMA",
     "BalancedWinnow",
     "Categorizer",
     "Decisions",
@@ -52,7 +70,13 @@ __all__ = [
     "Explanation",
     "Linguistics",
     "ModelError",
+    "ModifiedBalancedWinnow",
     "ParameterError",
+    "PassiveAggressive",
+    "Perceptron",
+    "PositiveWinnow",
+    "RegretWinnow",
+    "SleepingExperts",
     "Strength",
     "TextCounter",
     "TextVectorizer",

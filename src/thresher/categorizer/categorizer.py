@@ -33,7 +33,7 @@ class Categorizer(Learning):
     Parameters
     ----------
     learner : str or learner
-        A name (`LEARNERS` has them) or a learner object. Default "balanced-winnow".
+        A name (`LEARNERS` has them) or a learner object. Default "passive-aggressive".
     **options
         All that `Options` describes: what a token is, stop words and stems, strengths, which
         features are kept, how decisions are made, order of learning, threads.

@@ -44,7 +44,7 @@ def train(
     on_error: common.OnError = "stop",
     learner: Annotated[
         str, _option("--learner", panel=LEARNING, help="`thresher learners` lists them.")
-    ] = "balanced-winnow",
+    ] = "passive-aggressive",
     parameter: Annotated[
         list[str] | None,
         _option(

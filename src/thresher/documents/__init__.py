@@ -158,6 +158,7 @@ def read_documents(
     label_separator: str | None = None,
     on_error: str = "stop",
     batch_size: int | None = None,
+    familiar: Columns | None = None,
 ) -> Documents:
     """Read documents from files, folders, standard input, tables or pairs, batch by batch.
 
@@ -187,6 +188,9 @@ def read_documents(
         Whether a document that cannot be read raises an error or is left out, counted and listed.
     batch_size : int, default None
         The largest number of documents in a batch; by default as many as a block of the file holds.
+    familiar : Columns, default None
+        The columns of an earlier source, such as a model was trained on; where this source has
+        them too, they are taken instead of guessing.
 
     Returns
     -------
@@ -205,7 +209,9 @@ def read_documents(
     'text is "body" (guessed); labels are "topics" (guessed)'
     """
     names = (text,) if isinstance(text, str) else tuple(text or ()) or None
-    request = Request(names, labels, label_separator, on_error, batch_size)
+    if label_separator is None and familiar is not None:
+        label_separator = familiar.separator
+    request = Request(names, labels, label_separator, on_error, batch_size, familiar)
     _check(request, format)
     return Documents(_sources(source, format), request)
 

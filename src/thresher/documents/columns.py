@@ -73,6 +73,7 @@ class Request:
     label_separator: str | None = None
     on_error: str = "stop"
     batch_size: int | None = None
+    familiar: Columns | None = None
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -89,13 +90,15 @@ def choose_columns(
     """
     check_columns(place, available, request.named)
     guessed = set()
-    labels = request.labels
+    text, labels = request.text or usual, request.labels
+    familiar = request.familiar
+    if familiar and not text and set(familiar.text) <= set(available):
+        text = familiar.text
+    if familiar and labels is None and familiar.labels in available:
+        labels = familiar.labels
     if labels is None:
-        labels = _known(
-            LABEL_NAMES, [name for name in available if name not in (request.text or ())]
-        )
+        labels = _known(LABEL_NAMES, [name for name in available if name not in text])
         guessed.add("labels")
-    text = request.text or usual
     if not text:
         text = _guess_text(place, [name for name in available if name != labels])
         guessed.add("text")

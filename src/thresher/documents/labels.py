@@ -69,7 +69,7 @@ def _labels_of_lists(array: pa.Array) -> list[list[str]]:
     names = [value_text(value).strip() for value in values]
     names.append("")
     flat = [names[i] for i in numbers.tolist()]
-    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(False)
+    lengths = _filled(pc.list_value_length(array), 0)
     ends = np.cumsum(lengths).tolist()
     lists = [flat[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     # Looking at all at once whether any label is empty or stands twice is faster than at each.
@@ -119,4 +119,16 @@ def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
     encoded = array.dictionary_encode()
     values = encoded.dictionary.to_pylist()
     values = [value_text(v) if isinstance(v, bytes) else v for v in values]
-    return values, pc.fill_null(encoded.indices, -1).to_numpy(False)
+    return values, _filled(encoded.indices, -1)
+
+
+def _filled(numbers: pa.Array, missing: int) -> np.ndarray:
+    """Return whole numbers with `missing` for null; pyarrow's own way would import pandas."""
+    numbers = numbers.cast(pa.int64())
+    validity, values = numbers.buffers()
+    places = slice(numbers.offset, numbers.offset + len(numbers))
+    filled = np.frombuffer(values, np.int64)[places]
+    if numbers.null_count:
+        bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
+        filled = np.where(bits[places], filled, missing)
+    return filled

@@ -1,0 +1,107 @@
+"""The public door, and the shapes that travel between the stations."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import thresher
+from thresher._rows import Labels, Rows
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_public_name_is_there():
+    for name in thresher.__all__:
+        assert getattr(thresher, name) is not None
+    assert len(set(thresher.__all__)) == len(thresher.__all__) <= 40
+    assert set(dir(thresher)) == set(thresher.__all__)
+
+
+def test_every_learner_is_public():
+    for learner in thresher.LEARNERS.values():
+        assert getattr(thresher, learner.__name__) is learner
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(AttributeError, match="Magic"):
+        thresher.Magic  # noqa: B018
+
+
+def test_importing_costs_nothing():
+    code = "import sys, thresher; assert not {'numpy', 'numba', 'pyarrow'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_kernels_import_nothing_of_ours():
+    """They see arrays, never objects; that is what keeps them a transcription away from C."""
+    for path in (ROOT / "src/thresher/_kernels").rglob("*.py"):
+        for line in path.read_text().splitlines():
+            if line.startswith(("import thresher", "from thresher")):
+                assert line.startswith("from thresher._kernels"), f"{path}: {line}"
+
+
+def test_no_pickle_in_the_product():
+    for path in (ROOT / "src").rglob("*.py"):
+        assert "import pickle" not in path.read_text(), path
+
+
+def test_the_readme_names_the_two_commands():
+    readme = (ROOT / "README.md").read_text()
+    assert "make demo" in readme and "make test" in readme
+
+
+def test_the_version_is_one_that_packaging_understands():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["dynamic"] == ["version"]
+    assert thresher.__version__.count(".") == 2
+
+
+# Rows and labels ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rows():
+    indptr = np.array([0, 2, 2, 5])
+    indices = np.array([4, 1, 0, 2, 4], np.int32)
+    return Rows(indptr, indices, np.arange(1, 6, dtype=np.float32), 5)
+
+
+def test_rows_become_a_scipy_matrix_and_stay_as_they_were(rows):
+    dense = [[0, 2, 0, 0, 1], [0, 0, 0, 0, 0], [3, 0, 4, 0, 5]]
+    for _ in range(2):
+        matrix = rows.to_scipy()
+        assert matrix.indices.dtype == np.int32
+        np.testing.assert_array_equal(matrix.toarray(), dense)
+
+
+def test_rows_are_taken_in_any_order(rows):
+    np.testing.assert_array_equal(
+        rows.take(np.array([2, 0, 2])).to_scipy().toarray(), rows.to_scipy().toarray()[[2, 0, 2]]
+    )
+
+
+@pytest.mark.parametrize("renumber", [True, False])
+def test_columns_are_left_out(rows, renumber):
+    kept = np.array([True, False, True, False, True])
+    dense = rows.to_scipy().toarray()
+    expected = dense[:, kept] if renumber else np.where(kept, dense, 0)
+    np.testing.assert_array_equal(rows.keep(kept, renumber).to_scipy().toarray(), expected)
+
+
+def test_rows_are_stacked(rows):
+    both = Rows.concatenate([rows, rows._replace(n_columns=7)])
+    assert both.n_columns == 7 and both.n_rows == 6
+    np.testing.assert_array_equal(both.to_scipy().toarray()[3:, :5], rows.to_scipy().toarray())
+
+
+def test_labels_in_all_their_forms():
+    labels = Labels.from_lists([[1], [], [0, 2]], 3)
+    dense = [[0, 1, 0], [0, 0, 0], [1, 0, 1]]
+    np.testing.assert_array_equal(labels.to_dense(), dense)
+    np.testing.assert_array_equal(labels.take(np.array([2, 1])).to_dense(), [dense[2], dense[1]])
+    both = Labels.concatenate([labels, Labels.from_lists([[3]], 4)])
+    assert both.n_categories == 4 and both.n_rows == 4
