@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from safetensors.numpy import load_file, save
 
 from thresher import storage
 from thresher.errors import ModelError, ParameterError
@@ -56,14 +58,10 @@ def told_by(path):
 
 def forge(path, layout, data=b"", text=None, **said):
     """Write, by the module's description of the format alone, a file with right checksums."""
-    text = text or json.dumps(
-        {"format_version": 1, "header": {}, "data_checksum": f"{zlib.crc32(data):08x}", **said}
-    )
-    whole = {"__metadata__": {"checksum": "00000000", "thresher": text}, **layout}
-    body = json.dumps(whole, separators=(",", ":")).encode()
-    length = len(body).to_bytes(8, "little")
-    checksum = f"{zlib.crc32(length + body):08x}".encode()
-    path.write_bytes(length + body.replace(b"00000000", checksum, 1) + data)
+    text = text or json.dumps({"format_version": 1, "header": {}, "tensors": {}, **said})
+    signed = f"{zlib.crc32(text.encode()):08x} {text}"
+    body = json.dumps({"__metadata__": {"thresher": signed}, **layout}, separators=(",", ":"))
+    path.write_bytes(len(body).to_bytes(8, "little") + body.encode() + data)
     return path
 
 
@@ -104,7 +102,15 @@ def test_arrays_of_any_layout_come_back(tmp_path):
     read = read_model(tmp_path / "m")[1]
     for name, array in tensors.items():
         np.testing.assert_array_equal(read[name], array)
-        assert read[name].flags.writeable and read[name].flags.aligned and read[name].flags.owndata
+        assert read[name].flags.writeable and read[name].flags.aligned
+
+
+def test_what_was_read_may_be_changed(model):
+    tensors = read_model(model)[1]
+    for array in tensors.values():
+        array[...] = 1
+    assert all((array == 1).all() for array in tensors.values())
+    assert_same(read_model(model), HEADER, TENSORS)
 
 
 def test_equal_models_are_equal_bytes(tmp_path, model):
@@ -113,8 +119,7 @@ def test_equal_models_are_equal_bytes(tmp_path, model):
 
 
 def test_the_safetensors_library_opens_it(model):
-    numpy = pytest.importorskip("safetensors.numpy")
-    assert_same((HEADER, numpy.load_file(model)), HEADER, TENSORS)
+    assert_same((HEADER, load_file(model)), HEADER, TENSORS)
 
 
 def test_models_of_the_first_format_load_for_ever():
@@ -151,11 +156,12 @@ def test_what_a_model_cannot_hold_is_refused(model, header, tensors):
 # Damage is told ----------------------------------------------------------------------------------
 
 
-def test_every_cut_is_told(model, tmp_path):
-    whole, cut = model.read_bytes(), tmp_path / "cut"
+def test_every_cut_is_told(model):
+    whole = model.read_bytes()
     for n in range(len(whole)):
-        cut.write_bytes(whole[:n])
-        assert "cut" in told_by(cut)
+        model.write_bytes(whole[:n])
+        told = "cut short" if n >= 8 else "is not a model of Thresher" if n else "is empty"
+        assert told in told_by(model)
 
 
 def test_many_cuts_of_a_larger_file_are_told(tmp_path):
@@ -180,11 +186,28 @@ def test_every_flipped_byte_is_told(model, tmp_path):
 def test_bytes_appended_are_told(model):
     with open(model, "ab") as file:
         file.write(b"more")
-    assert "4 bytes were appended" in told_by(model)
+    assert "lengthened" in told_by(model)
 
 
-def test_a_newer_format_asks_for_a_newer_thresher(tmp_path):
-    told = told_by(forge(tmp_path / "m", {}, format_version=2, thresher_version="9.1"))
+def test_a_byte_of_the_header_swapped_for_another_is_told_or_changes_nothing(model):
+    whole = bytearray(model.read_bytes())
+    for n in range(8 + int.from_bytes(whole[:8], "little")):
+        kept = whole[n]
+        for whole[n] in set(b'\t"019FU') - {kept}:
+            model.write_bytes(whole)
+            try:
+                assert_same(read_model(model), HEADER, TENSORS)
+            except ModelError:
+                continue
+            assert (kept, whole[n]) == (ord(" "), ord("\t"))  # the padding after the layout
+        whole[n] = kept
+
+
+@pytest.mark.parametrize("dtype", ["F32", "BF16"])  # of which numpy knows but the first
+def test_a_newer_format_asks_for_a_newer_thresher(tmp_path, dtype):
+    layout = {"w": {"dtype": dtype, "shape": [0], "data_offsets": [0, 0]}}
+    said = {"format_version": 2, "thresher_version": "9.1", "header": "elsewhere", "tensors": None}
+    told = told_by(forge(tmp_path / "m", layout, **said))
     assert "format 2" in told and "Thresher 9.1" in told and "Install a newer" in told
 
 
@@ -192,9 +215,32 @@ def one(dtype="F32", shape=(2,), data_offsets=(0, 8)):
     return {"w": {"dtype": dtype, "shape": shape, "data_offsets": data_offsets}}
 
 
+DATA = np.array([1, 2], "f4").tobytes()
+
+
 def test_a_forged_file_is_read_when_it_is_right(tmp_path):
-    path = forge(tmp_path / "m", one(), np.array([1, 2], "f4").tobytes())
+    path = forge(tmp_path / "m", one(), DATA, tensors={"w": ["float32", [2], zlib.crc32(DATA)]})
     assert read_model(path)[1]["w"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [
+        {"w": ["int32", [2], zlib.crc32(DATA)]},
+        {"w": ["float32", [1, 2], zlib.crc32(DATA)]},
+        {"w": ["float32", [2], zlib.crc32(DATA) ^ 1]},
+        {"v": ["float32", [2], zlib.crc32(DATA)]},
+        {"w": ["float32", [2], zlib.crc32(DATA)], "v": ["float32", [0], 0]},
+        {"w": None},
+        {},
+        None,
+        [],
+    ],
+)
+def test_tensors_other_than_those_told_of_are_told(tmp_path, tensors):
+    assert "not those that were written" in told_by(
+        forge(tmp_path / "m", one(), DATA, tensors=tensors)
+    )
 
 
 @pytest.mark.parametrize(
@@ -202,15 +248,19 @@ def test_a_forged_file_is_read_when_it_is_right(tmp_path):
     [
         one(dtype="F128"),
         one(dtype=["F32"]),
+        one(dtype="BF16", shape=(4,)),
+        one(dtype="F8_E4M3", shape=(8,)),
+        one(dtype="F4", shape=(16,)),
+        one(dtype="C64", shape=(1,)),
         one(shape=(3,)),
         one(shape=(2.0,)),
         one(shape=(-2, -1)),
         one(shape=("x", 10**12)),
         one(shape=2),
         one(shape=(True, 2)),
-        one(shape=[1] * 40),
+        one(shape=[1] * 70 + [2]),
         one(shape=(10**9, 10**6), data_offsets=(0, 4 * 10**15)),
-        one(shape=(0, 2**47, 2**47), data_offsets=(0, 0)),
+        {**one(), "v": one(shape=(0, 2**47, 2**47), data_offsets=(8, 8))["w"]},
         one(data_offsets=(8, 16)),
         one(data_offsets=(0, 8, 8)),
         one(data_offsets=None),
@@ -221,7 +271,12 @@ def test_a_forged_file_is_read_when_it_is_right(tmp_path):
     ],
 )
 def test_a_lying_layout_is_told_and_costs_no_memory(tmp_path, layout):
-    told_by(forge(tmp_path / "m", layout, bytes(8)))
+    tracemalloc.start()
+    try:
+        assert "damaged" in told_by(forge(tmp_path / "m", layout, DATA))
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
@@ -248,14 +303,13 @@ def test_a_length_that_lies_is_told(model):
 
 
 def test_foreign_files_are_told(tmp_path):
-    numpy = pytest.importorskip("safetensors.numpy")
     path = tmp_path / "foreign"
     contents = {
         "text": b"grain,oats and straw\n" * 9,
         "short": b"\0",
         "picture": b"\xff\xd8\xff\xe0\x00\x10JFIF" + bytes(99),
-        "safetensors": numpy.save({"w": np.zeros(2)}),
-        "safetensors with metadata": numpy.save({"w": np.zeros(2)}, {"format": "pt"}),
+        "safetensors": save({"w": np.zeros(2)}),
+        "safetensors with metadata": save({"w": np.zeros(2)}, {"format": "pt"}),
         "noise": random.Random(0).randbytes(500),
     }
     for content in contents.values():
@@ -423,7 +477,7 @@ print(olds, news)
 
 def test_dying_at_any_line_of_a_save_leaves_the_old_model_or_the_new(tmp_path):
     olds, news = map(int, run(DIE_AT_EACH_LINE, tmp_path / "m").split())
-    assert olds > 50 and news > 3
+    assert olds > 30 and news > 3
 
 
 SAVE_FOR_EVER = """

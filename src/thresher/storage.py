@@ -1,30 +1,31 @@
-"""The model file: one safetensors file with a versioned, checksummed JSON header; never pickle.
+"""The model file: one safetensors file with a versioned, checksummed description; never pickle.
 
-    8 bytes        length of what follows, up to the data (little-endian)
-    JSON           {"__metadata__": {"checksum": "0a1b2c3d", "thresher": "<JSON text>"},
-                    "<tensor>": {"dtype": ..., "shape": ..., "data_offsets": ...}, ...}
-    data           the tensors, widest numbers first, then by name
+The safetensors library lays the file out and reads it, so any of its readers opens a model. Its one
+metadata entry, "thresher", holds a checksum, a space and the JSON text that the checksum is of:
 
-The text under "thresher" holds the format's version, Thresher's version, the checksum of the data
-and the caller's header. The checksum of everything before the data stands at a fixed place and is
-verified before a word of it is believed; that place is the same in every format version to come.
-Any safetensors reader opens the file. The format is written here, not through the safetensors
-library, so that equal models are equal bytes, no tensor is held twice, and damage is told.
+    {"format_version": 1, "thresher_version": "0.1", "header": what the caller has to say,
+     "tensors": {"weights": ["float32", [2, 3], checksum of its bytes], ...}}
+
+The library sees no damage but to the layout. So the text is believed once its checksum is right,
+and the tensors once they are those that it tells of. Every format to come has such a text with its
+version, so that an older Thresher can say that it is too old. There is one entry alone because the
+library writes several in any order, and equal models shall be equal bytes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
+import re
 import stat
 import zlib
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
 from thresher._version import __version__
 from thresher.errors import ModelError, ParameterError
@@ -33,18 +34,7 @@ __all__ = ["FORMAT_VERSION", "read_model", "require_field", "require_tensor", "w
 
 FORMAT_VERSION = 1
 
-# fmt: off
-_DTYPES = {
-    "BOOL": "?", "U8": "|u1", "I8": "|i1", "U16": "<u2", "I16": "<i2", "F16": "<f2",
-    "U32": "<u4", "I32": "<i4", "F32": "<f4", "U64": "<u8", "I64": "<i8", "F64": "<f8",
-}
-# fmt: on
-_DTYPE_NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
-
-_OPENING = b'{"__metadata__":{"checksum":"'
-_UNSIGNED = b"00000000"
-_CHECKSUM = slice(len(_OPENING), len(_OPENING) + len(_UNSIGNED))
-_LONGEST_HEADER = 100_000_000  # safetensors' own limit
+_OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
 
 T = TypeVar("T")
 
@@ -85,28 +75,63 @@ def write_model(
     ...     path.read_bytes()[-16:] == np.array([1.5, -0.5]).tobytes()
     True
     """
-    arrays = _in_order(tensors)
-    opening = _header_bytes(header, arrays)
+    arrays = {name: _storable(name, given) for name, given in tensors.items()}
+    text = _text(header, arrays)
     try:
         target = Path(os.path.realpath(path))
         _check_target(target)
-        _replace(target, [opening, *map(_as_bytes, arrays.values())])
-    except (OSError, ValueError) as error:
+        _replace(target, arrays, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
+    except (OSError, ValueError, SafetensorError) as error:
         if isinstance(error, ModelError):
             raise
-        raise _cannot_write(path, getattr(error, "strerror", None) or str(error)) from error
+        raise _cannot_write(path, _reason(error)) from error
 
 
-def _replace(target: Path, chunks: Iterable[bytes | memoryview]) -> None:
+def _storable(name: str, given: np.ndarray) -> np.ndarray:
+    """Return the array as safetensors takes it: little-endian and in C order."""
+    array = np.asarray(given)
+    if not isinstance(name, str) or name == "__metadata__":
+        raise ParameterError(f"A tensor is named {name!r}; give it another name.")
+    if array.dtype.kind not in "biuf" or array.itemsize > 8:
+        raise ParameterError(
+            f"Tensor {name!r} holds {array.dtype}; a model file holds booleans, integers and "
+            "floating-point numbers of up to 8 bytes."
+        )
+    return array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+
+
+def _text(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
+    said = {
+        "format_version": FORMAT_VERSION,
+        "thresher_version": __version__,
+        "header": header,
+        "tensors": _described(arrays),
+    }
+    try:
+        return json.dumps(said, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(f"The header of a model must be JSON: {error}.") from error
+
+
+def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
+    """Return the type, the shape and the checksum of each array."""
+    return {
+        name: [array.dtype.name, list(array.shape), zlib.crc32(array.reshape(-1).view("u1").data)]
+        for name, array in arrays.items()
+    }
+
+
+def _replace(target: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
     """Put a new file in the place of `target`, all of it or nothing."""
     temporary = target.parent / f".{target.name[:40]}.{os.urandom(8).hex()}.tmp"
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb"):
             if target.exists():  # before the first byte, for a private file must never be open
                 os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-            for chunk in chunks:
-                file.write(chunk)
-            file.flush()
+        mode = stat.S_IMODE(temporary.stat().st_mode)
+        save_file(arrays, temporary, metadata)
+        os.chmod(temporary, mode)  # safetensors 0.8 puts a file of its own in the place of ours
+        with open(temporary, "r+b") as file:  # no safetensors syncs what it writes
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:  # an interrupt too must leave nothing behind
@@ -114,64 +139,6 @@ def _replace(target: Path, chunks: Iterable[bytes | memoryview]) -> None:
             temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
-
-
-def _in_order(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the arrays little-endian, widest first, so that each lies aligned in the file."""
-    arrays = {}
-    for name, given in tensors.items():
-        array = np.asarray(given)
-        dtype = array.dtype.newbyteorder("<")
-        if not isinstance(name, str) or name == "__metadata__":
-            raise ParameterError(f"A tensor is named {name!r}; give it another name.")
-        if dtype not in _DTYPE_NAMES:
-            raise ParameterError(
-                f"Tensor {name!r} holds {array.dtype}; a model file holds booleans, integers and "
-                "floating-point numbers of up to 8 bytes."
-            )
-        arrays[name] = array.astype(dtype, order="C", copy=False)
-    return dict(sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])))
-
-
-def _header_bytes(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
-    """Return everything that stands before the data, signed with its checksum."""
-    data_checksum = 0
-    for array in arrays.values():
-        data_checksum = zlib.crc32(_as_bytes(array), data_checksum)
-    said = {
-        "format_version": FORMAT_VERSION,
-        "thresher_version": __version__,
-        "data_checksum": f"{data_checksum:08x}",
-        "header": header,
-    }
-    try:
-        text = json.dumps(said, sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ParameterError(f"The header of a model must be JSON: {error}.") from error
-    layout: dict[str, Any] = {
-        "__metadata__": {"checksum": _UNSIGNED.decode(), "thresher": text},
-    }
-    begin = 0
-    for name, array in arrays.items():
-        end = begin + array.nbytes
-        layout[name] = {
-            "dtype": _DTYPE_NAMES[array.dtype],
-            "shape": array.shape,
-            "data_offsets": (begin, end),
-        }
-        begin = end
-    body = json.dumps(layout, separators=(",", ":")).encode()
-    body += b" " * (-len(body) % 8)  # so that the data begins aligned
-    length = len(body).to_bytes(8, "little")
-    return length + _signed(body, f"{zlib.crc32(body, zlib.crc32(length)):08x}".encode())
-
-
-def _signed(body: bytes, checksum: bytes) -> bytes:
-    return body[: _CHECKSUM.start] + checksum + body[_CHECKSUM.stop :]
-
-
-def _as_bytes(array: np.ndarray) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
 
 
 def _check_target(target: Path) -> None:
@@ -220,7 +187,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     header : dict
         As given to `write_model`.
     tensors : dict of str to array
-        As given to `write_model`; each owns its memory and may be changed.
+        As given to `write_model`; each has memory of its own and may be changed.
 
     Raises
     ------
@@ -242,24 +209,47 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         if not stat.S_ISREG(os.stat(path).st_mode):  # asked first: opening a pipe would wait
             raise ModelError(f"{path} is not a file; name the model file itself.")
         with open(path, "rb") as file:
-            return _read(file, os.fspath(path))
+            opening = file.read(8 + len(_OPENING))
+        return _read(path, opening)
     except FileNotFoundError as error:
         raise ModelError(f"There is no model file {path}.") from error
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        reason = getattr(error, "strerror", None) or error
-        raise ModelError(f"The model {path} cannot be read: {reason}.") from error
+        raise ModelError(f"The model {path} cannot be read: {_reason(error)}.") from error
 
 
-def _read(file: BinaryIO, path: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    size = os.fstat(file.fileno()).st_size
-    body = _read_header(file, path, size)
+def _read(path: object, opening: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     try:
-        layout = json.loads(body)
-        said = json.loads(layout.pop("__metadata__")["thresher"])
-        version, header, checksum = said["format_version"], said["header"], said["data_checksum"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        file: Any = safe_open(path, framework="numpy")  # sees that its header fits its size
+    except SafetensorError as error:
+        if not opening:
+            raise ModelError(f"{path} is empty: it is no model.") from error
+        if len(opening) < 8 or not _OPENING.startswith(opening[8:]):
+            raise _foreign(path) from error
+        raise _damaged(path, "it is cut short, lengthened or changed") from error
+    with file:
+        said = _said(path, file.metadata() or {})
+        try:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, AttributeError, TypeError, ValueError) as error:
+            raise _damaged(path, "its tensors are not arrays of numbers") from error
+    if _described(tensors) != said.get("tensors"):
+        raise _damaged(path, "its tensors are not those that were written")
+    return said["header"], tensors
+
+
+def _said(path: object, metadata: dict[str, str]) -> dict[str, Any]:
+    """Return what the text says, once its checksum is right and its version is ours."""
+    if "thresher" not in metadata:
+        raise _foreign(path)
+    checksum, _, text = metadata["thresher"].partition(" ")
+    if checksum != f"{zlib.crc32(text.encode()):08x}":
+        raise _damaged(path, "the checksum of its header is wrong")
+    try:
+        said: dict[str, Any] = json.loads(text)
+        version = said["format_version"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header is not that of a model") from error
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelError(
@@ -267,66 +257,24 @@ def _read(file: BinaryIO, path: str) -> tuple[dict[str, Any], dict[str, np.ndarr
             f"{said.get('thresher_version')}; this is Thresher {__version__}, which reads formats "
             f"up to {FORMAT_VERSION}. Install a newer Thresher."
         )
-    if type(version) is not int or version < 1 or not isinstance(header, dict):
+    if type(version) is not int or version < 1 or not isinstance(said.get("header"), dict):
         raise _damaged(path, "its header is not that of a model")
-    tensors, found = _empty_tensors(layout, size - 8 - len(body), path), 0
-    for name, array in tensors.items():
-        if file.readinto(_as_bytes(array)) != array.nbytes:  # type: ignore[attr-defined]
-            raise _damaged(path, f"it was cut short while tensor {name!r} was read")
-        found = zlib.crc32(_as_bytes(array), found)
-    if f"{found:08x}" != checksum:
-        raise _damaged(path, "the checksum of its data is wrong")
-    return header, tensors
+    return said
 
 
-def _read_header(file: BinaryIO, path: str, size: int) -> bytes:
-    """Return the JSON that stands before the data, once its checksum is right."""
-    length = file.read(8)
-    opening = file.read(len(_OPENING))
-    if not size:
-        raise ModelError(f"{path} is empty: it is no model.")
-    if opening != _OPENING[: len(opening)] or len(length) < 8:
-        raise ModelError(f"{path} is not a model of Thresher, or its first bytes are damaged.")
-    n_bytes = int.from_bytes(length, "little")
-    if n_bytes > _LONGEST_HEADER or n_bytes < _CHECKSUM.stop or len(opening) < len(_OPENING):
-        raise _damaged(path, f"it claims a header of {n_bytes} bytes")
-    if n_bytes > size - 8:
-        raise _damaged(
-            path,
-            f"it has {size} bytes, fewer than the {n_bytes + 8} of its header: it is cut short",
-        )
-    body = opening + file.read(n_bytes - len(opening))
-    unsigned = _signed(body, _UNSIGNED)
-    checksum = f"{zlib.crc32(unsigned, zlib.crc32(length)):08x}".encode()
-    if len(body) != n_bytes or body[_CHECKSUM] != checksum:
-        raise _damaged(path, "the checksum of its header is wrong")
-    return body
+def _foreign(path: object) -> ModelError:
+    return ModelError(f"{path} is not a model of Thresher, or its first bytes are damaged.")
 
 
-def _empty_tensors(layout: dict[str, Any], n_bytes: int, path: str) -> dict[str, np.ndarray]:
-    """Return arrays to be filled, having seen that one after the other they make up the data."""
-    end, arrays = 0, {}
-    for name, told in layout.items():
-        try:
-            dtype, shape = np.dtype(_DTYPES[told["dtype"]]), tuple(told["shape"])
-            begin_told, end_told = told["data_offsets"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise _damaged(path, f"tensor {name!r} is not described as it should be") from error
-        if len(shape) > 32 or not all(type(n) is int and 0 <= n < 2**48 for n in shape):
-            raise _damaged(path, f"tensor {name!r} has an impossible shape")
-        begin, end = end, end + dtype.itemsize * math.prod(shape)
-        if (begin_told, end_told) != (begin, end):
-            raise _damaged(path, f"the shape of tensor {name!r} does not fit its place")
-        if end > n_bytes:
-            raise _damaged(path, f"it is cut short, in tensor {name!r}")
-        arrays[name] = np.empty(shape, dtype)
-    if end != n_bytes:
-        raise _damaged(path, f"{n_bytes - end} bytes were appended to it")
-    return arrays
-
-
-def _damaged(path: str, how: str) -> ModelError:
+def _damaged(path: object, how: str) -> ModelError:
     return ModelError(f"The model {path} is damaged: {how}. Restore a copy or train it again.")
+
+
+def _reason(error: Exception) -> str:
+    """Return what the system said, of which safetensors passes on the number within a text."""
+    number = re.search(r"(?:os error|code:) (\d+)", str(error))
+    said = os.strerror(int(number[1])) if number else str(error)
+    return getattr(error, "strerror", None) or said
 
 
 # What a station asks of its part of a model -----------------------------------------------------
