@@ -46,5 +46,4 @@ if __name__ == "__main__":
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     answer.write(json.dumps(do(json.loads(sys.argv[1]))) + "\n")
-    answer.flush()
-    os._exit(0)  # some libraries take their time, or crash, when they are torn down
+    answer.close()  # before any library that crashes when it is torn down

@@ -15,7 +15,7 @@ Result = dict[str, Any]
 def ratio(result: Result, results: list[Result]) -> float | None:
     """Return how many times Thresher's figure this is, at the same number of threads.
 
-    A contender that has been measured with one thread only is compared with one thread.
+    Where several contenders are Thresher, the first of them is meant.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def ratio(result: Result, results: list[Result]) -> float | None:
     main = JOBS[result["job"]].main
     same = ("job", "variant", "threads")
     for other in results:
-        if other["contender"] == OURS and all(other[key] == result[key] for key in same):
+        if other["contender"].startswith(OURS) and all(other[key] == result[key] for key in same):
             mine = other.get("figures", {}).get(main)
             its = result.get("figures", {}).get(main)
             return its / mine if mine and its else None

@@ -44,47 +44,47 @@ def counter(case: Case, **settings: Any) -> dict[str, float]:
 # ---------------------------------------------------------------------- whole categorizers
 
 
-def learn(case: Case, learner: str) -> None:
+def learn(case: Case, **settings: Any) -> None:
     """Read, learn and save."""
     from thresher import Categorizer
 
-    Categorizer(learner, threads=case.threads).fit(case.train).save(_model(case))
+    Categorizer(**settings, threads=case.threads).fit(case.train).save(_model(case))
 
 
-def learn_once(case: Case, learner: str) -> None:
+def learn_once(case: Case) -> None:
     """Read and learn in a single pass that keeps nothing but the model; save."""
     from thresher import Categorizer
 
-    Categorizer(learner, threads=case.threads).learn(case.train).save(_model(case))
+    Categorizer(threads=case.threads).learn(case.train).save(_model(case))
 
 
 def _model(case: Case) -> Path:
     return case.folder / "model.thresher"
 
 
-def load(case: Case, learner: str) -> Any:
+def load(case: Case) -> Any:
     """Load what the job `train` saved, or make it."""
     from thresher import Categorizer
 
     if not _model(case).exists():
-        learn(case, learner)
+        learn(case)
     model = Categorizer.load(_model(case))
     model.threads = case.threads
     return model
 
 
-def train(case: Case, learner: str) -> dict[str, float]:
+def train(case: Case, **settings: Any) -> dict[str, float]:
     """Time from raw file to saved model."""
-    figures = case.best(lambda: learn(case, learner))
-    model = load(case, learner)
+    figures = case.best(lambda: learn(case, **settings))
+    model = load(case)
     texts, _ = data.read(case.test)
     quality = case.quality(model.categories_, model.predict(texts), model.scores(texts))
     return figures | case.size(_model(case)) | quality
 
 
-def predict(case: Case, learner: str) -> dict[str, float]:
+def predict(case: Case) -> dict[str, float]:
     """Time from raw file to written predictions."""
-    model = load(case, learner)
+    model = load(case)
 
     def work() -> None:
         found = model.predict(case.test)
@@ -92,13 +92,13 @@ def predict(case: Case, learner: str) -> dict[str, float]:
 
     figures = case.best(work)
     began = perf_counter()
-    load(case, learner)
+    load(case)
     return figures | {"load": perf_counter() - began}
 
 
-def document(case: Case, learner: str) -> dict[str, float]:
+def document(case: Case) -> dict[str, float]:
     """Time one document."""
-    model = load(case, learner)
+    model = load(case)
     return case.each(lambda text: model.predict([text]))
 
 
@@ -121,14 +121,14 @@ def one_pass(case: Case, learner: str) -> dict[str, float]:
     return figures | {"examples_per_second": rows.shape[0] / figures["seconds"]}
 
 
-def growth(case: Case, learner: str, work: Any = learn) -> dict[str, float]:
+def growth(case: Case, work: Any = learn) -> dict[str, float]:
     """Time from raw file to saved model, for a file that grows."""
-    return case.best(lambda: work(case, learner))
+    return case.best(lambda: work(case))
 
 
-def startup(case: Case, learner: str) -> dict[str, float]:
+def startup(case: Case) -> dict[str, float]:
     """Time a new process that loads the model and answers one document; and the very first one."""
-    load(case, learner)
+    load(case)
     answer = (
         f"from thresher import Categorizer; "
         f"Categorizer.load({str(_model(case))!r}).predict(['Cocoa prices rose.'])"
@@ -143,16 +143,20 @@ def startup(case: Case, learner: str) -> dict[str, float]:
         return figures | {"to_compile": case.run_python(answer, NUMBA_CACHE_DIR=empty)}
 
 
-DEFAULT = "balanced-winnow"
+PA = "passive-aggressive"
 CONTENDERS = (
     Contender("counts", "Thresher", vectorizer),
     Contender("counts", "Thresher, columns as they come", counter, threaded=True),
-    Contender("counts", "Thresher, hashing", partial(counter, hashing_bits=18)),
-    Contender("train", "Thresher", partial(train, learner=DEFAULT), threaded=True),
-    Contender("predict", "Thresher", partial(predict, learner=DEFAULT), threaded=True),
-    Contender("document", "Thresher", partial(document, learner=DEFAULT)),
-    Contender("pass", "Thresher", partial(one_pass, learner=DEFAULT), threaded=True),
-    Contender("growth", "Thresher", partial(growth, learner=DEFAULT), threaded=True),
-    Contender("growth", "Thresher, single pass", partial(growth, learner=DEFAULT, work=learn_once)),
-    Contender("startup", "Thresher", partial(startup, learner=DEFAULT)),
+    Contender("counts", "Thresher, hashing", partial(counter, hashing_bits=18), threaded=True),
+    Contender("train", "Thresher", train, threaded=True),
+    Contender("train", f"Thresher, {PA}", partial(train, learner=PA), threaded=True),
+    Contender("predict", "Thresher", predict, threaded=True),
+    Contender("document", "Thresher", document),
+    *(
+        Contender("pass", f"Thresher, {name}", partial(one_pass, learner=name), threaded=True)
+        for name in (PA, "perceptron", "balanced-winnow")
+    ),
+    Contender("growth", "Thresher", growth, threaded=True),
+    Contender("growth", "Thresher, single pass", partial(growth, work=learn_once)),
+    Contender("startup", "Thresher", startup),
 )

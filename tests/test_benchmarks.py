@@ -1,0 +1,201 @@
+"""The benchmark's arithmetic, and that nobody is dropped from it in silence."""
+
+import io
+import json
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.peers import __main__ as runner
+from benchmarks.peers import chart, child, data, report
+from benchmarks.peers.case import Case, break_even, f1, indicator
+from benchmarks.peers.contenders import LIBRARIES, contenders, river
+from benchmarks.peers.jobs import FIGURES, JOBS, variants
+
+
+def result(contender, seconds=None, *, job="train", variant="", threads=1, **more):
+    """Return what a contender did, or that it is missing."""
+    place = {"job": job, "variant": variant, "contender": contender, "threads": threads}
+    return place | ({"figures": {"seconds": seconds}} if seconds else {}) | more
+
+
+RESULTS = [
+    result("Thresher", 0.5),
+    result("Thresher", 0.25, threads=2),
+    result("Thresher, passive-aggressive", 0.4),
+    result("LIBLINEAR", 3.0),
+    result("LIBLINEAR", 2.0, threads=2),
+    result("fastText, 5 epochs", missing="not installed (No module named 'fasttext')"),
+    result("Thresher", 0.1, job="predict"),
+    result("LIBLINEAR", 0.2, job="predict"),
+]
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Write a corpus small enough for a test."""
+    wheat = [("wheat and corn prices", ["grain"]), ("corn harvest of wheat", ["grain"])]
+    gold = [("gold ounce price", ["gold"]), ("gold and silver mine", ["gold", "silver"])]
+    files = tmp_path / "files"
+    files.mkdir()
+    data.write(files / "train-x1.jsonl", (wheat + gold + [("nothing of the kind", [])]) * 4)
+    data.write(files / "test.jsonl", [*wheat, *gold])
+    return Case(files, tmp_path / "own", repeat=2)
+
+
+def task(case, job, contender, **more):
+    """Return what a process of its own is told."""
+    where = {"files": str(case.files), "folder": str(case.folder)}
+    plan = {"job": job, "contender": contender, "variant": "", "threads": 1, "repeat": 1}
+    return plan | where | more
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"), [(0, 1.0), (1, 1.0), (2, 0.8), (3, 6.0), (4, 8.0), (5, None), (7, 2.0)]
+)
+def test_ratio_is_to_thresher_in_the_same_job_with_the_same_threads(number, expected):
+    assert report.ratio(RESULTS[number], RESULTS) == expected
+
+
+def test_ratio_is_to_the_first_of_ours_even_if_it_is_missing():
+    results = [result("Thresher", missing="broke"), result("Thresher, b", 1.0), result("Z", 2.0)]
+    assert report.ratio(results[2], results) is None
+
+
+def test_missing_contender_is_in_the_table_with_the_reason():
+    title, header, rows, missing = next(report.tables(RESULTS))
+    assert title == "Raw JSON lines to saved model"
+    assert header == ["contender", "threads", "to Thresher's", "seconds"]
+    assert rows[3] == ["LIBLINEAR", "1", "6.00 ×", "3.000"]
+    assert rows[5] == ["fastText, 5 epochs", "1", "missing", ""]
+    assert missing == ["fastText, 5 epochs is missing: not installed (No module named 'fasttext')."]
+
+
+def test_tables_are_printed_and_written_alike():
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        report.show(RESULTS)
+    for text in (printed.getvalue(), report.markdown(RESULTS)):
+        assert "6.00 ×" in text
+        assert "No module named 'fasttext'" in text
+        assert "Raw JSON lines to written predictions" in text
+
+
+def test_library_that_is_not_installed_is_said_to_be_missing(small, monkeypatch):
+    monkeypatch.setattr(river, "NEEDS", ("no_such_library",))
+    answer = child.do(task(small, "startup", "river"))
+    assert answer == {"missing": "not installed (No module named 'no_such_library')"}
+
+
+def test_failure_is_said_in_one_line(small):
+    (small.files / "train-x1.jsonl").unlink()
+    answer = child.do(task(small, "train", "Thresher"))
+    assert "train-x1.jsonl" in answer["missing"]
+    assert "\n" not in answer["missing"]
+
+
+def test_process_that_dies_is_said_to_be_missing(small, tmp_path):
+    answer = runner.run(task(small, "train", "Nobody"), small.files, tmp_path / "models")
+    assert answer["missing"].startswith("ended with status 1: LookupError: Nobody called 'Nobody'")
+
+
+def test_process_of_its_own_reports_its_figures(small, tmp_path):
+    answer = runner.run(task(small, "train", "Thresher"), small.files, tmp_path / "models")
+    figures = answer["figures"]
+    assert 0 < figures["seconds"] <= figures["first"]
+    assert figures["model_mb"] * 1e6 == (tmp_path / "models/thresher/model.thresher").stat().st_size
+    assert figures["memory_mb"] > 10
+    assert 0 < figures["micro_f1"] <= 100
+
+
+def test_ours_and_scikit_learn_write_predictions(small):
+    for name in ("Thresher", "scikit-learn, LinearSVC"):
+        answer = child.do(task(small, "predict", name))
+        assert set(answer) == {"figures"}, answer
+        assert small.output.read_text().splitlines()[:3] == ["grain", "grain", "gold"]
+
+
+def test_f1_is_that_of_scikit_learn():
+    random = np.random.default_rng(0)
+    truth, decisions = random.random((2, 50, 7)) < 0.3
+    found = f1(truth, decisions)
+    for average in ("micro", "macro"):
+        expected = 100 * f1_score(truth, decisions, average=average)
+        assert found[f"{average}_f1"] == pytest.approx(expected)
+
+
+def test_break_even_gives_each_category_as_many_as_it_has():
+    truth = np.array([[1, 0], [1, 1], [0, 0], [0, 1]], bool)
+    scores = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.2], [0.1, 0.7]])
+    assert break_even(truth, scores) == 75.0  # one of two, and both
+
+
+def test_quality_counts_a_category_that_was_never_learned(small):
+    decided = [["grain"], ["grain"], ["gold"], ["gold"]]
+    figures = small.quality(["gold", "grain"], decided, np.zeros((4, 2)))
+    assert figures["micro_f1"] == pytest.approx(100 * 8 / 9)
+    assert figures["macro_f1"] == pytest.approx(100 * 2 / 3)
+
+
+def test_indicator_leaves_out_unknown_names():
+    assert indicator([["b", "x"], []], {"a": 0, "b": 1}).tolist() == [[0, 1], [0, 0]]
+
+
+def test_clock_takes_the_best_and_keeps_the_first(small):
+    runs = []
+    figures = small.best(lambda: runs.append(1))
+    assert len(runs) == 2
+    assert figures["seconds"] <= figures["first"]
+
+
+def test_every_job_has_thresher_first_and_a_rival():
+    for job in JOBS:
+        for variant in variants(job, ["Reuters"], [1, 4]):
+            names = [one.name for one in contenders(job, variant)]
+            assert names[0].startswith("Thresher")
+            assert any(not name.startswith("Thresher") for name in names)
+            assert len(set(names)) == len(names)
+
+
+def test_every_figure_has_a_title():
+    shown = {name for job in JOBS.values() for name in (job.main, *job.figures)}
+    assert shown <= set(FIGURES)
+    assert all(one.job in JOBS for library in LIBRARIES for one in library.CONTENDERS)
+
+
+def test_chart_is_drawn_from_a_small_file(tmp_path):
+    kept = tmp_path / "peers.json"
+    kept.write_text(json.dumps(RESULTS))
+    results = json.loads(kept.read_text())
+    assert chart.bars(results, "train", "") == [("Thresher", 0.5), ("LIBLINEAR", 3.0)]
+    chart.draw(results, tmp_path / "peers.svg")
+    drawn = ElementTree.parse(tmp_path / "peers.svg").getroot()
+    assert drawn.tag.endswith("svg")
+    colours = (tmp_path / "peers.svg").read_text().count(chart.OTHERS)
+    assert colours == 2  # one rival in each of two panels
+    first = (tmp_path / "peers.svg").read_bytes()
+    chart.draw(results, tmp_path / "peers.svg")
+    assert (tmp_path / "peers.svg").read_bytes() == first
+
+
+def test_tables_go_into_the_page_between_the_marks(tmp_path):
+    page = tmp_path / "page.md"
+    begin, end = runner.MARKS
+    page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
+    facts = {"corpus": "Some", "train": 2, "test": 1, "categories": 2}
+    machine = {"processors": 2, "processor": "P", "system": "S", "python": "3"}
+    kept = {"data": facts, "machine": machine, "versions": {"river": "missing"}, "results": RESULTS}
+    runner.put_into_docs(kept, page)
+    text = page.read_text()
+    assert text.startswith(f"before\n{begin}")
+    assert text.endswith(f"{end}\nafter\n")
+    assert "old" not in text
+    assert "river missing" in text
+    assert "6.00 ×" in text
