@@ -48,9 +48,9 @@ def demo(
     from thresher.cli.evaluate import show_table
 
     show_table(categorizer.evaluate(place / "test.jsonl"), top=12)
-    terminal.print(Rule("Why: a decision that is right"))
+    terminal.print(Rule("Why: the surest decision that is right"))
     _explain(terminal, categorizer, test, right=True)
-    terminal.print(Rule("Why: a decision that is wrong"))
+    terminal.print(Rule("Why: the surest decision that is wrong"))
     _explain(terminal, categorizer, test, right=False)
     terminal.print(Rule("Now you"))
     model = place / "model.thresher"
@@ -96,7 +96,7 @@ def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
     terminal.print(
         f"{place / 'model.thresher'}: {len(categorizer.categories_)} categories, "
         f"{categorizer.n_features:,} features, {len(categorizer.learner_.mistakes_)} passes "
-        f"in {perf_counter() - began:.2f} s (the first time, kernels are compiled too)"
+        f"in {perf_counter() - began:.2f} s"
     )
     return categorizer
 
@@ -104,14 +104,20 @@ def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
 def _explain(
     terminal: Console, categorizer: Categorizer, entries: list[Entry], *, right: bool
 ) -> None:
-    """Explain the first short decision on a package that is right, or that is wrong."""
+    """Explain the surest decision for a package that is right, or that is wrong."""
     short = [entry for entry in entries if 60 < len(entry.text) < 300]
-    decided = categorizer.predict([entry.text for entry in short])
-    for entry, found in zip(short, decided, strict=True):
-        package = next((name for name in found if name not in ("function", "class", "module")), "")
-        if package and (package in entry.labels) == right:
-            terminal.print(f"[dim]{entry.name}, which is in {' and '.join(entry.labels)}:[/dim]")
-            explanation = categorizer.explain(entry.text, package)
-            terminal.print(explanation.coloured())
-            terminal.print(explanation)
-            return
+    kinds = {entry.labels[1] for entry in entries}
+    chosen = [
+        (score, entry, package)
+        for entry, ranked in zip(short, categorizer.rank([e.text for e in short]), strict=True)
+        for package, score in ranked
+        if package not in kinds and score > 0 and (package in entry.labels) == right
+    ]
+    if not chosen:
+        terminal.print("There is none.")
+        return
+    _, entry, package = max(chosen)
+    terminal.print(f"[dim]{entry.name}, which is in {' and '.join(entry.labels)}:[/dim]")
+    explanation = categorizer.explain(entry.text, package)
+    terminal.print(explanation.coloured())
+    terminal.print(explanation)
