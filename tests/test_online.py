@@ -1,50 +1,479 @@
-"""The mistake-driven learners."""
+"""The mistake-driven learners: what all of them promise, and what is particular to each."""
+
+import json
+import subprocess
+import sys
+import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from checks import CHECKS, documents, rows_of
 from thresher._rows import Labels, Rows
-from thresher.online import LEARNERS
+from thresher.errors import ModelError, ParameterError
+from thresher.online import (
+    LEARNERS,
+    ROMMA,
+    BalancedWinnow,
+    ModifiedBalancedWinnow,
+    PassiveAggressive,
+    Perceptron,
+    PositiveWinnow,
+    RegretWinnow,
+    SleepingExperts,
+    extremal_features,
+)
+
+VARIANTS = [
+    *(learner() for learner in LEARNERS.values()),
+    BalancedWinnow(average="successes", discard="filter-range", discard_after=1),
+    BalancedWinnow(always_on=True, normalize_strength=True, unseen="drop", positive_weight=2.0),
+    ModifiedBalancedWinnow(average="examples", feature_budget=20),
+    Perceptron(threshold=1.0, margin=0.1, initial_weight=None, always_on=False),
+    Perceptron(average="examples", feature_budget=20),
+    PassiveAggressive(variant="PA"),
+    PassiveAggressive(variant="PA-II", average="successes"),
+    PassiveAggressive(variant="relaxed", feature_budget=20, positive_weight=3.0),
+    ROMMA(aggressive=True, average="successes"),
+    ROMMA(initial="one", average="examples"),
+    RegretWinnow(average="examples"),
+    SleepingExperts(always_on=True, positive_weight=2.0),
+]
+
+# ---- scikit-learn's battery, then ours ----------------------------------------------------------
+
+WEIGHTS = "a document of weight 2 is corrected once and twice as much, not met twice"
+OVERLAP = "the last hypothesis swings where classes overlap; averaging is what helps"
 
 
-def documents(n_rows=200, n_features=40, n_categories=20, seed=0):
-    """Random rows whose labels depend on their features."""
-    random = np.random.default_rng(seed)
-    dense = (random.random((n_rows, n_features)) < 0.2) * random.integers(
-        1, 4, (n_rows, n_features)
+def expected_to_fail(estimator):
+    reasons = {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+    }
+    if isinstance(estimator, ROMMA) and estimator.average is None:
+        reasons["check_classifiers_train"] = OVERLAP
+    return reasons
+
+
+with warnings.catch_warnings():  # that we do not inherit from BaseEstimator is intended
+    warnings.simplefilter("ignore", UserWarning)
+    battery = parametrize_with_checks(VARIANTS, expected_failed_checks=expected_to_fail)
+
+
+@battery
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+ENDS_OF_PASSES = "features are discarded at the end of a pass, and every piece is one"
+BOUND_TO_PASSES = ["check_pieces_equal_one_pass", "check_growing_equals_room_from_the_start"]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+@pytest.mark.parametrize("learner", VARIANTS, ids=repr)
+def test_every_learner(learner, check):
+    discards = learner.feature_budget or getattr(learner, "discard", None)
+    if discards and check.__name__ in BOUND_TO_PASSES:
+        pytest.skip(ENDS_OF_PASSES)
+    check(learner)
+
+
+def test_works_with_scikit_learns_tools():
+    X, y = documents()
+    pipeline = make_pipeline(MaxAbsScaler(), PassiveAggressive())
+    assert cross_val_score(pipeline, csr_array(X), y, cv=3).mean() > 0.9
+    search = GridSearchCV(BalancedWinnow(), {"promotion": [1.1, 1.5]}, cv=3).fit(X, y)
+    assert search.best_estimator_.promotion in (1.1, 1.5)
+    assert repr(clone(BalancedWinnow(promotion=1.5))) == "BalancedWinnow(promotion=1.5)"
+
+
+def test_the_engine_does_without_scikit_learn():
+    code = (
+        "import sys, numpy as np\n"
+        "from thresher.online import LEARNERS\n"
+        "from thresher._rows import Labels, Rows\n"
+        "rows = Rows(np.array([0, 1]), np.array([0], np.int32), np.ones(1, np.float32), 1)\n"
+        "for learner in LEARNERS.values():\n"
+        "    one = learner().start(1, 1, 1)\n"
+        "    one.learn_rows(rows, Labels.from_lists([[0]], 1)); one.score_rows(rows)\n"
+        "    learner.from_state(*one.state())\n"
+        "sys.exit('sklearn' in sys.modules or 'scipy.sparse' in sys.modules)\n"
     )
-    truth = random.normal(size=(n_features, n_categories))
-    scores = dense @ truth
-    rows = Rows(
-        np.concatenate([[0], np.cumsum((dense > 0).sum(1))]),
-        np.nonzero(dense)[1].astype(np.int32),
-        dense[dense > 0].astype(np.float32),
-        n_features,
-    )
-    lists = [np.flatnonzero(one > 2).tolist() for one in scores]
-    return rows, Labels.from_lists(lists, n_categories)
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+# ---- what the papers say ------------------------------------------------------------------------
+
+
+def rows(*texts):
+    """Rows of documents written as words; each letter is a feature."""
+    columns = [[ord(letter) - ord("a") for letter in sorted(set(text))] for text in texts]
+    indptr = np.cumsum([0, *map(len, columns)])
+    indices = np.array([f for one in columns for f in one], np.int32)
+    counts = [text.count(letter) for text in texts for letter in sorted(set(text))]
+    return Rows(indptr, indices, np.array(counts, np.float32), 4)
+
+
+def weights_after(learner, text, positive, mean_active=2):
+    learner.start(4, 1, mean_active)
+    learner.learn_rows(rows(text), Labels.from_lists([[0] if positive else []], 1))
+    return learner.effective_weights()[:, 0].tolist()
+
+
+def test_positive_winnow_by_hand():
+    learner = PositiveWinnow(promotion=2.0, margin=0.0, normalize_strength=False)
+    # d = 2, so weights start at 1/2; "a" scores 1/2, "abc" scores 3/2, "ab" scores 1: a tie.
+    assert weights_after(learner, "a", True) == [1, 0.5, 0.5, 0.5]
+    assert weights_after(learner, "abc", False) == [0.25, 0.25, 0.25, 0.5]
+    assert weights_after(learner, "abc", True) == [0.5] * 4
+    assert weights_after(learner, "ab", True) == [1, 1, 0.5, 0.5]  # not above the threshold
+    assert weights_after(learner, "ab", False) == [0.25, 0.25, 0.5, 0.5]
+
+
+def test_balanced_winnow_by_hand():
+    learner = BalancedWinnow(promotion=2.0, margin=0.0)
+    # u starts at 1 and v at 1/2; promoted they are 2 and 1/4, demoted 1/2 and 1.
+    assert weights_after(learner, "a", True) == [1.75, 0.5, 0.5, 0.5]
+    assert weights_after(learner, "abc", False) == [-0.5, -0.5, -0.5, 0.5]
+
+
+def test_modified_balanced_winnow_by_hand():
+    learner = ModifiedBalancedWinnow()
+    # "a" and the always-on feature weigh 1/2 each: u = 2·1.5·1.5 and v = 1·0.5·0.5.
+    assert weights_after(learner, "a", True) == [4.25, 1, 1, 1]
+    assert weights_after(learner, "a", False) == [2 * 0.25 - 1.5 * 1.5, 1, 1, 1]
+
+
+def test_an_empty_document_does_not_kill_the_always_on_feature():
+    learner = ModifiedBalancedWinnow().start(4, 1)
+    for _ in range(30):
+        learner.learn_rows(rows(""), Labels.from_lists([[]], 1))
+    for _ in range(60):
+        learner.learn_rows(rows(""), Labels.from_lists([[0]], 1))
+    assert learner.score_rows(rows(""))[0, 0] > 0
+
+
+def test_perceptron_by_hand():
+    learner = Perceptron(promotion=2.0, demotion=1.0, always_on=False)
+    assert weights_after(learner, "aab", True) == [4, 2, 0, 0]
+    assert weights_after(learner, "aab", False) == [-2, -1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("variant", "step"), [("PA", 1 / 5), ("PA-I", 1 / 8), ("PA-II", 1 / 9), ("relaxed", 1 / 5.5)]
+)
+def test_passive_aggressive_by_hand(variant, step):
+    learner = PassiveAggressive(variant=variant, aggressiveness=1 / 8, gamma=0.5, always_on=False)
+    expected = [2 * step, step, 0, 0]
+    np.testing.assert_allclose(weights_after(learner, "aab", True), expected, rtol=1e-6)
+
+
+def test_romma_by_hand():
+    learner = ROMMA(always_on=False).start(4, 1)
+    learner.learn_rows(rows("aab"), Labels.from_lists([[0]], 1))
+    np.testing.assert_allclose(learner.effective_weights()[:, 0], [0.4, 0.2, 0, 0], rtol=1e-6)
+    # |w|² = 0.2, |x|² = 1, <w,x> = 0.4: c = (0.2 + 0.4) / 0.04, d = 0.2 (-1.4) / 0.04.
+    learner.learn_rows(rows("a"), Labels.from_lists([[]], 1))
+    np.testing.assert_allclose(learner.effective_weights()[:, 0], [-1, 3, 0, 0], rtol=1e-5)
+    # Both documents are now scored right, and by exactly one.
+    np.testing.assert_allclose(learner.score_rows(rows("aab", "a"))[:, 0], [1, -1], rtol=1e-5)
+
+
+def test_sleeping_experts_by_hand():
+    learner = SleepingExperts().start(4, 1)
+    learner.learn_rows(rows("ab"), Labels.from_lists([[0]], 1))
+    # Four experts of weight 1; two erred and are halved; all are scaled by 4/3.
+    np.testing.assert_allclose(learner.state()[1]["yes"][:, 0], [1, 4 / 3, 4 / 3, 1, 1])
+    np.testing.assert_allclose(learner.state()[1]["no"][:, 0], [1, 2 / 3, 2 / 3, 1, 1])
+    np.testing.assert_allclose(learner.score_rows(rows("a"))[0, 0], 2 / 3 - 1 / 2, rtol=1e-6)
+
+
+def test_without_regret_regret_winnow_is_positive_winnow():
+    X, y = documents()
+    common = {"promotion": 1.5, "demotion": 0.5, "margin": 0.0, "max_iter": 3}
+    common |= {"always_on": True, "unseen": "drop"}
+    one = RegretWinnow(regret=1.0, **common).fit(X, y)
+    other = PositiveWinnow(**common).fit(X, y)
+    np.testing.assert_array_equal(one.effective_weights(), other.effective_weights())
+
+
+def test_regret_rewards_features_wiser_than_the_learner():
+    learner = RegretWinnow(promotion=2.0, demotion=0.5, always_on=False, regret=0.5).start(4, 1)
+    learner.learn_rows(
+        rows("ab"), Labels.from_lists([[0]], 1)
+    )  # a tie, a mistake: both say nothing
+    assert learner.effective_weights()[:, 0].tolist() == [2, 2, 1, 1]
+    # 3/2 is right; "a" was right and stays, "c" said nothing.
+    learner.learn_rows(rows("ac"), Labels.from_lists([[0]], 1))
+    assert learner.effective_weights()[:, 0].tolist() == [2, 2, 1, 1]
+    # 3/2 is wrong, so is "b": demoted by 1/2, then by regret^(1 - regret).
+    learner.learn_rows(rows("bd"), Labels.from_lists([[]], 1))
+    np.testing.assert_allclose(learner.effective_weights()[:, 0], [2, 0.5**0.5, 1, 0.5], rtol=1e-6)
+
+
+def test_threshold_range_and_margin_mean_the_same():
+    X, y = documents()
+    wide = BalancedWinnow(margin=0.25).fit(X, y)
+    same = BalancedWinnow(threshold_range=(0.75, 1.25)).fit(X, y)
+    np.testing.assert_array_equal(wide.effective_weights(), same.effective_weights())
+    assert BalancedWinnow(margin=0.0).fit(X, y).mistakes_[0] < wide.mistakes_[0]
+
+
+def test_a_score_of_zero_does_not_belong():
+    learner = Perceptron().start(1, 1)
+    nothing = Rows(np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 1)
+    assert learner.score_rows(nothing)[0, 0] == 0
+    X, y = np.array([[1.0], [0.0]]), [1, 0]
+    assert Perceptron(promotion=1e-30, max_iter=1).fit(X, y).predict([[0.0]]) == [0]
+
+
+def test_unseen_features_are_kept_or_dropped_before_normalising():
+    learner = PositiveWinnow(margin=0.0).start(4, 1)
+    both = {}
+    for unseen in ("keep", "drop"):
+        learner.set_params(unseen=unseen).start(4, 1)
+        learner.learn_rows(rows("a", "b"), Labels.from_lists([[], []], 1))
+        both[unseen] = learner.score_rows(rows("ac"))[0, 0] + 1
+    low = 1 / 1.1
+    np.testing.assert_allclose([both["keep"], both["drop"]], [(low + 1) / 2, low], rtol=1e-6)
+
+
+def test_learning_stops_without_mistakes():
+    X, y = documents()
+    learner = BalancedWinnow(max_iter=50).fit(X, y)
+    assert learner.n_iter_ == len(learner.mistakes_) < 50
+    assert learner.mistakes_[-1] == 0
+
+
+def test_rare_positives_can_weigh_more():
+    random = np.random.default_rng(0)
+    X = random.poisson(0.3, (400, 30)).astype(np.float32)
+    y = (random.random(400) < 0.04 + 0.1 * (X[:, 0] > 0)).astype(int)
+    for learner in (PassiveAggressive(max_iter=1), BalancedWinnow(max_iter=1)):
+        found = [
+            clone(learner).set_params(positive_weight=weight).fit(X, y).predict(X).sum()
+            for weight in (1.0, 5.0)
+        ]
+        assert found[1] > found[0]
+
+
+# ---- weights stay within bounds -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["positive-winnow", "balanced-winnow", "modified-balanced-winnow"])
+@pytest.mark.parametrize("positive", [True, False])
+def test_a_million_corrections_in_a_row(name, positive):
+    # A range so wide that everything is a mistake for ever.
+    learner = LEARNERS[name](threshold_range=(-1e30, 1e30), unseen="keep", average="examples")
+    learner.start(2, 1, 1)
+    n = 1_000_000
+    indices = np.zeros(n, np.int32)
+    ones = Rows(np.arange(n + 1), indices, np.ones(n, np.float32), 2)
+    labels = Labels.from_lists([[0]], 1) if positive else Labels.from_lists([[]], 1)
+    labels = labels.take(np.zeros(n, np.int64))
+    assert learner.learn_rows(ones, labels)[0] == n
+    one = Rows(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.float32), 2)
+    score = learner.score_rows(one)[0, 0]
+    assert np.isfinite(score)
+    # It can still learn the opposite.
+    opposite = Labels.from_lists([[]] if positive else [[0]], 1).take(np.zeros(n, np.int64))
+    learner.set_params(average=None)
+    learner.learn_rows(ones, opposite)
+    assert np.isfinite(learner.score_rows(one)).all()
+    assert (learner.score_rows(one)[0, 0] > 0) == (not positive)
+
+
+# ---- discarding ---------------------------------------------------------------------------------
+
+
+def test_the_filtering_range_discards_what_hardly_moved():
+    X, y = documents()
+    learner = BalancedWinnow(discard="filter-range", discard_after=2, margin=0.1, max_iter=2)
+    kept = learner.fit(X, y).effective_weights() != 0
+    same = BalancedWinnow(margin=0.1, max_iter=2).fit(X, y)
+    u, v = 2 / same.mean_active_, 1 / same.mean_active_
+    low, high = u / 1.2 - v * 1.2, u * 1.2 - v / 1.2
+    weights = same.effective_weights()
+    np.testing.assert_array_equal(kept, (weights < low * 0.9999) | (weights > high * 1.0001))
+    assert learner.discarded_share_ == 1 - kept.mean() > 0.3
+    # What is discarded stays so, in learning and in scoring alike.
+    learner.partial_fit(X, y)
+    np.testing.assert_array_equal(learner.effective_weights() != 0, kept)
+
+
+def test_discarding_may_wait_for_few_mistakes():
+    X, y = documents()
+    learner = BalancedWinnow(discard="filter-range", discard_after=0.02, shuffle=False)
+    learner.start(30, 3, 6)
+    labels = Labels.from_lists([[k] for k in y], 3)
+    for _ in range(6):
+        learner.learn_rows(rows_of(X), labels)
+        few = learner.mistakes_[-1] < 0.02 * 3 * len(y)
+        if few:
+            break
+        assert learner.discarded_share_ == 0
+    assert learner.discarded_share_ > 0
+
+
+def test_extremal_features_by_hand():
+    learner = Perceptron(always_on=False).start(6, 1)
+    learner._arrays["weights"][1:, 0] = [3, -5, 0.5, 1, 2, -0.1]
+    keep = extremal_features(learner, 3, extremal_share=2 / 3)
+    assert keep[:, 0].tolist() == [True, True, False, False, False, True]
+    learner.discard_features(~keep)
+    assert learner.discarded_share_ == 0.5
+    assert learner.live_features().tolist() == keep[:, 0].tolist()
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("threads", [2, 3, 7])
-def test_any_number_of_threads_gives_the_same_bits(name, threads):
-    rows, labels = documents()
-    learners = []
-    for n in (1, threads):
-        learner = LEARNERS[name]().start(rows.n_columns, labels.n_categories, 8)
-        learner.learn_rows(rows, labels, threads=n)
-        learners.append((learner.effective_weights(), learner.score_rows(rows, n)))
-    for one, other in zip(*learners, strict=True):
-        np.testing.assert_array_equal(one, other)
+def test_a_stream_is_learned_within_a_budget(name):
+    """New words keep coming; the learner never holds more than its budget after a pruning."""
+    random = np.random.default_rng(0)
+    learner = LEARNERS[name](feature_budget=10).start(0, 2, 3)
+    for batch in range(6):
+        n_features = 20 * (batch + 1)
+        y = random.integers(0, 2, 500)
+        words = n_features - 20 + random.integers(0, 10, (500, 3)) + 10 * y[:, None]
+        X = csr_array((np.ones(1500), (np.repeat(np.arange(500), 3), words.ravel())))
+        X.resize(500, n_features)
+        learner.grow(n_features, 2)
+        learner.learn_rows(rows_of(X), Labels.from_lists([[k] for k in y], 2))
+        live = learner.live_weights()
+        assert live.sum(0).max() <= 10
+        assert (learner.effective_weights()[~live & learner._seen[:, None]] == 0).all()
+        # The newest words get in although the budget was full of older ones.
+        assert live[-20:].any() or "winnow" not in name
+    assert learner.discarded_share_ > 0.8
+    # Features that no category holds can go.
+    scores = learner.score_rows(rows_of(X))
+    keep = learner.live_features()
+    learner.prune(keep)
+    if not (learner.normalize_strength and learner.unseen == "keep"):  # which looks at all words
+        np.testing.assert_allclose(learner.score_rows(rows_of(X[:, keep])), scores, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_state_goes_on_where_it_stopped(name):
-    rows, labels = documents()
-    whole = LEARNERS[name]().start(rows.n_columns, labels.n_categories, 8)
-    whole.learn_rows(rows, labels)
-    copy = LEARNERS[name].from_state(*whole.state())
-    whole.learn_rows(rows, labels)
-    copy.learn_rows(rows, labels)
+def test_strengths_are_normalised_over_what_a_category_kept():
+    learner = PositiveWinnow(unseen="drop", margin=0.0).start(4, 2)
+    learner.learn_rows(rows("abc"), Labels.from_lists([[0]], 2))
+    before = learner.effective_weights()
+    discarded = np.array([[0, 0], [0, 1], [0, 1], [0, 0]], bool)
+    learner.discard_features(discarded)
+    expected = [before[[0, 1, 2], 0].mean() - 1, before[0, 1] - 1]
+    np.testing.assert_allclose(learner.score_rows(rows("abc"))[0], expected, rtol=1e-6)
+
+
+# ---- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (BalancedWinnow(promotion=0.5), "promotion is 0.5; it must be above 1"),
+        (BalancedWinnow(demotion=1.5), "demotion is 1.5"),
+        (BalancedWinnow(average="sometimes"), "'successes'"),
+        (BalancedWinnow(threshold_range=(2, 1)), "threshold_range is (2, 1)"),
+        (BalancedWinnow(threshold_range=3), "threshold_range is 3"),
+        (BalancedWinnow(initial_weight=1.0), "two numbers above 0"),
+        (PositiveWinnow(initial_weight=-1.0), "a number above 0"),
+        (PositiveWinnow(positive_weight=[1.0, 2.0]), "one per category"),
+        (PositiveWinnow(discard="all"), "'filter-range'"),
+        (PassiveAggressive(variant="PA-III"), "'PA-II'"),
+        (PassiveAggressive(aggressiveness=0), "aggressiveness is 0"),
+        (Perceptron(max_iter=0), "max_iter is 0"),
+        (Perceptron(unseen="forget"), "'drop'"),
+        (ROMMA(initial="two"), "'zero', 'one'"),
+        (SleepingExperts(penalty=1.0), "penalty is 1.0"),
+        (RegretWinnow(regret=2.0), "regret is 2.0"),
+        (Perceptron(feature_budget=0), "feature_budget is 0"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else repr(value),
+)
+def test_parameters_that_make_no_sense(learner, words):
+    with pytest.raises(ParameterError) as error:
+        learner.fit(*documents())
+    assert words in str(error.value) and str(error.value).startswith(type(learner).__name__)
+
+
+def test_rows_and_labels_out_of_range():
+    learner = BalancedWinnow().start(3, 1)
+    with pytest.raises(ModelError, match="knows 3; call grow"):
+        learner.learn_rows(rows("d"), Labels.from_lists([[0]], 1))
+    with pytest.raises(ModelError, match="categories up to 4"):
+        learner.learn_rows(rows("a"), Labels.from_lists([[4]], 1))
+    with pytest.raises(ModelError, match="1 documents and 2 label lists"):
+        learner.learn_rows(rows("a"), Labels.from_lists([[0], []], 1))
+    negative = rows("a")._replace(values=np.array([-1], np.float32))
+    with pytest.raises(ModelError, match="Negative values in data"):
+        learner.learn_rows(negative, Labels.from_lists([[0]], 1))
+    with pytest.raises(ParameterError, match="from 0 to 7; there are 1"):
+        learner.learn_rows(rows("a"), Labels.from_lists([[0]], 1), order=np.array([0, 7]))
+    with pytest.raises(ParameterError, match="finite numbers"):
+        learner.learn_rows(rows("a"), Labels.from_lists([[0]], 1), sample_weight=np.array([-1]))
+    with pytest.raises(ModelError, match="cannot grow to 2"):
+        learner.grow(2, 1)
+    with pytest.raises(ModelError, match="3 in all"):
+        learner.prune(np.array([True]))
+    with pytest.raises(ParameterError, match="threads is 0"):
+        learner.score_rows(rows("a"), threads=0)
+
+
+def test_a_label_given_twice_is_one_label():
+    one, other = BalancedWinnow().start(4, 2, 2), BalancedWinnow().start(4, 2, 2)
+    one.learn_rows(rows("ab"), Labels.from_lists([[1, 1, 1, 1]], 2))
+    other.learn_rows(rows("ab"), Labels.from_lists([[1]], 2))
+    assert one.mistakes_ == other.mistakes_
+    np.testing.assert_array_equal(one.effective_weights(), other.effective_weights())
+
+
+@pytest.mark.parametrize("learner", VARIANTS, ids=repr)
+def test_state_goes_on_where_it_stopped(learner):
+    X, y = documents()
+    whole = clone(learner).fit(X, y)
+    header, tensors = whole.state()
+    copy = LEARNERS[header["learner"]].from_state(json.loads(json.dumps(header)), tensors)
+    labels = Labels.from_lists([[k] for k in y], 3)
+    for one in (whole, copy):
+        one.grow(31, 4)
+        one.learn_rows(rows_of(X), labels)
     np.testing.assert_array_equal(whole.effective_weights(), copy.effective_weights())
+    np.testing.assert_array_equal(whole.score_rows(rows_of(X)), copy.score_rows(rows_of(X)))
     assert whole.mistakes_ == copy.mistakes_
+    assert whole.discarded_share_ == copy.discarded_share_
+
+
+def test_damaged_state_is_refused():
+    X, y = documents()
+    header, tensors = ModifiedBalancedWinnow(feature_budget=5).fit(X, y).state()
+    load = ModifiedBalancedWinnow.from_state
+    for name in tensors:
+        if name != "live":
+            with pytest.raises(ModelError, match=f"no tensor '{name}'"):
+                load(header, {key: value for key, value in tensors.items() if key != name})
+        with pytest.raises(ModelError, match=f"'{name}' is"):
+            load(header, tensors | {name: tensors[name][1:]})
+        with pytest.raises(ModelError, match=f"'{name}' is"):
+            load(header, tensors | {name: tensors[name].astype(np.int16)})
+    with pytest.raises(ModelError, match="not finite"):
+        load(header, tensors | {"up": tensors["up"] * np.nan})
+    with pytest.raises(ModelError, match="damaged"):
+        load({key: value for key, value in header.items() if key != "n_features"}, tensors)
+    with pytest.raises(ModelError, match="damaged"):
+        load(header | {"params": {"colour": "blue"}}, tensors)
+    with pytest.raises(ModelError, match="'modified-balanced-winnow' learner, not 'perceptron'"):
+        Perceptron.from_state(header, tensors)
+    with pytest.raises(ModelError, match="which a model file cannot hold"):
+        Perceptron(random_state=np.random.default_rng(0)).start(1, 1).state()
+
+
+def test_every_parameter_is_described():
+    for learner in LEARNERS.values():
+        assert "[shared parameters]" not in learner.__doc__
+        for name in learner._parameter_names():
+            assert f"\n    {name} : " in learner.__doc__, (learner, name)

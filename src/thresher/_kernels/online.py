@@ -39,7 +39,7 @@ class Documents(NamedTuple):
     values: np.ndarray  # float32 strengths
     always_on: np.ndarray  # float32 strength of the always-on feature in each document
     order: np.ndarray  # int64
-    sample_weight: np.ndarray  # float64
+    sample_weight: np.ndarray  # float64, above zero for all documents in `order`
     label_indptr: np.ndarray  # int64
     label_indices: np.ndarray  # uint32
 
@@ -236,8 +236,6 @@ def winnow_epoch(documents, model, tally, rule, lo, hi):
     met = 0
     for i in documents.order:
         weight = documents.sample_weight[i]
-        if weight == 0.0:
-            continue
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
         for j in range(lo, end):
@@ -332,15 +330,13 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
     met = 0
     for i in documents.order:
         weight = documents.sample_weight[i]
-        if weight == 0.0:
-            continue
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
         norm = squared_norm(documents, i) if end > lo and not masked else 0.0
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
             sign = 1.0 if is_positive else -1.0
-            margin = sign * (tally.scores[k] - rule.threshold)
+            margin = sign * (np.float64(tally.scores[k]) - rule.threshold)
             if masked:
                 norm = squared_norm_of_live(documents, i, model.live, k)
             scale = weight * tally.positive_weight[k] if is_positive else weight
@@ -450,8 +446,6 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
     met = 0
     for i in documents.order:
         weight = documents.sample_weight[i]
-        if weight == 0.0:
-            continue
         if len(model.first) > 0:
             romma_begin(documents, i, model, rule, lo, hi)
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
@@ -497,8 +491,6 @@ def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
     yes, no = tally.scores, tally.steps
     for i in documents.order:
         weight = documents.sample_weight[i]
-        if weight == 0.0:
-            continue
         add_scores(*rows, i, model.yes, yes, lo, hi)
         add_scores(*rows, i, model.no, no, lo, hi)
         labels_end = documents.label_indptr[i + 1]
@@ -507,7 +499,7 @@ def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
             awake = np.float64(yes[k]) + np.float64(no[k])
             tally.mistakes[k] += (yes[k] > threshold * awake) != is_positive
             power = weight * tally.positive_weight[k] if is_positive else weight
-            beta = penalty**power
+            beta = np.float64(penalty) if power == 1.0 else penalty**power
             if is_positive:  # the experts that said no are punished ...
                 after = yes[k] + beta * no[k]
             else:
@@ -579,8 +571,6 @@ def regret_epoch(documents, model, tally, rule, lo, hi):
     met = 0
     for i in documents.order:
         weight = documents.sample_weight[i]
-        if weight == 0.0:
-            continue
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         regret_factors(documents, i, tally, rule, weight, lo, hi)
         own, common = (

@@ -72,10 +72,8 @@ def checked_order(order: np.ndarray | None, n_rows: int) -> np.ndarray:
     return order
 
 
-def checked_sample_weight(sample_weight: np.ndarray | None, n_rows: int) -> np.ndarray:
+def checked_sample_weight(sample_weight: np.ndarray, n_rows: int) -> np.ndarray:
     """Return a weight per document, as the kernels take it."""
-    if sample_weight is None:
-        return np.ones(n_rows)
     weights = np.ascontiguousarray(sample_weight, np.float64)
     if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
         raise ParameterError(

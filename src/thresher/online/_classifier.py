@@ -8,6 +8,7 @@ import numpy as np
 
 from thresher._rows import Labels, Rows
 from thresher.errors import ParameterError
+from thresher.online._arrays import checked_sample_weight
 from thresher.online._learner import OnlineLearner
 from thresher.online._targets import Targets, read_targets
 
@@ -42,9 +43,9 @@ class OnlineClassifier(OnlineLearner):
         -------
         self
         """
-        for attribute in ("classes_", "_targets"):
-            self.__dict__.pop(attribute, None)
         rows, labels, weights = self._prepare(X, y, sample_weight, None, reset=True)
+        if weights is not None and not weights.any():
+            raise ParameterError("Sample weights must contain at least one non-zero number.")
         random = generator(self.random_state)
         for _ in range(self.max_iter):
             order = random.permutation(rows.n_rows) if self.shuffle else None
@@ -82,7 +83,8 @@ class OnlineClassifier(OnlineLearner):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each document, or an indicator matrix of its labels."""
-        return self._targets.predict(self.score_rows(self._read_rows(X), self.n_jobs))
+        scores = self.score_rows(self._read_rows(X), self.n_jobs)
+        return self._targets.predict(scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on documents whose classes are known."""
@@ -107,8 +109,6 @@ class OnlineClassifier(OnlineLearner):
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, reset: bool
     ) -> tuple[Rows, Labels, np.ndarray | None]:
-        from sklearn.utils.validation import _check_sample_weight
-
         self._check_parameters()
         if y is None:
             raise ValueError(
@@ -129,9 +129,7 @@ class OnlineClassifier(OnlineLearner):
             self._grow_classes(found)
         self.classes_ = self._targets.classes
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, np.empty((rows.n_rows, 1)), dtype=np.float64
-            )
+            sample_weight = checked_sample_weight(sample_weight, rows.n_rows)
         return rows, self._targets.encode(found.values), sample_weight
 
     def _grow_classes(self, found: Any) -> None:
@@ -143,6 +141,8 @@ class OnlineClassifier(OnlineLearner):
             self.grow(self._n_features, 2)
             for name, array in self._arrays.items():
                 self._arrays[name] = np.ascontiguousarray(array[..., ::-1])
+            if self._live is not None:
+                self._live = np.ascontiguousarray(self._live[:, ::-1])
         self.grow(self._n_features, self._targets.n_columns)
 
     def _read_rows(self, X: Any, reset: bool = False) -> Rows:
@@ -151,9 +151,7 @@ class OnlineClassifier(OnlineLearner):
 
         if not reset:
             check_is_fitted(self, "classes_")
-        X = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float32, accept_large_sparse=False
-        )
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float32)
         matrix = csr_array(X)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -171,7 +169,8 @@ class OnlineClassifier(OnlineLearner):
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(multi_label=True),
+            # Two measurements, both always there, leave the multiplicative learners no choice.
+            classifier_tags=ClassifierTags(multi_label=True, poor_score=self.non_negative),
             input_tags=InputTags(sparse=True, positive_only=self.non_negative),
         )
 

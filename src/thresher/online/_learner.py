@@ -63,13 +63,17 @@ class OnlineLearner(Scorer):
         self._check_rows(rows)
         self._check_labels(rows, labels)
         strengths, always_on = self.strengths(rows, training=True)
+        order, weights = checked_order(order, rows.n_rows), np.ones(rows.n_rows)
+        if sample_weight is not None:
+            weights = checked_sample_weight(sample_weight, rows.n_rows)
+            order = order[weights[order] > 0]  # a document of no weight is as good as absent
         documents = Documents(
             strengths.indptr,
             strengths.indices.view(np.uint32),
             strengths.values,
             always_on,
-            checked_order(order, rows.n_rows),
-            checked_sample_weight(sample_weight, rows.n_rows),
+            order,
+            weights,
             labels.indptr,
             labels.indices.view(np.uint32),
         )
@@ -101,7 +105,7 @@ class OnlineLearner(Scorer):
 
     def _note(self, rows: Rows, piece: np.ndarray) -> None:
         """Remember what was seen."""
-        self._scoring = None
+        self._cache.clear()
         self.n_seen_ += len(piece)
         self._pass_documents += len(piece)
         if self._counts_features():
@@ -165,7 +169,7 @@ class OnlineLearner(Scorer):
         self._live[1:] &= ~discarded
         for name in self._matrices():
             self._arrays[name][1:][discarded] = 0
-        self._scoring = None
+        self._cache.clear()
         return self
 
     @property

@@ -16,8 +16,8 @@ _WORDS = {
     threshold_range : (float, float), default={default}
         (θ-, θ+) in place of θ ∓ margin, where they do not lie evenly about θ.""",
     "always_on": """
-    always_on : bool, default={default}
-        Add a feature of strength 1 to every document.""",
+    always_on : bool or float, default={default}
+        Add a feature of this strength (1 if True) to every document.""",
     "normalize_strength": """
     normalize_strength : bool, default={default}
         Divide the strengths of a document, the always-on one among them, by their sum.""",

@@ -59,18 +59,19 @@ class Scorer(Weights):
         return self._scoring_weights()[1:]
 
     def always_on_weights(self) -> np.ndarray:
-        """Return the weight of the always-on feature in each category, zero where it is off."""
-        row = self._scoring_weights()[0]
-        return row if self.always_on else np.zeros_like(row)
+        """Return the weight of the always-on feature in each category."""
+        return np.asarray(self._scoring_weights()[0])
 
     def thresholds(self) -> np.ndarray:
         """Return what the words of a document must exceed, per category.
 
-        The always-on feature's weight is taken off, except under `normalize_strength`, where its
+        What the always-on feature adds is taken off, except under `normalize_strength`, where its
         strength depends on the document.
         """
         constant = np.full(self._n_categories, self._bar(), np.float32)
-        return constant if self.normalize_strength else constant - self.always_on_weights()
+        if self.normalize_strength:
+            return constant
+        return np.asarray(constant - np.float32(self.always_on) * self.always_on_weights())
 
     def strengths(self, rows: Rows, training: bool = False) -> tuple[Rows, np.ndarray]:
         """Return the strengths as the learner uses them, and the always-on feature's."""
@@ -92,10 +93,10 @@ class Scorer(Weights):
         """Return the matrix to score with: the weights, or their average."""
         if self.average is None:
             return self._arrays["weights"]
-        if self._scoring is None:
+        if "scoring" not in self._cache:
             drift = self._arrays["drift"] / np.maximum(self._arrays["clock"], 1)
-            self._scoring = (self._arrays["weights"] - drift).astype(np.float32)
-        return self._scoring
+            self._cache["scoring"] = (self._arrays["weights"] - drift).astype(np.float32)
+        return self._cache["scoring"]
 
     def _bar(self) -> float:
         """Return what is taken off every score."""

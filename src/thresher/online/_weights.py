@@ -26,7 +26,7 @@ class Weights(Estimator):
 
     # The parameters that mean the same in every learner.
     threshold: float
-    always_on: bool
+    always_on: float
     normalize_strength: bool
     unseen: str
     average: str | None
@@ -37,7 +37,7 @@ class Weights(Estimator):
     _seen: np.ndarray  # which features were met, where somebody asks (`_counts_features`)
     _live: np.ndarray | None  # (1 + features, categories), False where discarded
     _filtered: bool  # whether the filtering range has been applied
-    _scoring: np.ndarray | None  # the weights to score with, where they must be computed
+    _cache: dict[str, np.ndarray]  # what is computed from the weights, until they change
 
     # ---- what a subclass provides ------------------------------------------------------------
 
@@ -58,6 +58,8 @@ class Weights(Estimator):
         check_choice(self, "unseen", ("keep", "drop"))
         check_range(self, "threshold", float("-inf"))
         check_range(self, "extremal_share", 0, 1)
+        if not isinstance(self.always_on, bool):
+            check_range(self, "always_on", 0)
         if self.feature_budget is not None:
             check_range(self, "feature_budget", 1)
 
@@ -80,6 +82,7 @@ class Weights(Estimator):
         self.n_seen_ = 0
         self._pass_mistakes = self._pass_documents = 0
         self._arrays: dict[str, np.ndarray] = {}
+        self._cache = {}
         self._seen = np.zeros(n_features, bool)
         self._live = None
         self._filtered = False
@@ -109,7 +112,7 @@ class Weights(Estimator):
             self._live = grown(self._live, shape, bool, True)
         self._seen = grown(self._seen, (n_features,), bool, False)
         self._n_features, self._n_categories = n_features, n_categories
-        self._scoring = None
+        self._cache.clear()
 
     def prune(self, keep: np.ndarray) -> Self:
         """Remove the features where `keep` is false; the others are renumbered in order."""
@@ -126,7 +129,7 @@ class Weights(Estimator):
             self._live = self._live[rows]
         self._seen = self._seen[keep]
         self._n_features = int(keep.sum())
-        self._scoring = None
+        self._cache.clear()
         return self
 
     # ---- state -------------------------------------------------------------------------------

@@ -21,7 +21,11 @@ VARIANTS = {"relaxed": "RELAXED", "PA": "PA", "PA-I": "PA_I", "PA-II": "PA_II"}
 class Additive(OnlineClassifier):
     """What the Perceptron and Passive-Aggressive share: one matrix, one kernel."""
 
-    preferred_strength: ClassVar[dict[str, Any]] = {"kind": "tf-idf", "normalize": "l2"}
+    preferred_strength: ClassVar[dict[str, Any]] = {
+        "kind": "tf-idf",
+        "sublinear_tf": True,
+        "normalize": "l2",
+    }
 
     def _matrices(self) -> dict[str, tuple[type, float]]:
         drift = {} if self.average is None else {"drift": (np.float64, 0.0)}
@@ -90,7 +94,7 @@ class Perceptron(ThresholdRange, Additive):
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = Perceptron(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
-    [3, 2, 2, 0]
+    [3, 2, 0]
     """
 
     name = "perceptron"
@@ -104,7 +108,7 @@ class Perceptron(ThresholdRange, Additive):
         promotion: float = 1.0,
         demotion: float | None = None,
         initial_weight: float | None = 0.0,
-        always_on: bool = True,
+        always_on: float = 0.5,
         normalize_strength: bool = False,
         unseen: str = "keep",
         average: str | None = None,
@@ -197,7 +201,7 @@ class PassiveAggressive(Additive):
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = PassiveAggressive(max_iter=1, shuffle=False).fit(X, [1, 1, 0, 0])
     >>> [round(float(score), 2) for score in learner.decision_function(X)]
-    [-0.56, -0.52, -1.52, -1.0]
+    [-0.36, -0.12, -1.6, -1.0]
     """
 
     name = "passive-aggressive"
@@ -210,7 +214,7 @@ class PassiveAggressive(Additive):
         epsilon: float = 1.0,
         gamma: float = 0.1,
         threshold: float = 0.0,
-        always_on: bool = True,
+        always_on: float = 0.5,
         normalize_strength: bool = False,
         unseen: str = "keep",
         average: str | None = None,

@@ -72,7 +72,7 @@ class SleepingExperts(OnlineClassifier):
         *,
         threshold: float = 0.5,
         penalty: float = 0.5,
-        always_on: bool = False,
+        always_on: float = False,
         normalize_strength: bool = False,
         unseen: str = "keep",
         positive_weight: Any = 1.0,
@@ -103,10 +103,10 @@ class SleepingExperts(OnlineClassifier):
         return lambda lo, hi: experts_epoch(documents, model, tally, *rule, lo, hi)
 
     def _scoring_weights(self) -> np.ndarray:
-        if self._scoring is None:
+        if "scoring" not in self._cache:
             theta = np.float32(self.threshold)
-            self._scoring = (1 - theta) * self._arrays["yes"] - theta * self._arrays["no"]
-        return np.asarray(self._scoring)
+            self._cache["scoring"] = (1 - theta) * self._arrays["yes"] - theta * self._arrays["no"]
+        return np.asarray(self._cache["scoring"])
 
     def _divisor(self) -> np.ndarray | None:
         return np.asarray(self._arrays["yes"] + self._arrays["no"])
@@ -177,7 +177,7 @@ class RegretWinnow(PositiveWinnow):
         demotion: float | None = 0.5,
         regret: float = 0.95,
         initial_weight: float | None = None,
-        always_on: bool = True,
+        always_on: float = True,
         normalize_strength: bool = True,
         unseen: str = "drop",
         average: str | None = None,

@@ -64,7 +64,11 @@ class ROMMA(OnlineClassifier):
     """
 
     name = "romma"
-    preferred_strength: ClassVar[dict[str, Any]] = {"kind": "tf-idf", "normalize": "l2"}
+    preferred_strength: ClassVar[dict[str, Any]] = {
+        "kind": "tf-idf",
+        "sublinear_tf": True,
+        "normalize": "l2",
+    }
     threshold = 0.0
 
     def __init__(
@@ -72,7 +76,7 @@ class ROMMA(OnlineClassifier):
         *,
         aggressive: bool = False,
         initial: str = "zero",
-        always_on: bool = True,
+        always_on: float = 0.5,
         normalize_strength: bool = False,
         unseen: str = "keep",
         average: str | None = None,
@@ -139,12 +143,12 @@ class ROMMA(OnlineClassifier):
         return first
 
     def _scoring_weights(self) -> np.ndarray:
-        if self._scoring is None:
+        if "scoring" not in self._cache:
             arrays = self._arrays
             scaled = arrays["weights"] * arrays["scale"]
             if self.average is not None:
                 summed = arrays["turned"] * arrays["weights"] - arrays["drift"]
                 averaged = summed / np.maximum(arrays["clock"], 1)
                 scaled = np.where(arrays["clock"] > 0, averaged, scaled)
-            self._scoring = scaled.astype(np.float32)
-        return self._scoring
+            self._cache["scoring"] = scaled.astype(np.float32)
+        return self._cache["scoring"]

@@ -126,7 +126,7 @@ class PositiveWinnow(Winnow):
         promotion: float = 1.1,
         demotion: float | None = None,
         initial_weight: float | None = None,
-        always_on: bool = False,
+        always_on: float = False,
         normalize_strength: bool = True,
         unseen: str = "keep",
         average: str | None = None,
@@ -163,7 +163,7 @@ class BalancedWinnow(Winnow):
 
     Parameters
     ----------
-    promotion : float, default=1.1
+    promotion : float, default=1.2
         α, above 1. A document of weight 2 is corrected by α² and β².
     demotion : float, optional
         β, below 1; 1/α by default. With αβ above 1 the weights grow without end.
@@ -193,7 +193,7 @@ class BalancedWinnow(Winnow):
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = BalancedWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
-    [1, 2, 1, 0]
+    [4, 1, 2, 0]
     """
 
     name = "balanced-winnow"
@@ -203,12 +203,12 @@ class BalancedWinnow(Winnow):
         self,
         *,
         threshold: float = 1.0,
-        margin: float = 0.1,
+        margin: float = 0.5,
         threshold_range: Sequence[float] | None = None,
-        promotion: float = 1.1,
+        promotion: float = 1.2,
         demotion: float | None = None,
         initial_weight: Sequence[float] | None = None,
-        always_on: bool = False,
+        always_on: float = False,
         normalize_strength: bool = False,
         unseen: str = "keep",
         average: str | None = None,
@@ -298,7 +298,7 @@ class ModifiedBalancedWinnow(BalancedWinnow):
         promotion: float = 1.5,
         demotion: float | None = 0.5,
         initial_weight: Sequence[float] | None = None,
-        always_on: bool = True,
+        always_on: float = True,
         normalize_strength: bool = True,
         unseen: str = "drop",
         average: str | None = None,

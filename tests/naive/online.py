@@ -1,0 +1,220 @@
+"""The online learners, one document, one category and one feature at a time.
+
+Every function takes a `Stream` and the arrays of one learner, and changes the arrays in place, in
+single precision where the learners do. `history` collects the hypotheses that an average counts.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+F4, F8 = np.float32, np.float64
+LEAST, MOST = F4(2.0**-64), F4(2.0**64)
+
+
+class Stream(NamedTuple):
+    """Documents as lists of (row of the weights, strength), the always-on feature's row first."""
+
+    documents: list
+    labels: list
+    weights: list
+    positive_weight: list
+
+
+def score(document, column):
+    total = F4(0)
+    for place, (f, x) in enumerate(document):
+        product = x * column[f]
+        total = product if place == 0 else total + product
+    return total
+
+
+def clamp(weight, factor):
+    return weight if weight == 0 else min(max(weight * factor, LEAST), MOST)
+
+
+def power(stream, i, k, positive):
+    weight = F8(stream.weights[i])
+    return weight * stream.positive_weight[k] if positive else weight
+
+
+class History:
+    """The sum of all hypotheses of one category, each as often as the average counts it."""
+
+    def __init__(self, average, column):
+        self.average = average
+        self.sum = np.zeros(len(column))
+        self.count = 0
+
+    def note(self, before, after, mistaken):
+        if self.average == "examples":
+            self.sum += after
+            self.count += 1
+        elif self.average == "successes" and not mistaken:
+            self.sum += before
+            self.count += 1
+
+    def mean(self, last):
+        return self.sum / self.count if self.count else last
+
+
+def winnow(stream, k, arrays, kind, low, high, promotion, demotion, history):
+    """Return the mistakes of one pass of a Winnow for category `k`."""
+    weights = arrays["weights"][:, k]
+    mistakes = 0
+    for i, document in enumerate(stream.documents):
+        positive = k in stream.labels[i]
+        s = score(document, weights)
+        mistaken = s <= high if positive else s >= low
+        before = weights.copy()
+        if mistaken:
+            mistakes += 1
+            p = power(stream, i, k, positive)
+            grow, shrink = (promotion, demotion) if p == 1 else (
+                F4(F8(promotion) ** p), F4(F8(demotion) ** p))  # fmt: skip
+            for f, x in document:
+                if x == 0:
+                    continue
+                a, b = grow, shrink
+                if kind == "modified":
+                    a, b = a * (F4(1) + x), b * max(F4(1) - x, F4(1 / 16))
+                if not positive:
+                    a, b = b, a
+                if kind == "positive":
+                    weights[f] = clamp(weights[f], a)
+                else:
+                    up, down = arrays["up"][:, k], arrays["down"][:, k]
+                    up[f], down[f] = clamp(up[f], a), clamp(down[f], b)
+                    weights[f] = up[f] - down[f]
+        history.note(before, weights, mistaken)
+    return mistakes
+
+
+def squared_norm(document, live):
+    total = F8(0)
+    for place, (f, x) in enumerate(document):
+        if place == 0 or live[f]:
+            total += F8(x) ** 2
+    return total
+
+
+def step(kind, loss, norm, rule, positive):
+    if kind == "perceptron":
+        return rule["promotion"] if positive else rule["demotion"]
+    if kind == "relaxed":
+        return loss / (norm + rule["gamma"])
+    if kind == "PA-II":
+        return loss / (norm + 0.5 / rule["aggressiveness"])
+    if norm == 0:
+        return 0.0
+    return min(rule["aggressiveness"], loss / norm) if kind == "PA-I" else loss / norm
+
+
+def additive(stream, k, arrays, kind, low, high, rule, live, history):
+    """Return the mistakes of one pass of the Perceptron or Passive-Aggressive for category `k`."""
+    weights = arrays["weights"][:, k]
+    mistakes = 0
+    for i, document in enumerate(stream.documents):
+        positive = k in stream.labels[i]
+        s = score(document, weights)
+        # The margin itself is a mistake of the Perceptron, not of Passive-Aggressive.
+        if kind == "perceptron":
+            mistaken = s <= F4(high) if positive else s >= F4(low)
+        else:
+            mistaken = s < F4(high) if positive else s > F4(low)
+        before = weights.copy()
+        if mistaken:
+            mistakes += 1
+            sign = 1.0 if positive else -1.0
+            loss = rule.get("epsilon", 0) - sign * (F8(s) - rule["threshold"])
+            norm = squared_norm(document, live[:, k])
+            distance = step(kind, loss, norm, rule, positive)
+            move = F4(sign * power(stream, i, k, positive) * distance)
+            for place, (f, x) in enumerate(document):
+                if place == 0 or live[f, k]:
+                    weights[f] += move * x
+        history.note(before, weights, mistaken)
+    return mistakes
+
+
+def romma(stream, k, n_rows, aggressive, start_at_one, history):
+    """Return mistakes and weights of one pass of ROMMA for category `k`, in double precision."""
+    weights, met, mistakes = np.zeros(n_rows), {0}, 0
+    for i, document in enumerate(stream.documents):
+        label = 1 if k in stream.labels[i] else -1
+        for f, x in document:
+            if start_at_one and x != 0 and f not in met:
+                weights[f] = 1
+                met.add(f)
+        s = sum(float(x) * weights[f] for f, x in document)
+        length = sum(float(x) ** 2 for _, x in document)
+        norm = float(weights @ weights)
+        mistaken = label * s < 1 if aggressive else label * s <= 0
+        before = weights.copy()
+        if mistaken:
+            mistakes += 1
+            below = length * norm - s * s
+            if length == 0:
+                c, d = 1.0, 0.0
+            elif norm == 0 or (aggressive and label * s >= norm * length):
+                c, d = 0.0, label / length
+            elif below <= 1e-12 * length * norm:
+                c, d = 1.0, 0.0
+            else:
+                c, d = (length * norm - label * s) / below, norm * (label - s) / below
+            p = power(stream, i, k, label > 0)
+            c, d = max(0.0, 1 + p * (c - 1)), p * d
+            weights *= c
+            for f, x in document:
+                weights[f] += d * float(x)
+        history.note(before, weights, mistaken)
+    return mistakes, weights
+
+
+def experts(stream, k, arrays, threshold, penalty):
+    """Return the mistakes of one pass of Sleeping Experts for category `k`."""
+    yes, no = arrays["yes"][:, k], arrays["no"][:, k]
+    mistakes = 0
+    for i, document in enumerate(stream.documents):
+        positive = k in stream.labels[i]
+        for_it, against = score(document, yes), score(document, no)
+        awake = F8(for_it) + F8(against)
+        mistakes += bool(for_it > threshold * awake) != positive
+        p = power(stream, i, k, positive)
+        beta = F8(penalty) ** p if p != 1 else F8(penalty)
+        after = for_it + beta * against if positive else beta * for_it + against
+        share = awake / after if after > 0 else F8(1)
+        a, b = (share, beta * share) if positive else (beta * share, share)
+        for f, x in document:
+            if x != 0:
+                yes[f], no[f] = clamp(yes[f], F4(a)), clamp(no[f], F4(b))
+    return mistakes
+
+
+def regret(stream, k, arrays, low, high, promotion, demotion, start, gamma, history):
+    """Return the mistakes of one pass of Winnow with external regret for category `k`."""
+    weights = arrays["weights"][:, k]
+    mistakes = 0
+    for i, document in enumerate(stream.documents):
+        positive = k in stream.labels[i]
+        s = score(document, weights)
+        mistaken = s <= high if positive else s >= low
+        mistakes += bool(mistaken)
+        before = weights.copy()
+        factor = F4(1)
+        if mistaken:
+            base = F8(promotion if positive else demotion)
+            factor = F4(base ** power(stream, i, k, positive))
+        weight = F8(stream.weights[i])
+        for f, x in document:
+            if x == 0:
+                continue
+            says_yes, says_no = before[f] > start, before[f] < start
+            own = factor
+            if mistaken and (says_yes or says_no):
+                own = own * F4(gamma ** (-gamma * weight))
+            if says_no if positive else says_yes:
+                own = own * F4(gamma**weight)
+            weights[f] = clamp(weights[f], own)
+        history.note(before, weights, mistaken)
+    return mistakes
