@@ -1,0 +1,316 @@
+"""Texts to tokens: rules as tables of characters, batches of documents as buffers of bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thresher._kernels.text.tokens import SINGLE, scan
+from thresher.errors import DocumentError, ParameterError
+
+__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "encode"]
+
+CHUNK = 1 << 18  # bytes cut at a time, so that what is touched stays in the processor's cache
+MAX_TOKEN = 1 << 31  # bytes of a run without separators; places in a buffer have 32 bits
+
+# A rule is what its tokens are made of: patterns of characters, and the class of each pattern.
+# A token is a run of one class; a character of the class SINGLE is a token by itself.
+RULES = {
+    "words": ((r"\w+", 1),),
+    "book": ((r"[^\W\d_]+", 1), (r"\d+", 2), (r"(?:[^\w\s]|_)+", int(SINGLE))),
+    "whitespace": ((r"\S+", 1),),
+}
+
+# All that `str.lower` does not map character by character: the first becomes two characters, the
+# second depends on its neighbours. Documents with these are lower-cased before they are cut.
+CONTEXTUAL = "İΣ"
+
+
+class Tokens(NamedTuple):
+    """Where the words of some documents stand in a buffer; valid until the next are cut."""
+
+    text: np.ndarray  # uint8: the folded text, and at least 16 bytes more
+    spans: np.ndarray  # uint64: start << 32 | end of each token, in bytes
+    ends: np.ndarray  # int64: how many tokens there are up to the end of each finished document
+    size: int  # how many bytes the tokens have together, at most
+
+    @property
+    def blocks(self) -> np.ndarray:
+        # Little-endian, as every machine that Numba knows; another one would be told by Numba.
+        return self.text.view("<u8")
+
+    @classmethod
+    def of_words(cls, words: Sequence[str], ends: np.ndarray | None = None) -> Tokens:
+        """Return words as tokens, for all that is done to tokens."""
+        data, offsets = encode(words)
+        text = buffer(len(data))
+        text[: len(data)] = data
+        return cls.of_bytes(text, offsets, ends)
+
+    @classmethod
+    def of_bytes(cls, text: np.ndarray, offsets: np.ndarray, ends: np.ndarray | None) -> Tokens:
+        """Return the words that stand in `text` one after the other as tokens."""
+        places = offsets.astype(np.uint64)
+        spans = (places[:-1] << np.uint64(32)) | places[1:]
+        none = np.zeros(0, np.int64)
+        return cls(text, spans, none if ends is None else ends, int(offsets[-1] - offsets[0]))
+
+
+class Tokenizer:
+    """Cut texts by a named rule, through a table of characters, or by a regular expression."""
+
+    def __init__(
+        self, tokens: str, token_pattern: str | None, min_length: int, lowercase: bool
+    ) -> None:
+        self.rule, self.lowercase = tokens, lowercase
+        self.min_length = min_length if tokens == "words" else 1
+        self.pattern = None if token_pattern is None else _compiled(token_pattern)
+
+    def cut(self, texts: Any) -> Iterator[Tokens]:
+        """Yield the tokens of the texts, chunk by chunk; a long text may go on in the next."""
+        if self.pattern is not None:
+            yield from self._cut_by_pattern(texts)
+            return
+        room = _Room()
+        for data, offsets in _batches(texts, self.lowercase):
+            yield from self._cut_by_table(data, offsets, room)
+
+    def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray, np.ndarray]]:
+        """Yield the tokens of one text, and the characters of it where each starts and ends."""
+        _lengths([text])
+        lowered = text.lower() if self.lowercase else text
+        # The character of the text from which each character of the lower-cased text came.
+        origin = np.arange(len(text) + 1)
+        if len(lowered) != len(text):
+            origin = np.repeat(origin, [*(len(letter.lower()) for letter in text), 1])
+        done = 0
+        if self.pattern is not None:
+            matches = list(self.pattern.finditer(lowered))
+            group = self.pattern.groups
+            words = [match[group] or "" for match in matches]
+            ends = np.array([len(words)])
+            found = np.array([match.span(group) for match in matches], np.int64).reshape(-1, 2)
+            yield Tokens.of_words(words, ends), *_original(found, origin)
+            return
+        for tokens in self.cut([text]):
+            leading = (tokens.text[: tokens.size - 1] & 0xC0) != 0x80  # without the separator
+            before = np.concatenate([[0], np.cumsum(leading)]) + done
+            done = int(before[-1])
+            sides = np.stack([tokens.spans >> np.uint64(32), tokens.spans & np.uint64(0xFFFFFFFF)])
+            yield tokens, *_original(before[sides.astype(np.int64).T], origin)
+
+    def _cut_by_table(self, data: np.ndarray, offsets: np.ndarray, room: _Room) -> Iterator[Tokens]:
+        table = _table(self.rule, self.lowercase, _n_characters(data))
+        ranges, shift = _ranges(self.rule), 32 if self.lowercase else 0
+        cursor = np.array([0, offsets[0], 0, 0], np.int64)  # document, byte, finished, size
+        ends = np.empty(len(offsets) - 1, np.int64)
+        # A separator follows each document.
+        room.reserve(min(CHUNK, int(offsets[-1] - offsets[0]) + len(ends)))
+        while cursor[0] < len(ends):
+            place = cursor[:2].copy()
+            n = scan(
+                data, offsets, cursor, room.size, table, ranges, shift, self.min_length,
+                room.text, room.kinds, room.marks, room.marks.view("<u8"), room.edges, room.spans,
+                ends,
+            )  # fmt: skip
+            if np.array_equal(place, cursor[:2]):  # not even one token fits
+                room.reserve(2 * room.size)
+                continue
+            yield Tokens(room.text, room.spans[: int(n)], ends[: cursor[2]], int(cursor[3]))
+
+    def _cut_by_pattern(self, texts: Any) -> Iterator[Tokens]:
+        assert self.pattern is not None
+        if not isinstance(texts, list):
+            texts = texts.to_pylist()
+        find = self.pattern.findall
+        for start, stop in _groups(_lengths(texts)):
+            lowered = (text.lower() if self.lowercase else text for text in texts[start:stop])
+            found = [find(text) for text in lowered]
+            ends = np.cumsum([len(words) for words in found])
+            yield Tokens.of_words(list(chain.from_iterable(found)), ends)
+
+
+class _Room:
+    """Where folded text and tokens are written, used again for each chunk."""
+
+    def __init__(self) -> None:
+        self.size = -1
+
+    def reserve(self, size: int) -> None:
+        """Make room for the text and the tokens of `size` bytes of text."""
+        if size <= self.size:
+            return
+        if size > MAX_TOKEN:
+            raise DocumentError(
+                f"A document holds more than {MAX_TOKEN:,} bytes without a separator, which cannot "
+                "be a word; leave it out or take other tokens."
+            )
+        self.size = size
+        size *= 2  # lower-casing makes two bytes three at worst
+        self.text, self.kinds, self.marks = buffer(size), buffer(size), buffer(size)
+        self.edges = np.empty(size + 16, np.uint32)
+        self.spans = np.empty(size + 16, np.uint64)
+
+
+def buffer(size: int) -> np.ndarray:
+    """Return room for `size` bytes that can be read in blocks of eight from any place."""
+    return np.empty((size + 31) // 8 * 8, np.uint8)
+
+
+def as_texts(texts: Any) -> Any:
+    """Return texts as a list of str or an Arrow array of large strings without nulls."""
+    if isinstance(texts, str | bytes):
+        raise ParameterError(
+            f"texts is one {type(texts).__name__}, {texts[:20]!r}; it must be a list of texts, "
+            "such as [text]."
+        )
+    if type(texts).__module__.partition(".")[0] != "pyarrow":
+        return texts if isinstance(texts, list) else list(texts)
+    import pyarrow as pa
+
+    if isinstance(texts, pa.ChunkedArray):
+        texts = pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], texts.type)
+    if str(texts.type) not in ("string", "large_string", "string_view", "null"):
+        raise DocumentError(
+            f"texts is an Arrow array of {texts.type}; it must be one of strings: cast it."
+        )
+    texts = texts.cast(pa.large_string())
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise DocumentError(f"texts is an Arrow array that is not valid: {error}.") from error
+    return texts.fill_null("") if texts.null_count else texts
+
+
+def _batches(texts: Any, lowercase: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the UTF-8 bytes of some documents at a time, and where each starts and ends."""
+    if not isinstance(texts, list):
+        yield from _arrow_batches(texts, lowercase)
+        return
+    for start, stop in _groups(_lengths(texts)):
+        yield encode(texts[start:stop], lowercase)
+
+
+def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the buffers of an Arrow array without copying them, where lower-casing allows."""
+    _, offsets, data = texts.buffers()
+    if not len(texts):
+        return
+    offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data or b"", np.uint8)
+    data.flags.writeable = False  # as that of a list is: one type, one compilation
+    contextual = [letter.encode() for letter in CONTEXTUAL] if lowercase else []
+    for start, stop in _groups(np.diff(offsets)):
+        part = data[offsets[start] : offsets[stop]]
+        if part.size and part.max() >= 0x80 and contextual:
+            plain = part.tobytes()
+            if any(letter in plain for letter in contextual):
+                yield from _batches(texts.slice(start, stop - start).to_pylist(), lowercase)
+                continue
+        yield part, offsets[start : stop + 1] - offsets[start]
+
+
+def encode(texts: Sequence[str], lowercase: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return the UTF-8 bytes of texts, and where each starts and ends.
+
+    Halves of surrogate pairs, which no UTF-8 can hold, become question marks. `lowercase` does
+    what the table of characters cannot do.
+    """
+    joined = "".join(texts)
+    if joined.isascii():
+        data, lengths = joined.encode(), map(len, texts)
+    else:
+        if lowercase and any(letter in joined for letter in CONTEXTUAL):
+            texts = [text.lower() for text in texts]
+        parts = [text.encode("utf-8", "replace") for text in texts]
+        data, lengths = b"".join(parts), map(len, parts)
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, len(texts)), out=offsets[1:])
+    return np.frombuffer(data, np.uint8), offsets
+
+
+def _lengths(texts: list[Any]) -> np.ndarray:
+    """Return the length of each text, once each is seen to be one."""
+    if set(map(type, texts)) - {str}:  # much faster than the loop, and so is the usual answer
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DocumentError(
+                    f"texts[{i}] is {text!r:.40}, of type {type(text).__name__}; every text must "
+                    'be a str: leave out what has no text, or put "" in its place.'
+                )
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def _groups(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents of up to CHUNK characters, or of one document that has more."""
+    ends = np.cumsum(lengths)
+    start = 0
+    while start < len(lengths):
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
+        yield start, stop
+        start = stop
+
+
+def _n_characters(data: np.ndarray) -> int:
+    """Return a bound on the code points of valid UTF-8, told from its largest byte."""
+    largest = int(data.max()) if data.size else 0
+    for byte, bound in ((0x80, 0x80), (0xE0, 0x800), (0xF0, 0x10000)):
+        if largest < byte:
+            return bound
+    return 0x110000
+
+
+@lru_cache(maxsize=32)
+def _table(rule: str, lowercase: bool, size: int) -> np.ndarray:
+    """Return, for each character up to `size`, its class << 24 | the character it is folded to.
+
+    Python itself is asked what a letter is and what its lower case is, for all characters at once.
+    """
+    characters = "".join(map(chr, range(size)))
+    if lowercase:
+        for letter in CONTEXTUAL:  # these never come here: any mapping of one to one will do
+            characters = characters.replace(letter, "?")
+        characters = characters.lower()
+    table = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32)
+    for pattern, code in RULES[rule]:
+        for run in re.finditer(pattern, characters):
+            table[run.start() : run.end()] |= np.uint32(code << 24)
+    return table
+
+
+@cache
+def _ranges(rule: str) -> np.ndarray:
+    """Return the first, the number and the class of the ASCII characters of tokens, run by run."""
+    kinds = _table(rule, False, 0x80) >> 24
+    starts = np.flatnonzero(np.diff(kinds, prepend=0))
+    lengths = np.diff(starts, append=len(kinds))
+    runs = np.stack([starts, lengths, kinds[starts]], axis=1)
+    return runs[runs[:, 2] > 0].astype(np.uint8)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, TypeError) as error:
+        raise ParameterError(
+            f"token_pattern is {pattern!r}, which is not a regular expression: {error}."
+        ) from error
+    if compiled.groups > 1:
+        raise ParameterError(
+            f"token_pattern is {pattern!r}, with {compiled.groups} capturing groups; it may have "
+            "one, which is then the token. Write (?:...) for groups that only group."
+        )
+    return compiled
+
+
+def _original(places: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return starts and ends in the text for starts and ends in the lower-cased text."""
+    starts, ends = np.maximum(places, 0).T
+    # A token that ends within the expansion of a character takes that character whole.
+    return origin[starts], np.where(ends > starts, origin[ends - 1] + 1, origin[starts])

@@ -1,0 +1,192 @@
+"""A growing table of words, each numbered as it is first met."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from thresher._kernels.text.vocabulary import fill_slots, hash_tokens, look_up
+from thresher.errors import ModelError
+from thresher.storage import require_tensor
+from thresher.text.tokens import Tokens, buffer
+
+__all__ = ["Vocabulary", "grown", "hash_words", "n_slots", "sorted_order"]
+
+
+class Vocabulary:
+    """Words by number and numbers by word, exactly: equal hashes are told apart by their bytes.
+
+    The kernel only looks up and appends; room for all that a chunk may bring is made before.
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.words = buffer(0)  # UTF-8, one word after the other
+        self.offsets = np.zeros(1, np.int64)
+        self.slots = np.zeros(2 * n_slots(0), np.uint64)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def look_up(self, tokens: Tokens, grow: bool) -> np.ndarray:
+        """Return the number of each token's word; -1 for one that is not known, unless `grow`."""
+        if grow:
+            self._reserve(self.n + len(tokens.spans), self.n_bytes + tokens.size)
+        ids = np.empty(len(tokens.spans), np.int32)
+        self.n = look_up(
+            tokens.text, tokens.blocks, tokens.spans, len(tokens.spans),
+            self.slots, self.words, self.words.view("<u8"), self.offsets, self.n, grow, ids,
+        )  # fmt: skip
+        return ids
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.offsets[self.n])
+
+    def blob(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bytes of all words one after the other, and where each starts and ends."""
+        return self.words[: self.n_bytes], self.offsets[: self.n + 1]
+
+    def since(self, first: int) -> Tokens:
+        """Return the words from number `first` on as tokens."""
+        return Tokens.of_bytes(self.words, self.offsets[first : self.n + 1], None)
+
+    def names(self, first: int = 0) -> list[str]:
+        """Return the words from number `first` on."""
+        blob, offsets = self.blob()
+        return split(blob[offsets[first] :], offsets[first:] - offsets[first])
+
+    def keep(self, kept: np.ndarray) -> None:
+        """Forget all other words, and number those that are kept anew in the same order."""
+        blob, offsets = self.blob()
+        lengths = np.diff(offsets)
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
+        self._fill(blob[np.repeat(kept, lengths)], ends)
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, np.ndarray]) -> Self:
+        """Return the vocabulary of "words" and "word_offsets", once they are seen to be one."""
+        blob = require_tensor(tensors, "words", np.uint8, (None,))
+        offsets = require_tensor(tensors, "word_offsets", np.int64, (None,))
+        if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(blob):
+            raise ModelError(
+                "The model's word offsets do not span its words; the file is damaged: get it anew."
+            )
+        if len(offsets) > 2**31 or np.any(np.diff(offsets) < 0):
+            raise ModelError("The model's word offsets do not rise; the file is damaged.")
+        inside = offsets[:-1][offsets[:-1] < len(blob)]
+        if not _is_utf8(blob) or np.any((blob[inside] & 0xC0) == 0x80):
+            raise ModelError("The model's words are not valid UTF-8; the file is damaged.")
+        made = cls()
+        ids = made.look_up(Tokens.of_bytes(_padded(blob), offsets, None), grow=True)
+        if not np.array_equal(ids, np.arange(len(ids))):
+            twice = made.names()[int(ids[ids != np.arange(len(ids))][0])]
+            raise ModelError(f"The model's vocabulary has {twice!r} twice; the file is damaged.")
+        return made
+
+    def _reserve(self, n: int, n_bytes: int) -> None:
+        self.words = grown(self.words, len(buffer(n_bytes)))
+        self.offsets = grown(self.offsets, n + 1)
+        if len(self.slots) < 2 * n_slots(n):
+            self._hash_anew(n)
+
+    def _fill(self, blob: np.ndarray, offsets: np.ndarray) -> None:
+        self.n, self.words, self.offsets = len(offsets) - 1, _padded(blob), offsets
+        self._hash_anew(self.n)
+
+    def _hash_anew(self, n: int) -> None:
+        self.slots = np.zeros(2 * n_slots(n), np.uint64)
+        fill_slots(self.slots, self.words.view("<u8"), self.offsets, self.n)
+
+
+def n_slots(n: int) -> int:
+    """Return the size of a table of `n` things: a power of two, at most three quarters taken."""
+    return 1 << max(10, (4 * n // 3).bit_length())
+
+
+def grown(array: np.ndarray, size: int, fill: int = 0) -> np.ndarray:
+    """Return the array if it has `size` rows, else a copy with room for twice as many as it had."""
+    if len(array) >= size:
+        return array
+    room = (max(size, 2 * len(array)), *array.shape[1:])
+    # Zeros cost nothing until they are touched.
+    longer = np.full(room, fill, array.dtype) if fill else np.zeros(room, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def hash_words(tokens: Tokens) -> np.ndarray:
+    """Return the 64-bit hash of each token's word, of the version that `HASH_VERSION` names."""
+    hashes = np.empty(len(tokens.spans), np.uint64)
+    hash_tokens(tokens.blocks, tokens.spans, len(hashes), hashes)
+    return hashes
+
+
+def split(blob: np.ndarray, offsets: np.ndarray) -> list[str]:
+    """Return the words that stand one after the other in `blob`."""
+    text = blob.tobytes().decode()
+    if not text.isascii():
+        # Places in characters instead of bytes: those before each byte that starts a character.
+        offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
+    places = offsets.tolist()
+    return [text[start:end] for start, end in pairwise(places)]
+
+
+def sorted_order(blob: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the numbers of the words in the order of their characters, which is that of the bytes.
+
+    Eight bytes are one number: sort by the first eight, then those words that are still alike by
+    their next eight, and so on.
+    """
+    places = _padded(blob)
+    # The big-endian number at every place, though most of them are not where a number may stand.
+    numbers = np.ndarray((len(places) - 7,), ">u8", places, strides=(1,))
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    keys = _keys(numbers, starts, lengths)
+    order = np.argsort(keys)
+    alike, group = _still_alike(keys[order], np.zeros(len(order), np.int64))
+    done = 8
+    while len(alike):
+        words = order[alike]
+        keys = _keys(numbers, starts[words] + done, lengths[words] - done)
+        if done >= lengths[words].max(initial=0):  # they differ only by zeros at the end
+            order[alike] = words[np.lexsort((lengths[words], group))]
+            break
+        inner = np.lexsort((keys, group))
+        order[alike] = words[inner]
+        tied, groups = _still_alike(keys[inner], group[inner])
+        alike, group = alike[tied], groups
+        done += 8
+    return order
+
+
+def _keys(numbers: np.ndarray, starts: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """Return the eight bytes from each start on as numbers; zeros stand for what is not left."""
+    starts = np.where(left > 0, starts, 0)
+    unused = (64 - 8 * np.clip(left, 0, 8)).astype(np.uint64)
+    keys = numbers[starts].astype(np.uint64)
+    return np.where(left > 0, (keys >> unused) << unused, np.uint64(0))
+
+
+def _still_alike(keys: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which places of a sorted array have an equal neighbour, and the group of each."""
+    differs = np.ones(len(keys) + 1, bool)
+    differs[1:-1] = (keys[1:] != keys[:-1]) | (group[1:] != group[:-1])
+    places = np.flatnonzero(~(differs[1:] & differs[:-1]))
+    return places, np.cumsum(differs[:-1])[places]
+
+
+def _padded(blob: np.ndarray) -> np.ndarray:
+    padded = buffer(len(blob))
+    padded[: len(blob)] = blob
+    return padded
+
+
+def _is_utf8(blob: np.ndarray) -> bool:
+    try:
+        blob.tobytes().decode()
+    except UnicodeDecodeError:
+        return False
+    return True

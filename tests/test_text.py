@@ -1,0 +1,738 @@
+"""Text to counts: against scikit-learn, against the slow twin, and at the edges."""
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+import unicodedata
+
+import numba
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import Perceptron
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from naive import text as naive
+from thresher import DocumentError, Linguistics, ModelError, ParameterError
+from thresher._kernels.text.counter import sort_rows
+from thresher.text import TextCounter, TextVectorizer
+from thresher.text import surface as surface_module
+from thresher.text import tokens as tokens_module
+from thresher.text.tokens import Tokens
+from thresher.text.vocabulary import Vocabulary, hash_words, sorted_order
+
+needs_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="far too slow without")
+
+# Words that meet again, letters that change their length in lower case, marks that combine, digits
+# of other scripts, and anything else but halves of surrogate pairs.
+LETTERS = "ab AB\tzZ_09,.;éÉßẞİiIıΣσςΑάК\u0301\u00a0\u2003ǅȺⱥK५²½中文𝒜🙂\U0001e900\x00\x1c\n"
+anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+familiar = st.text(st.sampled_from(LETTERS), max_size=60)
+words = ["rose", "is", "a", "ROSE", "Σίσυφος", "antidisestablish", "antidisestablished"]
+sentences = st.lists(st.sampled_from(words), max_size=12).map(" ".join)
+texts_lists = st.lists(st.one_of(anything, familiar, sentences), max_size=6)
+
+OPTIONS = [
+    {},
+    {"lowercase": False},
+    {"min_length": 1},
+    {"min_length": 5},
+    {"tokens": "book"},
+    {"tokens": "whitespace"},
+    {"token_pattern": r"(?u)\b\w+\b"},
+    {"token_pattern": r"a(.?)"},
+    {"ngram_range": (1, 2)},
+    {"ngram_range": (2, 2), "tokens": "book"},
+    {"ngram_range": (2, 4), "min_length": 1},
+    {"char_ngram_range": (1, 3)},
+    {"char_ngram_range": (4, 4), "tokens": "whitespace"},
+    {"hashing_bits": 4},
+    {"hashing_bits": 20, "ngram_range": (2, 3)},
+    {"hashing_bits": 18, "char_ngram_range": (2, 3)},
+]
+
+
+class Shortening:
+    """Linguistics small enough to be seen through: drops "is", folds words to two letters."""
+
+    def fold(self, words):
+        return [None if word == "is" else word[:2] for word in words]
+
+
+FOLDED = [
+    {"linguistics": Shortening()},
+    {"linguistics": Shortening(), "ngram_range": (1, 3)},
+    {"linguistics": Shortening(), "char_ngram_range": (2, 3)},
+    {"linguistics": Shortening(), "hashing_bits": 10, "ngram_range": (1, 2)},
+]
+
+
+def name_of(options):
+    return ",".join(f"{name}={value}" for name, value in options.items()) or "default"
+
+
+def dicts(rows):
+    """Return rows as dictionaries, which keep the order of the columns."""
+    return [
+        dict(zip(rows.indices[a:b].tolist(), rows.values[a:b].tolist(), strict=True))
+        for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    ]
+
+
+def same_rows(ours, others):
+    return all(np.array_equal(a, b) for a, b in zip(ours, others, strict=True))
+
+
+def same_counts(first, second, texts, **options):
+    return same_rows(first.count(texts, **options), second.count(texts, **options))
+
+
+# -- against the slow twin
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@given(first=texts_lists, second=texts_lists, third=texts_lists)
+def test_counter_is_its_twin(options, first, second, third):
+    counter, twin = TextCounter(**options), naive.Counter(**options)
+    for texts, grow in ((first, True), (second, False), (third, True)):
+        rows = counter.count(texts, grow=grow)
+        assert dicts(rows) == twin.count(texts, grow=grow)
+        assert rows.n_columns == counter.n_features
+        assert [list(one) for one in dicts(rows)] == [list(one) for one in twin.count(texts, False)]
+    if "hashing_bits" not in options:
+        assert counter.feature_names() == twin.names()
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@given(texts=texts_lists, chunk=st.integers(1, 40))
+def test_neither_chunks_nor_batches_matter(options, texts, chunk):
+    whole, cut, pieces = (TextCounter(**options) for _ in range(3))
+    expected = whole.count(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens_module, "CHUNK", chunk)
+        patch.setattr(surface_module, "MAX_WORDS", 3)
+        assert same_rows(cut.count(texts)[:3], expected[:3])
+        assert cut.spans("".join(texts)) == whole.spans("".join(texts))
+    assert [dicts(pieces.count([text]))[0] for text in texts] == dicts(expected)
+    if "hashing_bits" not in options:
+        assert whole.feature_names() == cut.feature_names() == pieces.feature_names()
+
+
+@given(st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20))))
+def test_vocabulary_is_a_dictionary(batches):
+    vocabulary, numbers = Vocabulary(), {}
+    for number, words in enumerate(batches):
+        grow = number % 3 != 1
+        found = vocabulary.look_up(Tokens.of_words(words), grow)
+        assert found.tolist() == naive.look_up(words, numbers, grow)
+    assert vocabulary.names() == list(numbers)
+    kept = np.arange(len(numbers)) % 2 == 0
+    vocabulary.keep(kept)
+    names = [word for word, keep in zip(numbers, kept, strict=True) if keep]
+    assert vocabulary.names() == names
+    assert vocabulary.look_up(Tokens.of_words(list(numbers)), False).tolist() == [
+        names.index(word) if word in names else -1 for word in numbers
+    ]
+
+
+@given(st.lists(st.text(st.sampled_from("ab\x00é中"), max_size=30), unique=True))
+def test_words_are_sorted_by_their_bytes(words):
+    vocabulary = Vocabulary()
+    vocabulary.look_up(Tokens.of_words(words), grow=True)
+    order = sorted_order(*vocabulary.blob())
+    assert [words[i] for i in order] == sorted(words)
+
+
+@given(st.data())
+def test_rows_are_sorted_as_python_sorts(data):
+    rows = data.draw(st.lists(st.dictionaries(st.integers(0, 99), st.integers(1, 2**31 - 1))))
+    rank = np.array(data.draw(st.permutations(range(100))), np.int32) - 20
+    rank[rank < 0] = -1
+    indptr = np.cumsum([0, *map(len, rows)])
+    indices = np.array([column for row in rows for column in row], np.int32)
+    counts = np.array([n for row in rows for n in row.values()], np.int32)
+    out_indptr = np.zeros_like(indptr)
+    out_indices, out = np.empty_like(indices), np.empty_like(counts)
+    sort_rows(indptr, indices, counts, rank, 2, np.empty(65, np.int32),
+              *np.empty((2, 101), np.uint64), out_indptr, out_indices, out)  # fmt: skip
+    for row, a, b in zip(rows, out_indptr[:-1], out_indptr[1:], strict=True):
+        expected = sorted((int(rank[column]), n) for column, n in row.items() if rank[column] >= 0)
+        assert list(zip(out_indices[a:b].tolist(), out[a:b].tolist(), strict=True)) == expected
+
+
+# -- the hash, for ever
+
+
+GOLDEN = {
+    "": 0x0,
+    "a": 0x6CB5304ED4D6B384,
+    "rose": 0x29B2D011715A82D6,
+    "antidisestablishmentarianism": 0xAFF3664EC31E769,
+    "naïve": 0x915F30010A6E1F82,
+    "日本語": 0xFCE0805DE1E0BEDC,
+    "\x00": 0x873E6848283318EB,
+}
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40)))
+def test_hash_is_its_twin(words):
+    assert hash_words(Tokens.of_words(words)).tolist() == list(map(naive.hash_word, words))
+
+
+def test_hash_never_changes():
+    assert hash_words(Tokens.of_words(list(GOLDEN))).tolist() == list(GOLDEN.values())
+    triples = TextCounter(hashing_bits=30, ngram_range=(3, 3)).count(["one rose is one rose"])
+    assert triples.indices.tolist() == [1061340868, 264795991, 39079910]
+
+
+def test_hashes_spread_evenly():
+    words = [f"{prefix}{n}" for prefix in ("", "w", "aaaaaaaaaaaa") for n in range(20_000)]
+    hashes = hash_words(Tokens.of_words(words))
+    assert len(np.unique(hashes)) == len(words)
+    for shift in (0, 20, 54):  # low, middle and high bits
+        load = np.bincount((hashes >> np.uint64(shift)).astype(np.int64) & 1023, minlength=1024)
+        chi_square = np.sum((load - load.mean()) ** 2 / load.mean())
+        assert 850 < chi_square < 1220  # within four standard deviations of 1023
+
+
+# -- against scikit-learn
+
+
+def assert_same_as_sklearn(ours, theirs, texts, others):
+    try:
+        expected = theirs.fit_transform(texts)
+    except ValueError:
+        with pytest.raises(ValueError):
+            ours.fit_transform(texts)
+        return
+    found = ours.fit_transform(texts)
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    assert ours.vocabulary_ == theirs.vocabulary_
+    assert found.dtype == expected.dtype
+    assert found.has_sorted_indices
+    assert found.toarray().tolist() == expected.toarray().tolist()
+    assert ours.transform(others).toarray().tolist() == theirs.transform(others).toarray().tolist()
+    assert clone(ours).fit(texts).transform(others).toarray().tolist() == (
+        theirs.transform(others).toarray().tolist()
+    )
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (2, 3)])
+@given(texts=texts_lists, others=texts_lists)
+def test_equal_to_count_vectorizer(ngram_range, lowercase, texts, others):
+    options = {"ngram_range": ngram_range, "lowercase": lowercase}
+    ours, theirs = TextVectorizer(**options), CountVectorizer(**options)
+    assert_same_as_sklearn(ours, theirs, texts, others)
+
+
+@pytest.mark.parametrize("char_range", [(1, 1), (2, 4), (5, 6)])
+@given(texts=texts_lists, others=texts_lists)
+def test_equal_to_char_wb(char_range, texts, others):
+    ours = TextVectorizer(tokens="whitespace", char_ngram_range=char_range)
+    theirs = CountVectorizer(analyzer="char_wb", ngram_range=char_range)
+    assert_same_as_sklearn(ours, theirs, texts, others)
+
+
+@pytest.mark.parametrize("pattern", [r"(?u)\b\w\w+\b", r"\S", r"(\w)\w", r"x*"])
+@given(texts=texts_lists, others=texts_lists)
+def test_equal_with_a_token_pattern(pattern, texts, others):
+    ours, theirs = TextVectorizer(token_pattern=pattern), CountVectorizer(token_pattern=pattern)
+    assert_same_as_sklearn(ours, theirs, texts, others)
+
+
+@given(
+    texts=st.lists(sentences, min_size=1, max_size=20),
+    min_df=st.one_of(st.integers(1, 3), st.floats(0, 0.5)),
+    max_df=st.one_of(st.integers(2, 5), st.floats(0.3, 1.0)),
+    max_features=st.one_of(st.none(), st.integers(1, 4)),
+)
+def test_equal_with_limits(texts, min_df, max_df, max_features):
+    options = {"min_df": min_df, "max_df": max_df, "max_features": max_features}
+    ours, theirs = TextVectorizer(**options), CountVectorizer(**options)
+    assert_same_as_sklearn(ours, theirs, texts, texts)
+
+
+@pytest.mark.corpus
+@needs_jit
+def test_equal_on_a_corpus(data_dir):
+    import tarfile
+
+    with tarfile.open(data_dir / "20newsgroups" / "20news-bydate.tar.xz") as archive:
+        files = (archive.extractfile(one) for one in archive if one.isfile())
+        texts = [next(files).read().decode("latin-1") for _ in range(1500)]
+    ours, theirs = TextVectorizer(max_features=9999), CountVectorizer(max_features=9999)
+    expected, found = theirs.fit_transform(texts), ours.fit_transform(texts)
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    assert (found != expected).nnz == 0
+    assert (ours.transform(texts[::7]) != expected[::7]).nnz == 0
+
+
+def test_only_two_letters_need_their_neighbours_to_become_lower_case():
+    for number in range(sys.maxunicode + 1):
+        letter = chr(number)
+        lowered = letter.lower()
+        if unicodedata.category(letter) != "Cs" and letter not in tokens_module.CONTEXTUAL:
+            assert len(lowered) == 1
+            assert lowered.lower() == lowered
+            if lowered != letter:
+                assert f"a{letter}b {letter}".lower() == f"a{lowered}b {lowered}"
+
+
+# -- as part of scikit-learn
+
+
+def test_in_a_pipeline_and_a_grid():
+    texts = ["wheat and corn", "gold ore", "corn harvest", "gold price"] * 5
+    y = [0, 1, 0, 1] * 5
+    grid = GridSearchCV(
+        make_pipeline(TextVectorizer(), Perceptron()),
+        {"textvectorizer__ngram_range": [(1, 1), (1, 2)], "textvectorizer__min_df": [1, 2]},
+        cv=2,
+    ).fit(texts, y)
+    assert grid.best_score_ == 1.0
+    assert grid.predict(["corn", "gold"]).tolist() == [0, 1]
+    names = grid.best_estimator_[:-1].get_feature_names_out()
+    assert "corn" in names
+
+
+def test_vectorizer_can_be_cloned_copied_and_pickled():
+    vectorizer = TextVectorizer(ngram_range=(1, 2), linguistics=Linguistics(stem=True), min_df=1)
+    again = clone(vectorizer)
+    assert again.get_params(deep=False).keys() == vectorizer.get_params(deep=False).keys()
+    assert again.ngram_range == (1, 2)
+    expected = vectorizer.fit_transform(["roses rose", "a rose"]).toarray()
+    for other in (copy.deepcopy(vectorizer), pickle.loads(pickle.dumps(vectorizer))):
+        assert np.array_equal(other.transform(["roses rose", "a rose"]).toarray(), expected)
+
+
+def test_tags_and_state_before_fitting():
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils import get_tags
+    from sklearn.utils.validation import check_is_fitted
+
+    vectorizer = TextVectorizer()
+    assert get_tags(vectorizer).input_tags.string
+    assert not get_tags(vectorizer).input_tags.two_d_array
+    for use in (lambda: vectorizer.transform(["a"]), lambda: check_is_fitted(vectorizer)):
+        with pytest.raises(NotFittedError):
+            use()
+    check_is_fitted(vectorizer.fit(["a rose"]))
+
+
+def test_hashing_vectorizer_needs_no_vocabulary():
+    vectorizer = TextVectorizer(hashing_bits=6, dtype=np.float32)
+    counts = vectorizer.fit_transform(["a rose is a rose"])
+    assert counts.shape == (1, 64)
+    assert counts.dtype == np.float32
+    assert (vectorizer.transform(["rose is rose"]) != counts).nnz == 0
+    assert vectorizer.get_feature_names_out()[3] == "#3"
+
+
+def test_counting_imports_neither_scikit_learn_nor_scipy_sparse():
+    program = (
+        "import sys; from thresher.text import TextCounter; TextCounter().count(['a rose']);"
+        "print([name for name in ('sklearn', 'scipy.sparse', 'pandas') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout == "[]\n", run.stderr
+
+
+# -- Arrow
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@given(texts=texts_lists, cut=st.integers(0, 3))
+def test_arrow_arrays_count_as_lists(kind, texts, cut):
+    array = pa.array(["before", *texts, "after"], kind).slice(1, len(texts))
+    assert same_rows(TextCounter().count(array), TextCounter().count(texts))
+    assert same_rows(TextCounter().count(array[cut:]), TextCounter().count(texts[cut:]))
+    chunked = pa.chunked_array([array[:cut], array[cut:]])
+    assert same_rows(TextCounter().count(chunked), TextCounter().count(texts))
+    pattern = TextCounter(token_pattern=r"\w")
+    assert same_counts(pattern, TextCounter(token_pattern=r"\w"), texts)
+    assert dicts(pattern.count(array)) == dicts(pattern.count(texts))
+
+
+def test_missing_texts_of_an_arrow_array_are_empty():
+    # A null may hide bytes that are not to be counted.
+    data, offsets = pa.py_buffer(b"hiddenrose"), pa.py_buffer(np.array([0, 6, 10], np.int32))
+    array = pa.Array.from_buffers(pa.string(), 2, [pa.py_buffer(b"\x02"), offsets, data])
+    assert array.to_pylist() == [None, "rose"]
+    counter = TextCounter()
+    assert dicts(counter.count(array)) == [{}, {0: 1.0}]
+    assert counter.feature_names() == ["rose"]
+    assert counter.count(pa.nulls(3)).n_rows == 3
+
+
+def test_invalid_arrow_arrays_are_refused():
+    buffers = [None, pa.py_buffer(np.array([0, 2], np.int32)), pa.py_buffer(b"a\xff")]
+    with pytest.raises(DocumentError, match="UTF"):
+        TextCounter().count(pa.Array.from_buffers(pa.string(), 1, buffers))
+    with pytest.raises(DocumentError, match="Arrow array of int64; it must be one of strings"):
+        TextCounter().count(pa.array([1, 2]))
+
+
+# -- large and many
+
+
+@needs_jit
+def test_a_document_of_50_megabytes():
+    counter = TextCounter(ngram_range=(1, 2))
+    indptr, _, counts = counter.count_exactly(["ab " * 17_000_000, "ab"])
+    assert counts.tolist() == [17_000_000, 16_999_999, 1]
+    assert indptr.tolist() == [0, 2, 3]
+
+
+@needs_jit
+def test_a_word_of_50_megabytes():
+    counter = TextCounter()
+    rows = counter.count(["x" * 50_000_000 + " yy", "X" * 50_000_000])
+    assert dicts(rows) == [{0: 1.0, 1: 1.0}, {0: 1.0}]
+    assert [len(name) for name in counter.feature_names()] == [50_000_000, 2]
+
+
+def test_a_word_of_more_than_is_possible(monkeypatch):
+    monkeypatch.setattr(tokens_module, "CHUNK", 8)
+    monkeypatch.setattr(tokens_module, "MAX_TOKEN", 64)
+    assert TextCounter().count(["x" * 50]).values.tolist() == [1.0]
+    with pytest.raises(DocumentError, match="more than 64 bytes without a separator"):
+        TextCounter().count(["x" * 100])
+
+
+@needs_jit
+def test_a_million_empty_documents():
+    rows = TextCounter().count([""] * 1_000_000)
+    assert rows.n_rows == 1_000_000
+    assert rows.indptr[-1] == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"ngram_range": (1, 2)}, {"hashing_bits": 8}], ids=name_of)
+@pytest.mark.parametrize("texts", [[], [""], ["", " \n", "?!"], ["", "rose", ""]])
+def test_empty_documents(options, texts):
+    rows = TextCounter(**options).count(texts)
+    assert rows.n_rows == len(texts)
+    assert rows.values.sum() == ("rose" in texts)
+
+
+def test_halves_of_surrogate_pairs_separate():
+    counter = TextCounter()
+    counter.count(["rose\ud800bush"])
+    assert counter.feature_names() == ["rose", "bush"]
+    assert counter.spans("\ud800rose") == [(1, 5, 0)]
+
+
+# -- threads
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+def test_any_number_of_threads_counts_alike(options):
+    texts = [f"A rose is word{n % 37} a Rose, is it? {n}" * (n % 5) for n in range(200)]
+    counter = TextCounter(**options)
+    counter.count(texts[::2])
+    expected = counter.count(texts, grow=False)
+    for threads in (2, 3, 7):
+        assert same_rows(counter.count(texts, grow=False, threads=threads), expected)
+    assert counter.count([], grow=False, threads=2).n_rows == 0
+    array = pa.array(texts)
+    assert same_rows(counter.count(array, grow=False, threads=2), expected)
+
+
+# -- pruning
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@given(texts=texts_lists, seed=st.integers(0, 99))
+def test_pruned_columns_are_those_that_were_kept(options, texts, seed):
+    if "hashing_bits" in options:
+        return
+    counter = TextCounter(**options)
+    before = dicts(counter.count(texts))
+    names = counter.feature_names()
+    keep = np.random.default_rng(seed).random(len(names)) < 0.5
+    counter.prune(keep)
+    kept = [name for name, one in zip(names, keep, strict=True) if one]
+    new = {old: number for number, old in enumerate(np.flatnonzero(keep).tolist())}
+    assert counter.feature_names() == kept
+    after = [{new[c]: n for c, n in row.items() if c in new} for row in before]
+    assert dicts(counter.count(texts, grow=False)) == after
+    # What was forgotten comes back at the end, and what was kept stays.
+    counter.count(texts)
+    assert counter.feature_names()[: len(kept)] == kept
+    assert sorted(counter.feature_names()) == sorted(names)
+
+
+def test_pruning_forgets_what_nothing_is_made_of():
+    counter = TextCounter(ngram_range=(3, 3))
+    counter.count(["one two three four five", "six seven eight"])
+    counter.prune(np.array([True, False, False, False]))
+    _, tensors = counter.state()
+    assert bytes(tensors["words"]) == b"onetwothree"
+    assert tensors["pairs"].tolist() == [[0, 1], [-1, 2]]
+    counter.prune(np.array([False]))
+    assert counter.n_features == 0
+    assert counter.state()[1]["words"].size == 0
+
+
+@pytest.mark.parametrize("keep", [[True], [1, 0], np.ones((1, 2), bool)])
+def test_a_mask_that_does_not_fit_is_refused(keep):
+    counter = TextCounter()
+    counter.count(["a rose is"])
+    with pytest.raises(ParameterError, match="one bool for each of the 2 columns"):
+        counter.prune(keep)
+
+
+def test_hashed_columns_cannot_be_pruned():
+    with pytest.raises(ParameterError, match="leave hashing_bits out"):
+        TextCounter(hashing_bits=3).prune(np.ones(8, bool))
+
+
+# -- state
+
+LANGUAGE = {"linguistics": Linguistics(stop_words=["is"], stem=True), "ngram_range": (1, 2)}
+
+
+@pytest.mark.parametrize("options", [*OPTIONS, LANGUAGE], ids=name_of)
+@given(first=texts_lists, second=texts_lists)
+def test_a_saved_counter_goes_on_as_it_was(options, first, second):
+    counter = TextCounter(**options)
+    counter.count(first)
+    if "hashing_bits" not in options:
+        counter.prune(np.arange(counter.n_features) % 3 != 1)
+    header, tensors = counter.state()
+    again = TextCounter.from_state(json.loads(json.dumps(header)), tensors)
+    assert same_counts(again, counter, first + second, grow=False)
+    assert same_counts(again, counter, second + first)
+    assert same_states(again, counter)
+
+
+def same_states(first, second):
+    (header, tensors), (other_header, other_tensors) = first.state(), second.state()
+    same = [np.array_equal(tensors[name], other_tensors[name]) for name in tensors]
+    return header == other_header and tensors.keys() == other_tensors.keys() and all(same)
+
+
+def test_the_same_history_gives_the_same_state():
+    texts = ["a rose is a rose", "is it", "Ein Röslein, Röslein"]
+    first, second = TextCounter(ngram_range=(1, 3)), TextCounter(ngram_range=(1, 3))
+    first.count(texts)
+    for text in texts:
+        second.count([text])
+    assert same_states(first, second)
+
+
+def damaged(name, change):
+    return lambda header, tensors: tensors.__setitem__(name, change(tensors[name]))
+
+
+def changed(name, value):
+    return lambda header, tensors: header.__setitem__(name, value)
+
+
+def at(place, value):
+    def change(array):
+        array = array.copy()
+        array[place] = value
+        return array
+
+    return change
+
+
+DAMAGES = {
+    "words too short": (damaged("words", lambda a: a[:-1]), "do not span"),
+    "offset too high": (damaged("word_offsets", at(-1, 99)), "do not span"),
+    "offset falls": (damaged("word_offsets", at(1, 11)), "do not rise"),
+    "offset below zero": (damaged("word_offsets", at(1, -3)), "do not rise"),
+    "no offset": (damaged("word_offsets", lambda a: a[:0]), "do not span"),
+    "offset type": (damaged("word_offsets", lambda a: a.astype(np.int32)), "int64 belongs"),
+    "not UTF-8": (damaged("words", at(0, 0xFF)), "not valid UTF-8"),
+    "half a letter": (damaged("word_offsets", at(1, 3)), "not valid UTF-8"),
+    "word twice": (damaged("words", lambda a: np.tile(a[:5], 2)), "twice"),
+    "pair of no word": (damaged("pairs", at((0, 1), 2)), "values up to 1"),
+    "pair of no pair": (damaged("pairs", at((0, 0), -1)), "n-grams it lacks"),
+    "pair with a pair": (damaged("pairs", at((0, 1), -1)), "n-grams it lacks"),
+    "pair too long": (damaged("pairs", lambda a: np.int32([[0, 1], [-1, 1]])), "more than 2"),
+    "pair twice": (damaged("pairs", lambda a: np.tile(a, (2, 1))), "twice"),
+    "column of nothing": (damaged("nodes", at(0, 7)), "values up to 1"),
+    "column of no pair": (damaged("nodes", at(0, -9)), "values from"),
+    "column twice": (damaged("nodes", at(0, 1)), "not all different"),
+    "no words": (lambda header, tensors: tensors.pop("words"), "lacks the tensor 'words'"),
+    "no nodes": (lambda header, tensors: tensors.pop("nodes"), "lacks the tensor 'nodes'"),
+    "newer format": (changed("version", 2), "version 2"),
+    "newer hash": (changed("hash_version", 9), "hash_version 9"),
+    "no rule": (changed("tokens", "syllables"), "makes no sense"),
+    "no range": (changed("ngram_range", [2, 1]), "makes no sense"),
+    "other range": (changed("ngram_range", [2, 2]), "n-grams of 2 to 2 words"),
+    "half a range": (changed("char_ngram_range", [2]), "makes no sense"),
+    "no lowercase": (lambda header, tensors: header.pop("lowercase"), "'lowercase' is missing"),
+    "no pattern": (changed("token_pattern", "("), "makes no sense"),
+    "no language": (changed("linguistics", {}), "language"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_state_is_refused(damage):
+    counter = TextCounter(ngram_range=(1, 2))
+    counter.count(["éééé éé" if damage == "half a letter" else "roses rosen"])
+    header, tensors = counter.state()
+    change, sentence = DAMAGES[damage]
+    change(header, tensors)
+    with pytest.raises(ModelError, match=sentence):
+        TextCounter.from_state(header, tensors)
+
+
+def test_linguistics_without_a_state_cannot_be_saved():
+    with pytest.raises(ModelError, match="has no `state`"):
+        TextCounter(linguistics=Shortening()).state()
+
+
+# -- spans
+
+
+def columns_of(counter, text):
+    return naive.count([column for _, _, column in counter.spans(text)])
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@given(text=st.one_of(anything, familiar, sentences), known=texts_lists)
+def test_spans_are_what_is_counted(options, text, known):
+    counter = TextCounter(**options)
+    counter.count(known)
+    assert columns_of(counter, text) == dicts(counter.count([text], grow=False))[0]
+    assert all(0 <= start <= end <= len(text) for start, end, _ in counter.spans(text))
+
+
+@pytest.mark.parametrize("tokens", ["words", "book", "whitespace"])
+@given(text=st.one_of(anything, familiar, sentences))
+def test_a_span_holds_its_word(tokens, text):
+    if "Σ" in text:  # whose lower case, torn from its word, is another
+        text = text.replace("Σ", "σ")
+    counter = TextCounter(tokens=tokens, min_length=1)
+    counter.count([text])
+    names = counter.feature_names()
+    for start, end, column in counter.spans(text):
+        assert names[column] in text[start:end].lower()
+        assert len(text[start:end].lower()) - len(names[column]) <= 2  # half of an İ at each end
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "expected"),
+    [
+        ({}, "My ROSE!", [("My", -1), ("ROSE", 0)]),
+        ({}, "İstanbul ROSE", [("stanbul", -1), ("ROSE", 0)]),
+        ({"min_length": 1}, "İ ROSE", [("İ", -1), ("ROSE", 0)]),
+        ({"ngram_range": (1, 2)}, "my rose is", [("my", -1), ("rose", 0), ("my rose", -1),
+                                                 ("is", 1), ("rose is", 2)]),
+        ({"ngram_range": (2, 2)}, "Rose,\nis it", [("Rose,\nis", 0), ("is it", -1)]),
+        ({"linguistics": Shortening(), "ngram_range": (2, 2)}, "a ROSE is a rosy rose",
+         [("ROSE is a rosy", 0), ("rosy rose", 0)]),
+        ({"char_ngram_range": (5, 5)}, "Rose tree", [("Rose", 0), ("Rose", 1), ("tree", -1),
+                                                      ("tree", -1)]),
+        ({"token_pattern": r"r(os)e"}, "a ROSE", [("OS", 0)]),
+    ],
+)  # fmt: skip
+def test_spans_stand_in_the_original_text(options, text, expected):
+    counter = TextCounter(**options)
+    counter.count(["rose is rose"])
+    assert [(text[start:end], column) for start, end, column in counter.spans(text)] == expected
+
+
+def test_hashed_columns_can_be_named_from_the_text():
+    counter = TextCounter(hashing_bits=22)
+    text = "A Rose is a rose"
+    names = {column: text[start:end].lower() for start, end, column in counter.spans(text)}
+    rows = counter.count([text])
+    assert sorted(names[column] for column in rows.indices.tolist()) == ["is", "rose"]
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"tokens": "syllables"}, "tokens is 'syllables'; it must be one of 'words'"),
+        ({"min_length": 0}, "min_length is 0; it must be a whole number from 1"),
+        ({"min_length": 1.5}, "min_length is 1.5"),
+        ({"ngram_range": (2, 1)}, r"ngram_range is \(2, 1\)"),
+        ({"ngram_range": (0, 1)}, r"ngram_range is \(0, 1\)"),
+        ({"ngram_range": 2}, "ngram_range is 2"),
+        ({"char_ngram_range": (1, 2, 3)}, "char_ngram_range"),
+        ({"char_ngram_range": (2, 3), "ngram_range": (1, 2)}, "give one of them"),
+        ({"hashing_bits": 31}, "hashing_bits is 31; it must be a whole number from 1 to 30"),
+        ({"token_pattern": "("}, "not a regular expression"),
+        ({"token_pattern": "(a)(b)"}, "2 capturing groups"),
+        ({"linguistics": "english"}, "must have a method `fold`"),
+    ],
+)
+def test_parameters_that_make_no_sense(options, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        TextCounter(**options)
+    with pytest.raises(ParameterError, match=sentence):
+        TextVectorizer(**options).fit(["a rose"])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"min_df": 0}, "min_df is 0"),
+        ({"max_df": 1.5}, "max_df is 1.5"),
+        ({"max_features": 0}, "max_features is 0"),
+        ({"min_df": 3, "max_df": 1}, "at most 1 and at least 3 of 2 texts"),
+        ({"min_df": 2, "hashing_bits": 8}, "no feature can be left out"),
+    ],
+)
+def test_limits_that_make_no_sense(options, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        TextVectorizer(**options).fit(["a rose", "a rose"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "sentence"),
+    [
+        ("a rose", ParameterError, "texts is one str, 'a rose'; it must be a list of texts"),
+        (b"a rose", ParameterError, "texts is one bytes"),
+        (["a rose", None], DocumentError, r"texts\[1\] is None, of type NoneType"),
+        ([b"a rose"], DocumentError, r"texts\[0\] is b'a rose', of type bytes"),
+        (["a", float("nan")], DocumentError, r"texts\[1\] is nan"),
+    ],
+)
+def test_texts_that_are_none(texts, error, sentence):
+    for count in (TextCounter().count, TextVectorizer().fit, TextCounter(token_pattern="a").count):
+        with pytest.raises(error, match=sentence):
+            count(texts)
+    with pytest.raises(DocumentError, match=r"texts\[0\] is None"):
+        TextCounter().spans(None)
+
+
+def test_nothing_to_learn_from():
+    with pytest.raises(DocumentError, match="No token was found in 2 texts"):
+        TextVectorizer().fit(["?", ""])
+    with pytest.raises(DocumentError, match="None of 2 features"):
+        TextVectorizer(min_df=2).fit(["rose", "bush"])
+    with pytest.raises(ParameterError, match="threads is 0"):
+        TextCounter().count(["a"], threads=0)
+
+
+def test_linguistics_that_fail_leave_the_counter_whole():
+    class Failing(Shortening):
+        fails = True
+
+        def fold(self, words):
+            if self.fails:
+                raise KeyboardInterrupt
+            return super().fold(words)
+
+    failing = Failing()
+    counter = TextCounter(linguistics=failing)
+    with pytest.raises(KeyboardInterrupt):
+        counter.count(["a rose is"])
+    failing.fails = False
+    assert dicts(counter.count(["a rose is"])) == [{0: 1.0}]
