@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from thresher.cli import _common as common
 
 if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.documents import Documents
     from thresher.evaluation import Evaluation
 
 
@@ -28,6 +31,12 @@ def evaluate(
     top: Annotated[
         int, typer.Option("--top", min=0, help="Categories to show, the largest first; 0: all.")
     ] = 20,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            "--report", metavar="FILE", help="Also write an HTML page to look at in a browser."
+        ),
+    ] = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
@@ -37,12 +46,43 @@ def evaluate(
     categorizer.threads = threads
     documents = common.open_documents(data, text, labels, separator, format, on_error, split="test")
     with common.progress() as progress:
-        result = categorizer.evaluate(documents, progress=progress)
+        if report is None:
+            result = categorizer.evaluate(documents, progress=progress)
+        else:
+            result = write_report(report, categorizer, documents, model, data, progress)
     common.report_reading(documents)
     if json:
         common.show_json(result.to_dict())
     else:
         show_table(result, top)
+
+
+def write_report(
+    path: str,
+    categorizer: Categorizer,
+    documents: Documents,
+    model: str,
+    data: list[str] | None,
+    progress: Callable[[str, int, float | None], None],
+) -> Evaluation:
+    """Measure and write the page, which tells today's date and the names as they were given."""
+    from datetime import date
+
+    from thresher import report
+
+    source = " ".join(data or ["-"]).replace("\n", " ")
+    title = "standard input" if source == "-" else source
+    result = report.write_report(
+        path,
+        categorizer,
+        documents,
+        title=title,
+        date=date.today().isoformat(),
+        made={"Model": model, "Documents": title},
+        progress=progress,
+    )
+    common.say(f"The report is in {path}.")
+    return result
 
 
 COLUMNS = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,10 @@ class Evaluation:
         ranking.
     exact_match : float
         Share of the documents that got exactly their labels; the accuracy, when each has one.
+    scores, decisions : array of shape (documents, categories), or None
+        What was measured, as it was given.
+    positives : Positives or None
+        The documents that belong to each category.
 
     Examples
     --------
@@ -70,6 +75,9 @@ class Evaluation:
     macro: dict[str, float]
     pooled: dict[str, float]
     exact_match: float
+    scores: np.ndarray | None = field(default=None, repr=False)
+    decisions: np.ndarray | None = field(default=None, repr=False)
+    positives: Positives | None = field(default=None, repr=False)
 
     def table(self) -> list[dict[str, Any]]:
         """Return one row per category: its name and, by name, each measure."""
@@ -90,6 +98,24 @@ class Evaluation:
             "categories": self.table(),
         }
         return _without_nan(found)  # type: ignore[no-any-return]
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write a page to look at in a browser.
+
+        It shows the figures, each category's precision and recall at every threshold, and the
+        confusions. `thresher.report.write_report` adds what only a model and its documents can
+        tell: the strongest words, and the worst errors explained.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file to write.
+        **options
+            What `thresher.report.Report` takes: `title`, `date`, `decisions`, `made`...
+        """
+        from thresher.report import Report
+
+        Report(self, **options).save(path)
 
     def __str__(self) -> str:
         return _as_text(self)
@@ -157,7 +183,9 @@ def evaluate(
             _add_adjusted(found, micro, scores, positives, (training_scores, training_labels))
     macro = _macro(found, positives.counts > 0)
     exact = _exact_match(decisions, positives)
-    return Evaluation(names, len(decisions), table, found, micro, macro, pooled, exact)
+    averages = micro, macro, pooled
+    measured = scores, decisions, positives
+    return Evaluation(names, len(decisions), table, found, *averages, exact, *measured)
 
 
 def adjusted_thresholds(

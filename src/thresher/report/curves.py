@@ -1,0 +1,119 @@
+"""What moving the threshold of a category would do, in few enough points to fit on a page."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thresher._ranking import CutPoints, Positives, midpoint, rankings
+from thresher.decisions import Decisions
+from thresher.evaluation import Evaluation
+
+__all__ = ["ThresholdCurve", "threshold_curves"]
+
+
+class ThresholdCurve(NamedTuple):
+    """Decisions in one category at some thresholds, rising; the last assigns nothing."""
+
+    thresholds: np.ndarray
+    assigned: np.ndarray  # documents above each threshold
+    hits: np.ndarray  # those of them that belong
+    n_positives: int
+    chosen: int  # which of the points is the one that was decided by
+
+    @property
+    def precision(self) -> np.ndarray:
+        """Share of the assigned that belong; 1 where nothing is assigned, as the curve begins."""
+        found: np.ndarray = np.where(self.assigned, self.hits / np.maximum(self.assigned, 1), 1.0)
+        return found
+
+    @property
+    def recall(self) -> np.ndarray:
+        """Share of those that belong which are assigned."""
+        found: np.ndarray = self.hits / self.n_positives
+        return found
+
+
+def threshold_curves(
+    evaluation: Evaluation, decisions: Decisions, most: int = 200
+) -> dict[int, ThresholdCurve]:
+    """Return the curve of each category that has scores and positives.
+
+    A threshold is moved alone, all others staying as they are: in single-label mode, a document
+    then gets the category when its margin is above those of all others.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        With the scores it was made from.
+    decisions : Decisions
+        The thresholds, and the rule that was decided by.
+    most : int, default=200
+        The largest number of points in a curve.
+
+    Examples
+    --------
+    >>> from thresher.evaluation import evaluate
+    >>> scores, truth = np.array([[2.0], [1.0], [-1.0]]), np.array([[1], [0], [1]])
+    >>> curve = threshold_curves(evaluate(scores, truth), Decisions().grow(1))[0]
+    >>> curve.assigned.tolist(), curve.hits.tolist(), curve.chosen
+    ([3, 2, 1, 0], [2, 1, 1, 0], 1)
+    """
+    if evaluation.scores is None or evaluation.positives is None:
+        return {}
+    positives: Positives = evaluation.positives
+    scores = _decisive(evaluation.scores, decisions)
+    table = evaluation.contingency
+    curves = {}
+    for c, ranked, own in rankings(scores, positives):
+        hits = int(table.true_positives[c])
+        decided = float(decisions.thresholds[c]), hits + int(table.false_positives[c]), hits
+        curves[c] = _curve(ranked, own, decided, most)
+    return curves
+
+
+def _decisive(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
+    """Return scores that a category's threshold is compared with, all others being fixed."""
+    if decisions.mode == "multi-label" or scores.shape[1] < 2:
+        return scores
+    margins = scores - decisions.thresholds
+    second, first = np.partition(margins, -2, axis=1)[:, -2:].T
+    rivals = np.where(margins == first[:, None], second[:, None], first[:, None])
+    if decisions.allow_none:
+        rivals = np.maximum(rivals, 0)
+    found: np.ndarray = scores - rivals
+    return found
+
+
+def _curve(
+    ranked: np.ndarray, own: np.ndarray, decided: tuple[float, int, int], most: int
+) -> ThresholdCurve:
+    """Choose the points: where a document that belongs is found, and some in between."""
+    n, (threshold, assigned, hits) = len(ranked), decided
+    found = CutPoints.of(ranked, own).taken
+    some = np.linspace(0, len(found) - 1, min(len(found), most * 3 // 4)).astype(int)
+    last = max(int(found[-1]), assigned)
+    between = np.geomspace(1, last, max(2, most // 5)).astype(int)
+    wanted = np.unique(np.concatenate([found[some], between]))
+    scores = ranked[n - wanted]
+    taken = np.unique(n - np.searchsorted(ranked, scores))  # ties stand or fall together
+    taken = taken[taken != assigned][::-1]
+    cuts = [(_finite(ranked, int(k)), int(k)) for k in taken] + [(float(ranked[-1]), 0)] * bool(
+        assigned
+    )
+    order = np.sort(own)
+    points = [(t, k, len(own) - int(np.searchsorted(order, t, "right"))) for t, k in cuts]
+    before = sum(k > assigned for _, k, _ in points)
+    points.insert(before, (threshold, assigned, hits))
+    thresholds, counts, hit = zip(*points, strict=True)
+    return ThresholdCurve(
+        np.array(thresholds), np.array(counts), np.array(hit), len(own), int(before)
+    )
+
+
+def _finite(ranked: np.ndarray, taken: int) -> float:
+    """Return the threshold that the `taken` highest exceed, below all scores if that is all."""
+    if taken == len(ranked):
+        return float(ranked[0]) - max(1.0, abs(float(ranked[0])))
+    return midpoint(ranked, taken)

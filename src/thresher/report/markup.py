@@ -1,0 +1,87 @@
+"""Small pieces of HTML: what comes from outside goes through here, and nothing else does."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import Any
+
+__all__ = ["attributes", "count", "escape", "name", "percent", "plural", "short", "signed"]
+
+LONGEST_NAME = 60  # characters of a category or of a word that are shown
+
+
+def escape(value: Any) -> str:
+    """Return a text as HTML can hold it, between tags and in quoted attributes."""
+    return html.escape(str(value).replace("\0", "\ufffd"), quote=True)
+
+
+def short(text: str, longest: int = LONGEST_NAME) -> str:
+    """Cut a text that is too long, and mark the cut.
+
+    Examples
+    --------
+    >>> short("wheat and corn", 6)
+    'wheat…'
+    """
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def name(text: str) -> str:
+    """Return a category or a word: of bounded length, its direction of writing kept to itself.
+
+    Examples
+    --------
+    >>> name("<b>")
+    '<bdi>&lt;b&gt;</bdi>'
+    """
+    shown = short(text)
+    title = "" if shown == text else f' title="{escape(short(text, 500))}"'
+    return f"<bdi{title}>{escape(shown) or '(no name)'}</bdi>"
+
+
+def attributes(**values: Any) -> str:
+    """Return attributes, escaped; those that are None or False are left out, `_` stands for `-`.
+
+    Examples
+    --------
+    >>> attributes(data_value=0.5, title='"', hidden=None)
+    ' data-value="0.5" title="&quot;"'
+    """
+    return "".join(
+        f' {key.strip("_").replace("_", "-")}="{escape("" if value is True else value)}"'
+        for key, value in values.items()
+        if value is not None and value is not False
+    )
+
+
+def percent(value: float | None) -> str:
+    """Return a share in percent with one decimal; a dash where there is none.
+
+    Examples
+    --------
+    >>> percent(0.8612), percent(float("nan"))
+    ('86.1', '–')
+    """
+    return "–" if value is None or not math.isfinite(value) else f"{100 * value:.1f}"
+
+
+def count(value: float) -> str:
+    """Return a number of things, its thousands parted."""
+    return f"{int(value):,}"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "document"), plural(2000, "category", "categories")
+    ('1 document', '2,000 categories')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def signed(value: float) -> str:
+    """Return a number with its sign, a real minus."""
+    return f"{value:+.2f}".replace("-", "−")

@@ -1,0 +1,279 @@
+"""What a report tells, and how it is gathered in one pass over the documents."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher._rows import Labels
+from thresher._version import __version__
+from thresher.decisions import Decisions, ReliabilityCurve, reliability_curve
+from thresher.errors import DocumentError, ParameterError
+from thresher.evaluation import Evaluation, evaluate
+from thresher.report.worst import WorstErrors, WrongDecision
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+
+__all__ = ["Report", "Words", "check_writable", "strongest_words", "write_report"]
+
+Words = tuple[list[tuple[str, float]], list[tuple[str, float]]]
+"""The strongest words for a category and against it, with their weights."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that the page shows; only the evaluation is needed, what is not given is left out.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The figures.
+    decisions : Decisions, optional
+        The rule and the thresholds by which it was decided. Default: multi-label, at zero.
+    title : str, default="Evaluation"
+        What stands at the head of the page.
+    date : str, optional
+        When it was made; by default nothing is said, so that equal data give equal pages.
+    errors : sequence of WrongDecision
+        The worst errors. Default: none.
+    words : dict of str to Words
+        The strongest words of each category. Default: none.
+    mistakes : sequence of int
+        Mistakes of the learner in each pass over the training documents. Default: none.
+    reliability : ReliabilityCurve, optional
+        How often documents belonged, against how probable it was said to be.
+    intervals : dict of str to (float, float)
+        Ends of the 95 % intervals of `micro_f1`, `macro_f1`, `precision`, `recall`, `exact_match`,
+        `macro_precision` and `macro_recall`, as far as known. Default: none.
+    made : dict of str to str
+        How it was made, as lines to read: what, and its value. Default: nothing.
+
+    Examples
+    --------
+    >>> from thresher.evaluation import evaluate
+    >>> found = evaluate(np.array([[2.0], [-1.0], [1.0]]), np.array([[1], [0], [0]]), ["grain"])
+    >>> page = Report(found, title="Grain").to_html()
+    >>> page.count("<h1"), "grain" in page
+    (1, True)
+    """
+
+    evaluation: Evaluation
+    decisions: Decisions | None = None
+    title: str = "Evaluation"
+    date: str | None = None
+    errors: Sequence[WrongDecision] = ()
+    words: dict[str, Words] = field(default_factory=dict)
+    mistakes: Sequence[int] = ()
+    reliability: ReliabilityCurve | None = None
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    made: dict[str, str] = field(default_factory=dict)
+
+    def to_html(self) -> str:
+        """Return the page, whole and self-contained."""
+        from thresher.report.page import build
+
+        return build(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file; an old one is replaced in one step or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        """
+        page = self.to_html().encode("utf-8", "replace")
+        target = check_writable(path).resolve()
+        beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
+        try:
+            beside.write_bytes(page)
+            beside.replace(target)
+        except OSError as error:
+            raise ParameterError(f"{path}: cannot be written ({error.strerror}).") from error
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> Path:
+    """Return a path once it is seen that a file can stand there; best before the work is done."""
+    target = Path(path)
+    if target.is_dir():
+        raise ParameterError(f"{path}: is a folder; give the name of a file for the report.")
+    if not target.absolute().parent.is_dir():
+        raise ParameterError(f"{path}: the folder of the report does not exist; make it first.")
+    return target
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    categorizer: Categorizer,
+    documents: Any,
+    labels: Any = None,
+    *,
+    title: str = "Evaluation",
+    date: str | None = None,
+    made: dict[str, str] | None = None,
+    most_errors: int = 12,
+    progress: Any = None,
+) -> Evaluation:
+    """Measure a categorizer on labelled documents, and write a page that shows what was found.
+
+    The documents are read once. Besides their scores and labels, only the texts of the worst
+    errors are kept.
+
+    Parameters
+    ----------
+    path : path
+        The HTML file to write.
+    categorizer : Categorizer
+        Which has learned, from other documents.
+    documents : list of str, path, Documents or table
+        Labelled documents.
+    labels : list of str or list of lists of str, optional
+        The categories of each text, when `documents` is a list of texts.
+    title : str, default="Evaluation"
+        What stands at the head of the page.
+    date : str, optional
+        When it was made; by default nothing is said, so that equal data give equal pages.
+    made : dict of str to str, optional
+        Lines to add to how it was made: where the documents are from, the model's name.
+    most_errors : int, default=12
+        How many documents are shown that missed a category, and how many that got a wrong one.
+    progress : callable, optional
+        Told the stage, the number of documents and the share that is done.
+
+    Returns
+    -------
+    Evaluation
+        What `Categorizer.evaluate` returns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from thresher import Categorizer
+    >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
+    >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = write_report(f"{folder}/report.html", categorizer, texts[:2], ["spam", "ham"])
+    >>> found.micro["f1"]
+    1.0
+    """
+    check_writable(path)
+    worst = WorstErrors(categorizer.categories_, categorizer.decisions_, most_errors)
+    evaluation = _measure(categorizer, documents, labels, worst, progress)
+    report = Report(
+        evaluation,
+        categorizer.decisions_,
+        title=title,
+        date=date,
+        errors=worst.explain(categorizer),
+        words=strongest_words(categorizer),
+        mistakes=[int(n) for n in categorizer.learner_.mistakes_],
+        reliability=_reliability(categorizer.decisions_, evaluation),
+        made=(made or {}) | _how_made(categorizer, evaluation),
+    )
+    report.save(path)
+    return evaluation
+
+
+def _measure(
+    categorizer: Categorizer, documents: Any, labels: Any, worst: WorstErrors, progress: Any
+) -> Evaluation:
+    """Evaluate as `Categorizer.evaluate` does, showing each batch to `worst` on the way."""
+    known = {name: i for i, name in enumerate(categorizer.categories_)}
+    told = {} if progress is None else {"progress": progress}
+    all_scores, all_decided, truth = [], [], []
+    for batch, scores in categorizer.score_batches(documents, labels=labels, **told):
+        if batch.labels is None:
+            raise DocumentError("The documents have no labels to measure against.")
+        decided = categorizer.decisions_.decide(scores)
+        worst.see(batch, scores, decided)
+        truth += [
+            [known.setdefault(name, len(known)) for name in dict.fromkeys(one)]
+            for one in batch.labels
+        ]
+        all_scores.append(scores)
+        all_decided.append(decided)
+    if not truth:
+        raise DocumentError("There is nothing to evaluate: the source has no documents.")
+    return evaluate(
+        np.concatenate(all_scores),
+        Labels.from_lists(truth, len(known)),
+        list(known),
+        decisions=np.concatenate(all_decided),
+    )
+
+
+def strongest_words(categorizer: Categorizer, top: int = 12) -> dict[str, Words]:
+    """Return the strongest words for and against each category; none where words are hashed.
+
+    Parameters
+    ----------
+    categorizer : Categorizer
+        Which has learned.
+    top : int, default=12
+        How many words on each side.
+
+    Examples
+    --------
+    >>> from thresher import Categorizer
+    >>> categorizer = Categorizer().fit(["cheap pills", "lunch today"], ["spam", "ham"])
+    >>> [word for word, weight in strongest_words(categorizer)["spam"][0]]
+    ['cheap', 'pills']
+    """
+    if categorizer.hashing_bits is not None:
+        return {}
+    names, weights = categorizer.counter_.feature_names(), categorizer.learner_.effective_weights()
+    found = {}
+    for c, category in enumerate(categorizer.categories_):
+        column = np.ascontiguousarray(weights[:, c])
+        found[category] = (_top(names, column, top, 1), _top(names, column, top, -1))
+    return found
+
+
+def _top(names: list[str], weights: np.ndarray, top: int, sign: int) -> list[tuple[str, float]]:
+    """Return the features of the largest weights of one sign, of equal ones the first."""
+    sizes = sign * weights
+    some = np.flatnonzero(sizes > 0)
+    best = some[np.argsort(-sizes[some], kind="stable")[:top]]
+    return [(names[i], float(weights[i])) for i in best]
+
+
+def _reliability(decisions: Decisions, evaluation: Evaluation) -> ReliabilityCurve | None:
+    if decisions.calibration is None or evaluation.scores is None:
+        return None
+    return reliability_curve(decisions.probabilities(evaluation.scores), _known(evaluation))
+
+
+def _known(evaluation: Evaluation) -> np.ndarray:
+    """Return the labels of the categories that have scores, as a matrix."""
+    assert evaluation.scores is not None and evaluation.positives is not None
+    belongs: np.ndarray = np.zeros(evaluation.scores.shape, bool)
+    belongs[evaluation.positives.within(belongs.shape[1])] = True
+    return belongs
+
+
+def _how_made(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
+    """Say what the model is, what it has learned from, and with which versions it was measured."""
+    summary = categorizer.summary()
+    return {
+        "Documents measured": f"{evaluation.n_documents:,}",
+        "Documents learned from": f"{summary['documents_seen']:,}",
+        "Categories": f"{summary['categories']:,}",
+        "Features": f"{summary['features']:,}",
+        "Learner": summary["learner"],
+        "Strengths": summary["strength"],
+        "Options": summary["options"],
+        "Seed": str(categorizer.seed),
+        "Decisions": summary["decision"],
+        "Versions": f"Thresher {__version__}, Python {platform.python_version()}, "
+        f"NumPy {version('numpy')}",
+    }

@@ -1,0 +1,272 @@
+"""The sections of the page, but for the cards: each a function from findings to HTML."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from thresher.report.cards import Ground, card_id, linked
+from thresher.report.charts import mistakes_chart, reliability_chart, size_chart
+from thresher.report.markup import attributes, count, escape, name, percent, plural, short, signed
+from thresher.report.report import Report
+from thresher.report.worst import WrongDecision
+
+__all__ = ["categories", "confusion", "errors", "headline", "made", "opening", "pictures"]
+
+MOST_ROWS = 1000  # categories in the table
+MOST_IN_MATRIX = 16
+MOST_PAIRS = 15
+
+COLUMNS = {
+    "positives": "documents",
+    "assigned": "given",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "break_even": "break-even",
+    "average_precision": "av. precision",
+}
+ON_PHONES = ("positives", "precision", "recall", "f1")
+
+
+def opening(report: Report) -> str:
+    """Return the title and one sentence that says it all."""
+    evaluation = report.evaluation
+    total = evaluation.contingency.total()
+    given = total.true_positives + total.false_positives
+    labels = total.true_positives + total.false_negatives
+    said = (
+        f"{plural(evaluation.n_documents, 'document')} with {plural(labels, 'label')} in "
+        f"{plural(len(evaluation.categories), 'category', 'categories')}. "
+        f"The model gave {count(given)}: {count(total.true_positives)} were right, "
+        f"{count(total.false_positives)} wrong, and {count(total.false_negatives)} were missed. "
+        f"{percent(evaluation.exact_match)} % of the documents got exactly their labels."
+    )
+    title = re.sub("([/:,=])", r"\1<wbr>", escape(short(report.title, 200)))
+    date = f" · {escape(report.date)}" if report.date else ""
+    return (
+        f'<header><p class="over">Thresher · evaluation{date}</p>'
+        f'<h1>{title}</h1><p class="lead">{said}</p></header>'
+    )
+
+
+def headline(report: Report) -> str:
+    """Return the figures that come first."""
+    evaluation, macro, micro = report.evaluation, report.evaluation.macro, report.evaluation.micro
+    if report.decisions is not None and report.decisions.mode == "single-label":
+        figures = {
+            "exact_match": ("Accuracy", evaluation.exact_match, "documents that got theirs"),
+            "macro_f1": ("Macro-F1", macro["f1"], "mean of the categories"),
+            "macro_precision": ("Macro precision", macro["precision"], "mean of the categories"),
+            "macro_recall": ("Macro recall", macro["recall"], "mean of the categories"),
+        }
+    else:
+        figures = {
+            "micro_f1": ("Micro-F1", micro["f1"], "all decisions together"),
+            "macro_f1": ("Macro-F1", macro["f1"], "mean of the categories"),
+            "precision": ("Precision", micro["precision"], "of what was given, right"),
+            "recall": ("Recall", micro["recall"], "of the labels, found"),
+            "exact_match": ("Exact match", evaluation.exact_match, "documents all right"),
+        }
+    cells = "".join(
+        _figure(title, value, report.intervals.get(key), note)
+        for key, (title, value, note) in figures.items()
+    )
+    return f'<section class="headline" aria-label="Headline figures">{cells}</section>'
+
+
+def _figure(title: str, value: float, interval: tuple[float, float] | None, note: str) -> str:
+    low, high = interval or (value, value)
+    bar = ""
+    if math.isfinite(value):
+        bar = (
+            f'<div class="track" style="--v:{value:.4f};--low:{low:.4f};--high:{high:.4f}" '
+            "aria-hidden=true><i></i><b></b></div>"
+        )
+    between = ""
+    if interval:
+        between = f'<p class="interval">95 %: {percent(low)} – {percent(high)}</p>'
+    return (
+        f'<div class="figure"><h2>{title}</h2><p class="value">{percent(value)}'
+        f"<small> %</small></p>{bar}{between}<p class=soft>{note}</p></div>"
+    )
+
+
+def pictures(report: Report, ground: Ground) -> str:
+    """Return the charts that are about all categories."""
+    found, names = report.evaluation.per_category, report.evaluation.categories
+    figures = []
+    if len(names) > 2:
+        points = [
+            (names[c], int(found["positives"][c]), float(found["f1"][c]), card_id(c))
+            for c in ground.shown
+        ]
+        title = "F1 and size of the categories"
+        note = "Each point is a category; the few with many documents are usually the easy ones."
+        figures.append(_picture(size_chart(points), title, note))
+    if report.mistakes:
+        note = (
+            f"{plural(len(report.mistakes), 'pass', 'passes')} over the training documents; "
+            f"{count(report.mistakes[-1])} wrong decisions in the last."
+        )
+        figures.append(_picture(mistakes_chart(report.mistakes), "Mistakes while learning", note))
+    if report.reliability is not None:
+        gap = percent(report.reliability.expected_error)
+        note = f"On the diagonal, probabilities mean what they say; the mean distance is {gap} %."
+        chart = reliability_chart(report.reliability)
+        figures.append(_picture(chart, "Reliability of probabilities", note))
+    if not figures:
+        return ""
+    drawn = "".join(figures)
+    return f'<section id="pictures"><h2>At a glance</h2><div class="grid">{drawn}</div></section>'
+
+
+def _picture(chart: str, title: str, note: str) -> str:
+    return f"<figure><h3>{title}</h3>{chart}<figcaption>{note}</figcaption></figure>"
+
+
+def categories(ground: Ground) -> str:
+    """Return the table of all categories, the largest first, with the averages at its foot."""
+    evaluation = ground.evaluation
+    columns = {key: title for key, title in COLUMNS.items() if key in evaluation.per_category}
+    heads = "".join(
+        f'<th scope="col" aria-sort="{"descending" if key == "positives" else "none"}"'
+        f"{attributes(class_=_class(key))}><button type=button>{title}</button></th>"
+        for key, title in {"category": "category", **columns}.items()
+    )
+    rows = sorted(enumerate(evaluation.table()), key=lambda row: -row[1]["positives"])
+    body = "".join(_row(ground, c, row, list(columns)) for c, row in rows[:MOST_ROWS])
+    averages = {"micro": evaluation.micro, "macro": evaluation.macro}
+    foot = "".join(_average(which, row, list(columns)) for which, row in averages.items())
+    hidden = len(rows) - MOST_ROWS
+    note = f"<p class=soft>{count(hidden)} smaller ones are not shown.</p>" if hidden > 0 else ""
+    return f"""<section id="categories"><h2>Categories</h2>
+<div class="controls needs-js">
+<label>Find <input type="search" id="find" autocomplete="off"></label>
+<label>with at least <input type="number" id="least" min="0" value="0"> documents</label>
+<output id="found" class="soft"></output></div>
+<table class="sortable"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody><tfoot>{foot}</tfoot>
+</table><p class="needs-js"><button type="button" id="more" hidden></button></p>{note}</section>"""
+
+
+def _class(key: str) -> str | None:
+    classes = ["f1"] * (key == "f1") + ["wide"] * (key != "category" and key not in ON_PHONES)
+    return " ".join(classes) or None
+
+
+def _row(ground: Ground, c: int, row: dict[str, Any], keys: list[str]) -> str:
+    cells = []
+    for key in keys:
+        value, is_count = row[key], key in ("positives", "assigned")
+        known = math.isfinite(value)
+        raw = (f"{value}" if is_count else f"{value:.4f}") if known else None
+        style = f"--v:{value:.3f}" if key == "f1" and known else None
+        shown = count(value) if is_count else percent(value)
+        cells.append(f"<td{attributes(class_=_class(key), data_v=raw, style=style)}>{shown}</td>")
+    return f'<tr><th scope="row">{linked(ground, c)}</th>{"".join(cells)}</tr>'
+
+
+def _average(which: str, row: dict[str, float], keys: list[str]) -> str:
+    cells = "".join(
+        f"<td{attributes(class_=_class(key))}>{percent(row[key]) if key in row else ''}</td>"
+        for key in keys
+    )
+    return f'<tr><th scope="row">{which}</th>{cells}</tr>'
+
+
+def confusion(ground: Ground) -> str:
+    """Return which categories were given in the place of which."""
+    pairs = ground.confused.pairs(MOST_PAIRS)
+    if len(ground.evaluation.categories) < 2 or not pairs:
+        return ""
+    most = pairs[0][2]
+    rows = "".join(
+        f"<tr><td>{linked(ground, missed)}</td><td>{linked(ground, given)}</td>"
+        f'<td class="f1" style="--v:{n / most:.3f}">{count(n)}</td></tr>'
+        for missed, given, n in pairs
+    )
+    return f"""<section id="confusion"><h2>Confusions</h2>
+<p>Documents that missed one category and were wrongly given another.</p>
+<div class="two uneven">{_matrix(ground)}
+<table class="pairs"><thead><tr><th scope="col">missed</th><th scope="col">given instead</th>
+<th scope="col">documents</th></tr></thead><tbody>{rows}</tbody></table></div></section>"""
+
+
+def _matrix(ground: Ground) -> str:
+    """Return the categories that are confused most, each against each."""
+    table, names = ground.evaluation.contingency, ground.evaluation.categories
+    chosen = ground.confused.most_confused(MOST_IN_MATRIX)
+    size = table.true_positives + table.false_negatives
+    chosen.sort(key=lambda c: (-int(size[c]), names[c]))
+    times = {(missed, given): n for missed, given, n in ground.confused.pairs()}
+    heads = "".join(
+        f'<th scope="col" title="{escape(short(names[c]))}">{i}</th>'
+        for i, c in enumerate(chosen, 1)
+    )
+    rows = []
+    for i, missed in enumerate(chosen, 1):
+        cells = []
+        for given in chosen:
+            same = missed == given
+            n = int(table.true_positives[missed]) if same else times.get((missed, given), 0)
+            share = min(1.0, n / max(1, int(size[missed])))
+            style = f"--v:{(share if same else min(1.0, 3 * share)):.3f}" if n else None
+            shown = _brief(n) if n else ""
+            kind = "same" if same else None
+            cells.append(f"<td{attributes(class_=kind, style=style)}><span>{shown}</span></td>")
+        head = f'<th scope="row"><i>{i}</i> {linked(ground, missed)}</th>'
+        rows.append(f"<tr>{head}{''.join(cells)}</tr>")
+    return f"""<table class="matrix"><caption>Rows: where documents belong. Columns: what they were
+given, by the number of the row. Grey is right; the stronger the colour, the larger the share of the
+row.</caption><thead><tr><td></td>{heads}</tr></thead>
+<tbody>{"".join(rows)}</tbody></table>"""
+
+
+def _brief(n: int) -> str:
+    return str(n) if n < 1000 else f"{n / 1000:.2g}k"
+
+
+def errors(report: Report) -> str:
+    """Return the worst errors, with the reasons for them."""
+    single = report.decisions is not None and report.decisions.mode == "single-label"
+    titles = {
+        "wrong": "Wrong decisions" if single else "Wrongly given",
+        "missed": "Given nothing" if single else "Missed",
+    }
+    groups = []
+    for kind, title in titles.items():
+        its = [one for one in report.errors if one.kind == kind]
+        if its:
+            items = "".join(_error(one, i == 0) for i, one in enumerate(its))
+            groups.append(f"<h3>{title}</h3>{items}")
+    if not groups:
+        return ""
+    return f"""<section id="errors"><h2>The worst errors</h2>
+<p>Those furthest on the wrong side, at most a few of each category. Words in green speak for the
+category, words in red against it. Some of these may be errors of the labels: look here first.</p>
+{"".join(groups)}</section>"""
+
+
+def _error(one: WrongDecision, is_open: bool) -> str:
+    first = short(" ".join(one.text[:400].split()), 90) or "(no text)"
+    about = ", ".join(name(label) for label in one.labels[:8]) or "no category"
+    given = ", ".join(name(label) for label in one.given[:8]) or "nothing"
+    reasons = "".join(explanation.to_html() for explanation in one.explanations)
+    return (
+        f'<details class="error {one.kind}"{attributes(open=is_open)}><summary>'
+        f"<strong>{name(one.category)}</strong> <bdi>{escape(first)}</bdi></summary>"
+        f'<p class="soft">{name(one.place)}. Belongs to {about}; was given {given}; '
+        f"{signed(one.margin)} on the wrong side.</p>{reasons}</details>"
+    )
+
+
+def made(report: Report) -> str:
+    """Return how it was made."""
+    if not report.made:
+        return ""
+    lines = "".join(
+        f"<div><dt>{escape(what)}</dt><dd>{escape(short(value, 2000))}</dd></div>"
+        for what, value in report.made.items()
+    )
+    return f'<section id="made"><h2>How it was made</h2><dl>{lines}</dl></section>'

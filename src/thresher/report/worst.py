@@ -1,0 +1,208 @@
+"""The worst errors: found while the documents stream by, a fixed number of them kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thresher.decisions import Decisions
+from thresher.documents import Batch
+from thresher.explanation import Explanation
+from thresher.report.markup import short
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+
+__all__ = ["WorstErrors", "WrongDecision", "excerpt"]
+
+LONGEST_EXCERPT = 1500  # characters of a document that are shown
+FAINT = 0.04  # words with less than this share of the strongest word's are not coloured
+
+
+@dataclass(frozen=True)
+class WrongDecision:
+    """A document that did not get one of its categories, or got one that it does not belong to."""
+
+    kind: str  # "missed" or "wrong"
+    category: str
+    margin: float  # how far the score was on the wrong side
+    place: str
+    text: str
+    labels: list[str]
+    given: list[str]
+    explanations: list[Explanation] = field(default_factory=list)
+
+    @property
+    def explained(self) -> list[str]:
+        """The categories to explain: this one and, where it stands for another, that one."""
+        lost = [name for name in self.labels if name not in self.given]
+        alone = len(self.labels) == len(self.given) == 1
+        return [self.category, *(lost if self.kind == "wrong" and alone else [])]
+
+
+class WorstErrors:
+    """Keep the worst errors of each kind, no more than a few of the same category.
+
+    The further the score is on the wrong side of the threshold, the worse is the error. In
+    single-label mode, what counts is how far the category that was given is ahead of the right
+    one, and only the documents that got nothing are called missed.
+
+    Parameters
+    ----------
+    categories : sequence of str
+        Their names, in the order of the columns of scores.
+    decisions : Decisions
+        The thresholds.
+    most : int, default=12
+        Errors kept of each kind.
+
+    Examples
+    --------
+    >>> from thresher.documents import from_texts
+    >>> [batch] = from_texts(["wheat", "oats", "oil"], ["grain", "grain", []])
+    >>> worst = WorstErrors(["grain"], Decisions().grow(1))
+    >>> scores = np.array([[-2.0], [1.0], [0.5]])
+    >>> worst.see(batch, scores, scores > 0)
+    >>> [(one.kind, one.text, one.margin) for one in worst]
+    [('missed', 'wheat', 2.0), ('wrong', 'oil', 0.5)]
+    """
+
+    def __init__(self, categories: Sequence[str], decisions: Decisions, most: int = 12) -> None:
+        self.categories = list(categories)
+        self.decisions = decisions
+        self.most = most
+        self.most_alike = max(2, most // max(1, len(self.categories)))
+        self._numbers = {name: c for c, name in enumerate(self.categories)}
+        self._kept: dict[str, list[WrongDecision]] = {"missed": [], "wrong": []}
+
+    def __iter__(self) -> Iterator[WrongDecision]:
+        for kept in self._kept.values():
+            yield from kept
+
+    def see(self, batch: Batch, scores: np.ndarray, decided: np.ndarray) -> None:
+        """Look for errors worse than those kept.
+
+        Parameters
+        ----------
+        batch : Batch
+            Documents with their labels.
+        scores : array of shape (documents, categories)
+            Their scores.
+        decided : bool array of shape (documents, categories)
+            The categories they got.
+        """
+        belongs = np.zeros(decided.shape, bool)
+        for i, labels in enumerate(batch.labels or ()):
+            for name in labels:
+                if name in self._numbers:
+                    belongs[i, self._numbers[name]] = True
+        margins = scores - self.decisions.thresholds
+        missed, wrong = belongs & ~decided, decided & ~belongs
+        ahead = margins
+        if self.decisions.mode == "single-label":
+            missed &= ~decided.any(axis=1, keepdims=True)
+            right = np.where(belongs, margins, -np.inf).max(axis=1, initial=-np.inf)
+            wrong &= np.isfinite(right)[:, None]  # a category never learned cannot be compared
+            ahead = margins - right[:, None]
+        for kind, errors, badness in (("missed", missed, -margins), ("wrong", wrong, ahead)):
+            found = [
+                self._describe(kind, batch, row, column, float(badness[row, column]), decided[row])
+                for row, column in self._worst(errors, badness)
+            ]
+            self._kept[kind] = self._merge(self._kept[kind] + found)
+
+    def _worst(self, errors: np.ndarray, badness: np.ndarray) -> list[tuple[int, int]]:
+        """Return rows and columns of the worst errors in a batch."""
+        rows, columns = np.nonzero(errors)
+        order = np.argsort(-badness[rows, columns], kind="stable").tolist()
+        seen: Counter[int] = Counter()
+        chosen: list[tuple[int, int]] = []
+        for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
+            if len(chosen) == self.most:
+                break
+            seen[column] += 1
+            if seen[column] <= self.most_alike:
+                chosen.append((row, column))
+        return chosen
+
+    def _describe(
+        self, kind: str, batch: Batch, row: int, column: int, margin: float, decided: np.ndarray
+    ) -> WrongDecision:
+        return WrongDecision(
+            kind,
+            self.categories[column],
+            margin,
+            batch.place(row),
+            str(batch.texts[row]),
+            list((batch.labels or [])[row]),
+            [self.categories[c] for c in np.flatnonzero(decided)],
+        )
+
+    def _merge(self, errors: list[WrongDecision]) -> list[WrongDecision]:
+        """Keep the worst, no more than a few of the same category."""
+        seen: Counter[str] = Counter()
+        kept = []
+        for one in sorted(errors, key=lambda one: -one.margin):
+            seen[one.category] += 1
+            if seen[one.category] <= self.most_alike:
+                kept.append(one)
+        return kept[: self.most]
+
+    def explain(self, categorizer: Categorizer) -> list[WrongDecision]:
+        """Return the errors with the reasons for them, cut to what can be read."""
+        known = set(categorizer.categories_)
+        return [
+            replace(
+                one,
+                explanations=[
+                    excerpt(categorizer.explain(one.text, name))
+                    for name in one.explained
+                    if name in known
+                ],
+            )
+            for one in self
+        ]
+
+
+def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explanation:
+    """Return an explanation with the part of the text from which most of the score comes.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Of any document.
+    longest : int, default=1500
+        How many characters of the text are left.
+    """
+    text, faint = explanation.text, FAINT * explanation._strongest()
+    spans = [span for span in sorted(explanation.spans) if abs(span[2]) >= faint]
+    start, end = _window(text, spans, longest)
+    opening = "… " if text[:start].strip() else ""
+    closing = " …" if text[end:].strip() else ""
+    shift = len(opening) - start
+    change = explanation.change
+    return replace(
+        explanation,
+        text=opening + text[start:end] + closing,
+        spans=[(a + shift, b + shift, s) for a, b, s in spans if start <= a and b <= end],
+        shares=[one._replace(feature=short(one.feature)) for one in explanation.shares],
+        change=change and change._replace(features=[short(one) for one in change.features]),
+    )
+
+
+def _window(text: str, spans: list[tuple[int, int, float]], longest: int) -> tuple[int, int]:
+    """Return where the stretch of `longest` characters with the heaviest words begins and ends."""
+    first, last = len(text) - len(text.lstrip()), len(text.rstrip())
+    if last - first <= longest:
+        return min(first, last), last
+    starts = np.array([0, *(a for a, _, _ in spans)])
+    weights = np.concatenate([[0.0], np.cumsum([abs(share) for _, _, share in spans])])
+    ends = np.searchsorted(starts[1:], starts + longest)
+    inside = weights[ends] - weights[np.searchsorted(starts[1:], starts)]
+    begin = int(starts[np.argmax(inside)])
+    begin = max(0, min(begin - longest // 10, len(text) - longest))
+    return begin, begin + longest
