@@ -219,11 +219,12 @@ def explain(categorizer: Categorizer, text: str, category: str | None = None) ->
     text : str
         The document.
     category : str, optional
-        The category. Default: the one with the highest score.
+        The category. Default: the one farthest above its threshold.
     """
     counts = categorizer.counter_.count([text], grow=False)
     scores = _rescore(categorizer, counts)
-    number = _category_number(categorizer, category, scores[0])
+    margins = scores[0] - categorizer.decisions_.thresholds
+    number = _category_number(categorizer, category, margins)
     columns, shares = _shares(categorizer, counts, text, number)
     by_column = dict(zip(columns.tolist(), shares, strict=False))
     chosen = bool(categorizer.decisions_.decide(scores)[0, number])
@@ -237,17 +238,17 @@ def explain(categorizer: Categorizer, text: str, category: str | None = None) ->
         chosen=chosen,
         shares=sorted(shares, key=lambda one: (-abs(one.share), one.feature)),
         threshold=categorizer.threshold_of(number),
-        rival=_rival(categorizer, scores[0], number),
+        rival=_rival(categorizer, margins, number),
         change=_find_change(categorizer, counts, text, number, chosen, by_column),
         text=text,
         spans=spans,
     )
 
 
-def _category_number(categorizer: Categorizer, category: str | None, scores: np.ndarray) -> int:
+def _category_number(categorizer: Categorizer, category: str | None, margins: np.ndarray) -> int:
     names = categorizer.categories_
     if category is None:
-        return int(np.argmax(scores))
+        return int(np.argmax(margins))
     if category not in names:
         shown = ", ".join(names[:20]) + (" and more" if len(names) > 20 else "")
         raise ParameterError(f"The model has no category {category!r}; it has {shown}.")
@@ -277,12 +278,12 @@ def _shares(
     return strengths.indices, shares
 
 
-def _rival(categorizer: Categorizer, scores: np.ndarray, number: int) -> tuple[str, float] | None:
-    if categorizer.decisions_.mode != "single-label" or len(scores) < 2:
+def _rival(categorizer: Categorizer, margins: np.ndarray, number: int) -> tuple[str, float] | None:
+    if categorizer.decisions_.mode != "single-label" or len(margins) < 2:
         return None
-    others = np.where(np.arange(len(scores)) == number, -np.inf, scores)
+    others = np.where(np.arange(len(margins)) == number, -np.inf, margins)
     best = int(np.argmax(others))
-    return categorizer.categories_[best], float(scores[best])
+    return categorizer.categories_[best], float(margins[best])
 
 
 def _find_change(
@@ -353,4 +354,5 @@ def _first_turn(
     winner = None
     if chosen and categorizer.decisions_.mode == "single-label" and decided[first].any():
         winner = categorizer.categories_[int(np.argmax(decided[first]))]
-    return Change(action, names, float(scores[first, number]), winner)
+    margin = float(scores[first, number] - categorizer.decisions_.thresholds[number])
+    return Change(action, names, margin, winner)

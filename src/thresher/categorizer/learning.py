@@ -12,11 +12,13 @@ import numpy as np
 
 from thresher._rows import Labels, Rows
 from thresher.categorizer.options import Options
+from thresher.categorizer.tuning import Tuning, held_out_scores, tune_decisions
 from thresher.corpora import is_corpus_spec, load
 from thresher.decisions import Decisions
 from thresher.documents import Batch, Documents, from_texts, read_documents
 from thresher.errors import DocumentError
 from thresher.features import SELECTIONS, select
+from thresher.online._learner import OnlineLearner
 from thresher.spool import Spool, shuffled
 
 __all__ = ["Learning", "Progress", "no_progress"]
@@ -31,6 +33,8 @@ def no_progress(stage: str, documents: int, share: float | None) -> None:
 
 class Learning(Options):
     """The half of a Categorizer that learns."""
+
+    tuning_: Tuning | None = None
 
     def fit(self, documents: Any, labels: Any = None, *, progress: Progress = no_progress) -> Self:
         """Learn from all documents, in as many passes as the learner takes.
@@ -52,17 +56,27 @@ class Learning(Options):
                 with self._clock("count"):
                     rows = self.counter_.count(batch.texts)
                 spool.append(rows, self._labels_of(batch))
-            self._check_learnable(spool.labels())
-            self._sort_categories(spool)
-            with self._clock("select"):
-                self._choose_features(spool)
-            with self._clock("strength"):
-                for rows, _, _ in spool.blocks():
-                    self.strength_.observe(rows)
-                spool.map(self.strength_.apply)
-            with self._clock("learn"):
-                self._train(spool, progress)
+            self._fit_counts(spool, progress)
         return self
+
+    def _fit_counts(self, spool: Spool, progress: Progress) -> None:
+        """Learn from documents that have been counted."""
+        self._check_learnable(spool.labels())
+        self._sort_categories(spool)
+        with self._clock("select"):
+            self._choose_features(spool)
+        with self._clock("strength"):
+            for rows, _, _ in spool.blocks():
+                self.strength_.observe(rows)
+            spool.map(self.strength_.apply)
+        self.decisions_ = Decisions(mode=self._decision_mode(spool.labels()))
+        self.decisions_.grow(len(self.categories_))
+        if self.tune_for is not None or self.calibrate is not None:
+            with self._clock("tune"):
+                self._tune_within(spool, progress)
+        with self._clock("learn"):
+            self._pass_over(self.learner_, spool, progress)
+        self.documents_seen_ = len(spool)
 
     def learn(
         self, documents: Any, labels: Any = None, *, progress: Progress = no_progress
@@ -112,6 +126,7 @@ class Learning(Options):
         self._category_numbers: dict[str, int] = {}
         self.documents_seen_ = 0
         self.timings_: dict[str, float] = {}
+        self.tuning_ = None
 
     @contextmanager
     def _clock(self, stage: str) -> Iterator[None]:
@@ -214,23 +229,45 @@ class Learning(Options):
         one_each = bool((np.diff(labels.indptr) == 1).all())
         return "single-label" if one_each and labels.n_categories > 1 else "multi-label"
 
-    def _train(self, spool: Spool, progress: Progress) -> None:
-        learner, labels = self.learner_, spool.labels()
+    def _tune_within(self, spool: Spool, progress: Progress) -> None:
+        """Learn the decisions, from documents that are left out while learning."""
+
+        def train(fold: np.ndarray, left_out: int) -> OnlineLearner:
+            def tell(stage: str, documents: int, share: float | None) -> None:
+                progress(f"tuning, fold {left_out + 1}, {stage}", documents, share)
+
+            return self._pass_over(self.make_learner(), spool, tell, fold != left_out)
+
+        n_folds = min(self.tune_folds, len(spool))
+        scores, labels = held_out_scores(train, spool, n_folds, self.seed, self.threads)
+        self.decisions_, self.tuning_ = tune_decisions(
+            self.decisions_, scores, labels, self.categories_,
+            self.tune_for, self.calibrate, n_available=len(spool),
+        )  # fmt: skip
+
+    def _pass_over(
+        self,
+        learner: OnlineLearner,
+        spool: Spool,
+        progress: Progress,
+        wanted: np.ndarray | None = None,
+    ) -> OnlineLearner:
+        """Let a learner pass over all documents, or those `wanted`, until it makes no mistakes."""
         mean_active = spool.n_entries / len(spool)
         learner.start(self.counter_.n_features, len(self.categories_), mean_active)
-        self.decisions_ = Decisions(mode=self._decision_mode(labels))
-        self.decisions_.grow(len(self.categories_))
+        wanted = np.ones(len(spool), bool) if wanted is None else wanted
+        n_wanted = np.count_nonzero(wanted)
         generator = np.random.default_rng(self.seed)
         for number in range(learner.max_iter):
-            order = shuffled(len(spool), generator) if self.shuffle else None
+            order = shuffled(len(spool), generator) if self.shuffle else np.arange(len(spool))
             done = 0
-            for rows, known, visits in spool.blocks(order):
-                done += rows.n_rows
-                learner.learn_rows(rows, known, visits, self.threads, ends_pass=done == len(spool))
-                progress(f"pass {number + 1}", done, done / len(spool))
+            for rows, known, visits in spool.blocks(order[wanted[order]]):
+                done += rows.n_rows if visits is None else len(visits)
+                learner.learn_rows(rows, known, visits, self.threads, ends_pass=done == n_wanted)
+                progress(f"pass {number + 1}", done, done / n_wanted)
             if not learner.mistakes_[-1]:
                 break
-        self.documents_seen_ = len(spool)
+        return learner
 
 
 def _documents_of(documents: Any, labels: Any) -> Documents:

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any
 
 from thresher._estimator import check_choice, check_range
+from thresher.decisions import Objective
 from thresher.errors import ParameterError
 from thresher.features import SELECTIONS, Strength
 from thresher.linguistics import Linguistics
@@ -24,7 +25,7 @@ class Options:
     Parameters
     ----------
     learner : str or learner
-        A name (`LEARNERS` has them) or a learner object. Default "balanced-winnow".
+        A name (`LEARNERS` has them) or a learner object. Default "passive-aggressive".
     tokens : {"words", "book", "whitespace"}
         What a token is. "words": runs of letters, digits and underscores (default); "book": runs
         of letters, runs of digits, and each punctuation mark; "whitespace": what blanks separate.
@@ -65,6 +66,14 @@ class Options:
     decision : {"auto", "single-label", "multi-label"}
         One category for each document, or any number. Default "auto": one, if every training
         document has exactly one.
+    tune_for : str or None
+        Learn the thresholds for this: "f1", "f0.5", "precision=0.95", "recall=0.9", "cost=1:5" or
+        alike, from the scores of documents that were left out while learning; see `Objective`.
+        Default None: zero.
+    tune_folds : int
+        Into how many folds the documents are divided for that. Default 5.
+    calibrate : {"sigmoid", "isotonic"} or None
+        Learn probabilities too, from the same scores. Default None: there are none.
     shuffle : bool
         Learn from the documents in random order. Default True.
     seed : int
@@ -73,7 +82,7 @@ class Options:
         Threads for learning and scoring; the result is the same for any number. Default 1.
     """
 
-    learner: str | OnlineLearner = "balanced-winnow"
+    learner: str | OnlineLearner = "passive-aggressive"
     _: KW_ONLY
     tokens: str = "words"
     token_pattern: str | None = None
@@ -95,6 +104,9 @@ class Options:
     select: int | None = None
     selection: str = "chi-square"
     decision: str = "auto"
+    tune_for: str | None = None
+    tune_folds: int = 5
+    calibrate: str | None = None
     shuffle: bool = True
     seed: int = 0
     threads: int = 1
@@ -103,6 +115,10 @@ class Options:
         """Raise a sentence for a value that makes no sense; the stations check their own."""
         check_choice(self, "selection", tuple(SELECTIONS))
         check_choice(self, "decision", ("auto", "single-label", "multi-label"))
+        check_choice(self, "calibrate", (None, "sigmoid", "isotonic"))
+        check_range(self, "tune_folds", 2)
+        if self.tune_for is not None:
+            Objective.parse(self.tune_for)
         check_range(self, "threads", 1)
         check_range(self, "min_df", 0)
         check_range(self, "max_df", 0)

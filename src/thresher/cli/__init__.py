@@ -15,6 +15,7 @@ from thresher.cli import (
     predict,
     rank,
     train,
+    tune,
 )
 
 __all__ = ["main"]
@@ -46,7 +47,19 @@ def options(
     """Sort text into categories, fast and exactly, and say why."""
 
 
-for module in (train, predict, rank, evaluate, explain, inspect, learn, learners, corpus, demo):
+for module in (
+    train,
+    predict,
+    rank,
+    evaluate,
+    explain,
+    tune,
+    inspect,
+    learn,
+    learners,
+    corpus,
+    demo,
+):
     module.register(app)
 
 

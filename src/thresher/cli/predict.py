@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from thresher.cli import _common as common
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from thresher.categorizer import Categorizer
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +31,14 @@ def predict(
     scores: Annotated[
         bool, typer.Option("--scores", help="With --json: the score of every category.")
     ] = False,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="Say how probable each category is; with --json, for all of them. The model must "
+            "have learned it: see train --calibrate and tune --calibrate.",
+        ),
+    ] = False,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
@@ -35,15 +48,32 @@ def predict(
     categorizer.threads = threads
     documents = common.open_documents(data, text, False, None, format, on_error, split="test")
     names = categorizer.categories_
+    if probabilities:
+        categorizer.check_probable()
     with common.progress() as progress:
         for batch, found in categorizer.score_batches(documents, progress=progress):
             decided = categorizer.decide(found)
+            chances = _probabilities(categorizer, found) if probabilities else [{} for _ in decided]
             if not json:
-                sys.stdout.write("".join("\t".join(one) + "\n" for one in decided))
+                sys.stdout.write("".join(map(_line, decided, chances)))
                 continue
-            for i, one in enumerate(decided):
+            for i, (one, its) in enumerate(zip(decided, chances, strict=True)):
                 line: dict[str, Any] = {"document": batch.place(i), "labels": one}
                 if scores:
                     line["scores"] = dict(zip(names, found[i].tolist(), strict=True))
+                if probabilities:
+                    line["probabilities"] = its
                 common.show_json(line)
     common.report_reading(documents)
+
+
+def _probabilities(categorizer: Categorizer, scores: np.ndarray) -> list[dict[str, float]]:
+    """Return, for each document, the probability of every category by its name."""
+    chances = categorizer.decisions_.probabilities(scores).round(4).tolist()
+    return [dict(zip(categorizer.categories_, one, strict=True)) for one in chances]
+
+
+def _line(categories: list[str], chances: dict[str, float]) -> str:
+    if not chances:
+        return "\t".join(categories) + "\n"
+    return "\t".join(f"{name} {chances[name]:.3f}" for name in categories) + "\n"

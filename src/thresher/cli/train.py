@@ -66,6 +66,22 @@ def train(
         str,
         _option("--decision", panel=LEARNING, help="auto, single-label or multi-label."),
     ] = "auto",
+    tune: Annotated[
+        str | None,
+        _option(
+            "--tune",
+            panel=LEARNING,
+            metavar="OBJECTIVE",
+            help="Learn thresholds for f1, f0.5, precision=0.95, recall=0.9, cost=1:5 or alike.",
+        ),
+    ] = None,
+    tune_folds: Annotated[
+        int, _option("--tune-folds", panel=LEARNING, min=2, help="Folds to learn them in.")
+    ] = 5,
+    calibrate: Annotated[
+        str | None,
+        _option("--calibrate", panel=LEARNING, help="Learn probabilities: sigmoid or isotonic."),
+    ] = None,
     threads: common.Threads = 1,
     tokens: Annotated[
         str, _option("--tokens", panel=TEXT, help="words, book or whitespace.")
@@ -162,6 +178,9 @@ def train(
         select=select,
         selection=selection,
         decision=decision,
+        tune_for=tune,
+        tune_folds=tune_folds,
+        calibrate=calibrate,
         shuffle=shuffle,
         seed=seed,
         threads=threads,
@@ -231,9 +250,12 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         "model": output,
         "bytes": os.path.getsize(output),
     }
+    tuning = categorizer.tuning_
     if as_json:
-        common.show_json(figures)
+        common.show_json(figures | ({} if tuning is None else {"tuning": tuning.to_dict()}))
         return
+    if tuning is not None:
+        typer.echo(str(tuning))
     typer.echo(
         f"{figures['documents']:,} documents, {figures['categories']:,} categories, "
         f"{figures['features']:,} features: {figures['passes']} passes in {seconds:.2f} s, "

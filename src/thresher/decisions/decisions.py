@@ -95,6 +95,26 @@ class Decisions:
             self.calibration.grow(n_categories)
         return self
 
+    def changed(self, **settings: Any) -> Decisions:
+        """Return decisions with these settings, and the same thresholds and probabilities.
+
+        Parameters
+        ----------
+        **settings
+            `mode`, `at_least`, `at_most`, `allow_none` or `abstain_below`; the others stay.
+
+        Examples
+        --------
+        >>> limited = Decisions(thresholds=[0.5, 1.0]).changed(at_most=1)
+        >>> limited.at_most, limited.thresholds
+        (1, array([0.5, 1. ]))
+        """
+        names = ("mode", "at_least", "at_most", "allow_none", "abstain_below")
+        own = {name: getattr(self, name) for name in ("default_threshold", *names)}
+        changed = Decisions(thresholds=self.thresholds, **(own | settings))
+        changed.calibration = self.calibration
+        return changed
+
     def tune(
         self,
         scores: np.ndarray,

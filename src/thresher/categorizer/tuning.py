@@ -1,0 +1,194 @@
+"""Thresholds and probabilities learned from documents that the learner had not learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher._rows import Labels
+from thresher.decisions import Decisions
+from thresher.evaluation import Evaluation, evaluate
+from thresher.evaluation.folds import stratified_k_fold
+
+if TYPE_CHECKING:
+    from thresher.online._learner import OnlineLearner
+    from thresher.spool import Spool
+
+__all__ = ["Tuning", "held_out_scores", "tune_decisions"]
+
+MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
+MOST_CALIBRATED = 5_000_000  # as many are enough for a curve, whose fit takes ten times the memory
+FOLDS = 5  # in which what is to be expected is measured
+
+Train = Callable[[np.ndarray, int], "OnlineLearner"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """How decisions were learned, and what is to be expected of them.
+
+    Attributes
+    ----------
+    objective : str or None
+        What the thresholds were to achieve; None where they were left alone.
+    calibration : str or None
+        The form of the curves to probabilities; None where none were learned.
+    n_documents : int
+        How many documents were scored for it.
+    n_available : int
+        Of how many; if they were too many, `n_documents` is the size of a sample.
+    thresholds_before, thresholds_after : arrays of shape (categories,)
+        What a score had to exceed, and what it has to exceed now.
+    before, after : Evaluation
+        Measures of the decisions as they were, and as they are to be expected now: each fifth of
+        the documents is decided with thresholds learned on the other four.
+    """
+
+    objective: str | None
+    calibration: str | None
+    n_documents: int
+    n_available: int
+    thresholds_before: np.ndarray
+    thresholds_after: np.ndarray
+    before: Evaluation
+    after: Evaluation
+
+    def __str__(self) -> str:
+        n, of = self.n_documents, self.n_available
+        what = f"a sample of {n:,} of {of:,}" if n < of else f"{n:,}"
+        moves = ", ".join(
+            f"{average}-F1 {100 * getattr(self.before, average)['f1']:.1f} -> "
+            f"{100 * getattr(self.after, average)['f1']:.1f}"
+            for average in ("micro", "macro")
+        )
+        return f"Decisions learned from the scores of {what} documents; expected: {moves}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can say it."""
+        names = self.before.categories
+        columns = zip(
+            names, self.thresholds_before.tolist(), self.thresholds_after.tolist(), strict=False
+        )
+        return {
+            "objective": self.objective,
+            "calibration": self.calibration,
+            "documents": self.n_documents,
+            "documents_available": self.n_available,
+            "thresholds": {name: {"before": old, "after": new} for name, old, new in columns},
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+        }
+
+
+def tune_decisions(
+    decisions: Decisions,
+    scores: np.ndarray,
+    labels: Labels,
+    categories: Sequence[str],
+    objective: str | None,
+    calibration: str | None = None,
+    n_available: int | None = None,
+    **limits: Any,
+) -> tuple[Decisions, Tuning]:
+    """Learn thresholds and probabilities, and measure what is to be expected of them.
+
+    Parameters
+    ----------
+    decisions : Decisions
+        As they are; they are left alone.
+    scores : array of shape (documents, categories)
+        Scores of documents that the learner had not learned from when it scored them; where there
+        are very many, probabilities are learned from the first ones.
+    labels : Labels
+        Which of them belong.
+    categories : sequence of str
+        The names of the categories of the labels.
+    objective : str or None
+        What the thresholds shall achieve; None to leave them alone.
+    calibration : {"sigmoid", "isotonic"} or None, default=None
+        The form of the curves to probabilities; None to leave them alone.
+    n_available : int, optional
+        How many documents there are, if `scores` are of a sample.
+    **limits
+        Other settings of `Decisions` that shall change.
+    """
+    limited, n = decisions.changed(**limits), len(scores)
+    tuned = _learned(limited, scores, labels, objective, calibration)
+    decided = tuned.decide(scores)
+    if objective is not None and n >= FOLDS:
+        # Without a confidence to be reached, probabilities do not change a decision.
+        kind = None if limited.abstain_below is None else calibration
+        for train, test in stratified_k_fold(labels, FOLDS):
+            part = _learned(limited, scores[train], labels.take(train), objective, kind)
+            decided[test] = part.decide(scores[test])
+    before, after = (
+        evaluate(scores, labels, categories, decisions=one)
+        for one in (decisions.decide(scores), decided)
+    )
+    found = Tuning(
+        objective=objective,
+        calibration=calibration,
+        n_documents=n,
+        n_available=n if n_available is None else n_available,
+        thresholds_before=decisions.thresholds,
+        thresholds_after=tuned.thresholds,
+        before=before,
+        after=after,
+    )
+    return tuned, found
+
+
+def _learned(
+    decisions: Decisions,
+    scores: np.ndarray,
+    labels: Labels,
+    objective: str | None,
+    calibration: str | None,
+) -> Decisions:
+    learned = decisions.changed()
+    if objective is not None:
+        learned.tune(scores, labels, objective)
+    if calibration is not None:
+        n = max(1, MOST_CALIBRATED // max(1, scores.shape[1]))
+        learned.calibrate(scores[:n], labels.take(np.arange(min(n, len(scores)))), calibration)
+    return learned
+
+
+def held_out_scores(
+    train: Train, spool: Spool, n_folds: int, seed: int, threads: int
+) -> tuple[np.ndarray, Labels]:
+    """Return the scores of documents by learners that have not learned from them, and labels.
+
+    The documents are divided into stratified folds; a learner is trained on all but one, and
+    scores that one. The documents come in random order, and at most so many that their scores
+    stay within `MOST_SCORES`; learned from are all.
+
+    Parameters
+    ----------
+    train : callable
+        Given the fold of each document and a number, it returns a learner of all other folds.
+    spool : Spool
+        The strengths.
+    n_folds, seed, threads : int
+        How many folds, the seed of their division, and threads to score with.
+    """
+    labels = spool.labels()
+    fold = np.empty(len(spool), np.int64)
+    for number, split in enumerate(stratified_k_fold(labels, n_folds, seed=seed)):
+        fold[split.test] = number
+    n_most = max(1, MOST_SCORES // max(1, labels.n_categories))
+    chosen = np.random.default_rng(seed).permutation(len(spool))[:n_most]
+    scores = np.empty((len(chosen), labels.n_categories), np.float32)
+    for number in range(n_folds):
+        places = np.flatnonzero(fold[chosen] == number)
+        places = places[np.argsort(chosen[places])]  # a file is read from its start to its end
+        learner, done = train(fold, number), 0
+        for rows, _, visits in spool.blocks(chosen[places]):
+            part = rows if visits is None else rows.take(visits)
+            here = places[done : done + part.n_rows]
+            scores[here] = learner.score_rows(part, threads=threads)
+            done += part.n_rows
+    return scores, labels.take(chosen)

@@ -1,0 +1,134 @@
+"""Which documents are learned from and which are tested on: always at random, always seeded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thresher._rows import Labels
+from thresher.errors import ParameterError
+
+__all__ = ["Split", "hold_out", "k_fold", "stratified_k_fold", "stratified_order"]
+
+
+class Split(NamedTuple):
+    """Documents to learn from, in random order, and documents to test on, in their own.
+
+    Those to learn from are shuffled because a learner that makes one pass is lost when it meets
+    all documents of one category before those of the next.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+
+
+def k_fold(n_documents: int, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
+    """Divide documents at random into folds, each of which is tested on once.
+
+    Parameters
+    ----------
+    n_documents : int
+        How many documents there are.
+    n_folds : int, default=5
+        How many folds; their sizes differ by one at most.
+    seed : int, default=0
+        Seed of the division.
+
+    Examples
+    --------
+    >>> [split.test.tolist() for split in k_fold(5, 2)]
+    [[1, 2, 3], [0, 4]]
+    """
+    generator = np.random.default_rng(seed)
+    return _deal(generator.permutation(n_documents), n_folds, generator)
+
+
+def stratified_k_fold(labels: Labels, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
+    """Divide documents into folds so that each has its share of every category.
+
+    Documents are grouped by their rarest category (those without any are a group too), shuffled
+    within the group, and dealt out one by one. So the documents of one group are spread as evenly
+    as can be; with one category each, this is the usual stratification; with several, the rare
+    categories, for which it matters, are spread evenly, and the frequent ones nearly so.
+
+    Parameters
+    ----------
+    labels : Labels
+        The categories of each document.
+    n_folds : int, default=5
+        How many folds; their sizes differ by one at most.
+    seed : int, default=0
+        Seed of the division.
+
+    Examples
+    --------
+    >>> labels = Labels.from_lists([[0], [0], [0], [0], [1], [1]], 2)
+    >>> [split.test.tolist() for split in stratified_k_fold(labels, 2)]
+    [[1, 3, 4], [0, 2, 5]]
+    """
+    generator = np.random.default_rng(seed)
+    return _deal(stratified_order(labels, generator), n_folds, generator)
+
+
+def hold_out(labels: Labels, share: float = 0.25, *, seed: int = 0) -> list[Split]:
+    """Hold out a share of the documents, of every category alike, to test on.
+
+    Parameters
+    ----------
+    labels : Labels
+        The categories of each document, by the rarest of which they are stratified.
+    share : float, default=0.25
+        Which part of the documents is held out.
+    seed : int, default=0
+        Seed of the division.
+
+    Returns
+    -------
+    list of one Split
+
+    Examples
+    --------
+    >>> labels = Labels.from_lists([[0], [0], [0], [0], [1], [1], [1], [1]], 2)
+    >>> [split.test.tolist() for split in hold_out(labels, 0.5)]
+    [[2, 3, 6, 7]]
+    """
+    n_held_out = round(share * labels.n_rows)
+    if not 0 < n_held_out < labels.n_rows:
+        raise ParameterError(
+            f"The share to hold out is {share!r} of {labels.n_rows} documents, which leaves "
+            "nothing to test on or nothing to learn from."
+        )
+    generator = np.random.default_rng(seed)
+    order = stratified_order(labels, generator)
+    # Every so many of the order is held out, and so the same share of each group.
+    n = len(order)
+    is_test = np.zeros(n, bool)
+    is_test[order] = np.diff((np.arange(n + 1) * n_held_out + generator.integers(n)) // n) > 0
+    return [_split(is_test, generator)]
+
+
+def stratified_order(labels: Labels, generator: np.random.Generator) -> np.ndarray:
+    """Return the documents by their rarest category, the rarest first, shuffled within each."""
+    counts = np.bincount(labels.indices, minlength=labels.n_categories)
+    rarity = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
+    rarest = np.full(labels.n_rows, labels.n_categories)
+    filled = np.flatnonzero(np.diff(labels.indptr))
+    if len(filled):
+        rarest[filled] = np.minimum.reduceat(rarity[labels.indices], labels.indptr[filled])
+    return np.lexsort((generator.permutation(labels.n_rows), rarest))
+
+
+def _deal(order: np.ndarray, n_folds: int, generator: np.random.Generator) -> list[Split]:
+    if not 2 <= n_folds <= max(len(order), 2):
+        raise ParameterError(
+            f"{len(order)} documents cannot be divided into {n_folds} folds: give at least 2 and "
+            "at most as many as there are documents."
+        )
+    fold = np.empty(len(order), np.int64)
+    fold[order] = np.arange(len(order)) % n_folds
+    return [_split(fold == number, generator) for number in range(n_folds)]
+
+
+def _split(is_test: np.ndarray, generator: np.random.Generator) -> Split:
+    return Split(generator.permutation(np.flatnonzero(~is_test)), np.flatnonzero(is_test))
