@@ -22,6 +22,7 @@ PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4
 NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2
 
 ONE = np.uint32(1)
+ALWAYS_ON = np.uint64(0)  # its row; of the type that the other rows' numbers have
 ZERO = np.float32(0.0)
 UNIT = np.float32(1.0)
 # Weights stay within 2^-64 .. 2^64: a sum of a million of them is far from the ends of float32.
@@ -221,7 +222,7 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
         grow, shrink = np.float32(grow**power), np.float32(shrink**power)
     strength = documents.always_on[i]
     if strength != ZERO:
-        multiply(model, rule, 0, k, strength, grow, shrink, is_positive, clock)
+        multiply(model, rule, ALWAYS_ON, k, strength, grow, shrink, is_positive, clock)
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
         strength = documents.values[p]
         if strength != ZERO:
@@ -233,7 +234,7 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 def winnow_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    met = 0
+    met = np.int64(0)
     for i in documents.order:
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
@@ -303,8 +304,8 @@ def add_document(documents, i, model, tally, average, met, lo, hi, end):
     start, stop = documents.indptr[i], documents.indptr[i + 1]
     for j in range(lo, end):
         k = tally.wrong[j]
-        add_to(model, tally, average, met, 0, k, tally.steps[k] * documents.always_on[i])
-    if average == NO_AVERAGE and not masked and 8 * (end - lo) > hi - lo:
+        add_to(model, tally, average, met, ALWAYS_ON, k, tally.steps[k] * documents.always_on[i])
+    if average == NO_AVERAGE and not masked and end - lo > max(1, (hi - lo) // 8):
         # Many are mistaken: whole runs, the steps of the others being zero, are quicker.
         steps = tally.steps[lo:hi]
         for p in range(start, stop):
@@ -323,28 +324,34 @@ def add_document(documents, i, model, tally, average, met, lo, hi, end):
 
 
 @kernel
+def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
+    """Correct the categories listed as wrong on document `i`, the first of them negatives."""
+    masked = len(model.live) > 0
+    norm = 0.0 if masked else squared_norm(documents, i)
+    for j in range(lo, end):
+        k, is_positive = tally.wrong[j], j >= middle
+        sign = 1.0 if is_positive else -1.0
+        margin = sign * (np.float64(tally.scores[k]) - rule.threshold)
+        if masked:
+            norm = squared_norm_of_live(documents, i, model.live, k)
+        scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
+        tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
+    add_document(documents, i, model, tally, rule.average, met, lo, hi, end)
+    for j in range(lo, end):
+        tally.mistakes[tally.wrong[j]] += 1
+        tally.steps[tally.wrong[j]] = ZERO
+
+
+@kernel
 def additive_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for `lo` to `hi`: the Perceptron and Passive-Aggressive."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    masked = len(model.live) > 0
-    met = 0
+    met = np.int64(0)
     for i in documents.order:
-        weight = documents.sample_weight[i]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
-        norm = squared_norm(documents, i) if end > lo and not masked else 0.0
-        for j in range(lo, end):
-            k, is_positive = tally.wrong[j], j >= middle
-            sign = 1.0 if is_positive else -1.0
-            margin = sign * (np.float64(tally.scores[k]) - rule.threshold)
-            if masked:
-                norm = squared_norm_of_live(documents, i, model.live, k)
-            scale = weight * tally.positive_weight[k] if is_positive else weight
-            tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
-        add_document(documents, i, model, tally, rule.average, met, lo, hi, end)
-        for j in range(lo, end):
-            tally.mistakes[tally.wrong[j]] += 1
-            tally.steps[tally.wrong[j]] = ZERO
+        if end > lo:
+            additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
         met += 1
     turn_clocks(tally, rule.average, met, lo, hi)
 
@@ -396,7 +403,7 @@ def romma_scale(model, rule, k, factor):
     """Multiply the weights of category `k`, keeping the scale within the range of float32."""
     if factor <= 0.0:
         for f in range(len(model.weights)):
-            romma_add(model, rule, f, k, -model.weights[f, k])
+            romma_add(model, rule, np.uint64(f), k, -model.weights[f, k])
         return
     model.scale[k] *= factor
     if 1e-6 < model.scale[k] < 1e6:
@@ -422,7 +429,7 @@ def romma_update(documents, i, model, rule, k, label, score, weight):
     model.norm[k] = max(0.0, c * c * model.norm[k] + 2.0 * c * d * score + d * d * length)
     romma_scale(model, rule, k, c)
     change = d / model.scale[k]
-    romma_add(model, rule, 0, k, change * documents.always_on[i])
+    romma_add(model, rule, ALWAYS_ON, k, change * documents.always_on[i])
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
         f = documents.indices[p] + ONE
         if not masked or model.live[f, k]:
@@ -443,7 +450,7 @@ def romma_begin(documents, i, model, rule, lo, hi):
 def romma_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    met = 0
+    met = np.int64(0)
     for i in documents.order:
         weight = documents.sample_weight[i]
         if len(model.first) > 0:
@@ -507,8 +514,8 @@ def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
             share = awake / after if after > 0.0 else 1.0  # ... and all share what was lost
             yes[k], no[k] = (share, beta * share) if is_positive else (beta * share, share)
         if documents.always_on[i] != ZERO:
-            expert_multiply(model.yes, 0, yes, lo, hi)
-            expert_multiply(model.no, 0, no, lo, hi)
+            expert_multiply(model.yes, ALWAYS_ON, yes, lo, hi)
+            expert_multiply(model.no, ALWAYS_ON, no, lo, hi)
         for p in range(documents.indptr[i], documents.indptr[i + 1]):
             if documents.values[p] != ZERO:
                 f = documents.indices[p] + ONE
@@ -568,7 +575,7 @@ def regret_factors(documents, i, tally, rule, weight, lo, hi):
 def regret_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Winnow with external regret."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    met = 0
+    met = np.int64(0)
     for i in documents.order:
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
@@ -579,7 +586,7 @@ def regret_epoch(documents, model, tally, rule, lo, hi):
         )
         turn = met + (rule.average == SUCCESSES)  # a success counts for the hypothesis before
         if documents.always_on[i] != ZERO:
-            regret_multiply(model, rule, tally, 0, own, common, turn, lo, hi)
+            regret_multiply(model, rule, tally, ALWAYS_ON, own, common, turn, lo, hi)
         for p in range(documents.indptr[i], documents.indptr[i + 1]):
             if documents.values[p] != ZERO:
                 f = documents.indices[p] + ONE
