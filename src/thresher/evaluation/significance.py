@@ -1,0 +1,382 @@
+"""Whether a difference is more than chance: tests of two systems, of many, and intervals of one.
+
+All p-values are two-tailed. scipy is imported when a test is made, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thresher._ranking import Positives
+from thresher._rows import Labels
+from thresher.errors import ParameterError
+from thresher.evaluation.contingency import Contingency, ratio
+from thresher.evaluation.measures import Evaluation, evaluate
+
+__all__ = [
+    "Interval",
+    "PairedTest",
+    "Ranks",
+    "bootstrap_intervals",
+    "friedman_test",
+    "macro_t_test",
+    "micro_sign_test",
+    "paired_t_test",
+    "read_measure",
+]
+
+
+class PairedTest(NamedTuple):
+    """What a test of two systems on the same documents found."""
+
+    difference: float  # how much the first is better
+    statistic: float
+    p_value: float  # how probable a difference as large is if the two are equally good
+    n: int  # how many pairs were compared
+
+    @property
+    def stars(self) -> str:
+        """Two for p <= 0.01, one for p <= 0.05, else none: the marks of the papers' tables."""
+        return "**" if self.p_value <= 0.01 else "*" if self.p_value <= 0.05 else ""
+
+
+def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTest:
+    """Student's t-test of paired figures, such as those of two systems on the same folds.
+
+    Folds share most of the documents they are trained on, so that the p-values of
+    cross-validation come out somewhat too small.
+
+    Parameters
+    ----------
+    first, second : sequences of float
+        The figures of the two systems; pairs in which one is NaN are left out.
+
+    Returns
+    -------
+    PairedTest
+        `difference` is the mean difference. If all differences are the same, p is 1 where they
+        are zero and 0 where they are not.
+
+    Examples
+    --------
+    >>> found = paired_t_test([0.88, 0.87, 0.89, 0.88, 0.90], [0.85, 0.86, 0.86, 0.85, 0.86])
+    >>> round(found.difference, 3), round(found.p_value, 4), found.stars
+    (0.028, 0.0046, '**')
+    """
+    from scipy.stats import t
+
+    differences = np.subtract(first, second, dtype=np.float64)
+    differences = differences[~np.isnan(differences)]
+    n = len(differences)
+    if n < 2:
+        raise ParameterError(f"There are {n} pairs of figures to compare; a t-test takes two.")
+    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / np.sqrt(n)
+    if error == 0:
+        return PairedTest(mean, float(np.sign(mean) * np.inf) if mean else 0.0, float(not mean), n)
+    return PairedTest(mean, mean / error, float(2 * t.sf(abs(mean / error), n - 1)), n)
+
+
+def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
+    """Yang and Liu's macro t-test: paired over the F1s of the categories, which all count alike.
+
+    Parameters
+    ----------
+    first, second : Evaluation
+        Of two systems on the same documents. Categories without positives are left out.
+
+    References
+    ----------
+    Y. Yang and X. Liu, A re-examination of text categorization methods, 1999.
+
+    Examples
+    --------
+    >>> truth = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]])
+    >>> first, second = (evaluate(None, truth, decisions=d) for d in (truth, truth[::-1]))
+    >>> test = macro_t_test(first, second)
+    >>> round(test.difference, 3), round(test.p_value, 3), test.n
+    (0.333, 0.184, 3)
+    """
+    theirs = {name: i for i, name in enumerate(second.categories)}
+    both = [
+        (mine, theirs[name])
+        for mine, name in enumerate(first.categories)
+        if name in theirs and first.per_category["positives"][mine]
+    ]
+    a, b = (
+        np.array([one.per_category["f1"][pair[side]] for pair in both])
+        for side, one in enumerate((first, second))
+    )
+    return paired_t_test(a, b)
+
+
+def micro_sign_test(
+    first: Labels | np.ndarray, second: Labels | np.ndarray, labels: Labels | np.ndarray
+) -> PairedTest:
+    """Yang and Liu's micro sign test: who is right more often where the two disagree.
+
+    Parameters
+    ----------
+    first, second : Labels or bool arrays of shape (documents, categories)
+        What the two systems decided.
+    labels : Labels or array of shape (documents, categories)
+        What is so.
+
+    Returns
+    -------
+    PairedTest
+        `statistic` is how many of the `n` decisions on whose rightness the two differ the first
+        got right; the p-value is that of a fair coin, exactly; `difference` is the difference of
+        the two numbers of right decisions.
+
+    References
+    ----------
+    Y. Yang and X. Liu, A re-examination of text categorization methods, 1999.
+
+    Examples
+    --------
+    >>> truth = np.eye(8, dtype=bool)
+    >>> found = micro_sign_test(truth, np.zeros((8, 8)), truth)
+    >>> found.statistic, found.n, round(found.p_value, 4)
+    (8.0, 8, 0.0078)
+    """
+    from scipy.stats import binomtest
+
+    ours, theirs, truth = (Positives.of(one) for one in (first, second, labels))
+    if not ours.n_documents == theirs.n_documents == truth.n_documents:
+        raise ParameterError(
+            f"The decisions are of {ours.n_documents} and {theirs.n_documents} documents, the "
+            f"labels of {truth.n_documents}; they must be of the same."
+        )
+    a, b, right = (one.columns * one.n_documents + one.rows for one in (ours, theirs, truth))
+    only_a, only_b = np.setdiff1d(a, b), np.setdiff1d(b, a)
+    # A decision that only one of them made is right for that one, or else right for the other.
+    n_right = np.isin(only_a, right).sum() + (~np.isin(only_b, right)).sum()
+    n = len(only_a) + len(only_b)
+    p_value = binomtest(int(n_right), n).pvalue if n else 1.0
+    return PairedTest(float(2 * n_right - n), float(n_right), float(p_value), n)
+
+
+# Many systems ------------------------------------------------------------------------------------
+
+
+class Ranks(NamedTuple):
+    """How systems rank on the average, and which differences of ranks are more than chance."""
+
+    average_ranks: np.ndarray  # 1 is the best
+    statistic: float  # Friedman's chi-square
+    p_value: float  # how probable it is if all are equally good
+    critical_difference: float  # ranks that differ by less may be equal (Nemenyi)
+    pairwise: np.ndarray  # Nemenyi's p-value of each pair
+
+
+def friedman_test(results: Any, confidence: float = 0.95) -> Ranks:
+    """Rank systems on several sets of data; test whether they differ, and which.
+
+    Parameters
+    ----------
+    results : array of shape (sets, systems)
+        A figure of each system on each set of data, the higher the better; at least three systems.
+        Equal figures share their ranks.
+    confidence : float, default=0.95
+        How sure the critical difference shall be.
+
+    References
+    ----------
+    J. Demšar, Statistical comparisons of classifiers over multiple data sets, 2006.
+
+    Examples
+    --------
+    >>> found = friedman_test([[90, 80, 70], [85, 80, 75], [70, 72, 60], [95, 90, 85]])
+    >>> found.average_ranks, round(found.p_value, 3), round(found.critical_difference, 2)
+    (array([1.25, 1.75, 3.  ]), 0.039, 1.66)
+    """
+    from scipy.stats import friedmanchisquare, rankdata, studentized_range
+
+    results = np.asarray(results, np.float64)
+    if results.ndim != 2 or results.shape[0] < 2 or results.shape[1] < 3 or np.isnan(results).any():
+        raise ParameterError(
+            f"The results have the shape {results.shape}; give figures of at least three systems "
+            "on at least two sets of data, none of them NaN. For two systems there is "
+            "paired_t_test."
+        )
+    n, k = results.shape
+    ranks = rankdata(-results, axis=1).mean(axis=0)
+    chi_square, p_value = friedmanchisquare(*results.T) if np.ptp(results, axis=1).any() else (0, 1)
+    error = np.sqrt(k * (k + 1) / (12 * n))
+    critical = studentized_range.ppf(confidence, k, np.inf) * error
+    pairwise = studentized_range.sf(np.abs(ranks[:, None] - ranks) / error, k, np.inf)
+    return Ranks(ranks, float(chi_square), float(p_value), float(critical), np.asarray(pairwise))
+
+
+# Intervals ---------------------------------------------------------------------------------------
+
+
+class Interval(NamedTuple):
+    """A measure, and between which values it is to be expected on other documents like these."""
+
+    value: float
+    low: float
+    high: float
+
+
+def read_measure(evaluation: Evaluation, name: str) -> float:
+    """Return a measure by its name.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What `evaluate` found.
+    name : str
+        "exact_match", or micro, macro or pooled, an underscore, and the name of the measure, such
+        as "micro_f1", "macro_break_even".
+    """
+    if name == "exact_match":
+        return evaluation.exact_match
+    average, _, measure = name.partition("_")
+    try:
+        if average in ("micro", "macro", "pooled"):
+            return float(getattr(evaluation, average)[measure])
+    except KeyError:
+        pass
+    raise ParameterError(
+        f"There is no measure {name!r}; name one like micro_f1, macro_f1, micro_break_even, "
+        "pooled_break_even or exact_match."
+    )
+
+
+def bootstrap_intervals(
+    scores: np.ndarray | None,
+    labels: Labels | np.ndarray,
+    decisions: np.ndarray | None = None,
+    *,
+    measures: Sequence[str] = ("micro_f1", "macro_f1"),
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """Tell how much measures would vary if other documents of the same kind had been drawn.
+
+    As many documents as there are are drawn from them with replacement, again and again, and
+    measured; the interval leaves out as many of the results below it as above it.
+
+    Parameters
+    ----------
+    scores : array of shape (documents, categories) or None
+        As for `evaluate`.
+    labels : Labels or array of shape (documents, categories)
+        Which documents belong.
+    decisions : bool array of shape (documents, categories), optional
+        Which categories were assigned; by default, those with a score above zero.
+    measures : sequence of str, default=("micro_f1", "macro_f1")
+        Their names, as `read_measure` takes them. Measures of decisions are computed for all draws
+        together; one of a ranking takes `n_resamples` evaluations.
+    n_resamples : int, default=1000
+        How often documents are drawn.
+    confidence : float, default=0.95
+        Which part of the results lies in the interval.
+    seed : int, default=0
+        Seed of the draws.
+
+    Examples
+    --------
+    >>> scores = np.linspace(-1, 1, 40)[:, None]
+    >>> labels = (np.arange(40) % 3 > 0)[:, None]
+    >>> interval = bootstrap_intervals(scores, labels)["micro_f1"]
+    >>> round(interval.value, 2), round(interval.low, 2), round(interval.high, 2)
+    (0.57, 0.37, 0.72)
+    """
+    positives = Positives.of(labels)
+    if decisions is None and scores is not None:
+        decisions = positives.check(scores, "scores") > 0
+    whole = evaluate(scores, labels, decisions=decisions)
+    values = {name: read_measure(whole, name) for name in measures}
+    assert decisions is not None  # or `evaluate` would have raised
+    if all(name == "exact_match" or name.partition("_")[2] in _RATES for name in measures):
+        drawn = _measure_all(np.asarray(decisions, bool), positives, n_resamples, seed)
+    else:
+        drawn = _measure_each(scores, labels, decisions, measures, n_resamples, seed)
+    tails = 50 * (1 - confidence), 50 * (1 + confidence)
+    return {
+        name: Interval(value, *map(float, np.nanpercentile(drawn[name], tails)))
+        for name, value in values.items()
+    }
+
+
+_RATES = ("precision", "recall", "f1", "accuracy", "error", "fallout")
+_BLOCK = 4_000_000  # numbers that are gathered at a time
+
+
+def _draws(n_documents: int, n_resamples: int, seed: int) -> Iterator[np.ndarray]:
+    generator = np.random.default_rng(seed)
+    for _ in range(n_resamples):
+        yield generator.integers(n_documents, size=n_documents)
+
+
+def _measure_each(
+    scores: np.ndarray | None,
+    labels: Labels | np.ndarray,
+    decisions: np.ndarray,
+    measures: Sequence[str],
+    n_resamples: int,
+    seed: int,
+) -> dict[str, np.ndarray]:
+    """Evaluate the documents of each draw."""
+    take: Callable[[np.ndarray], Any]
+    take = labels.take if isinstance(labels, Labels) else np.asarray(labels).__getitem__
+    found = np.empty((len(measures), n_resamples))
+    for i, drawn in enumerate(_draws(len(decisions), n_resamples, seed)):
+        own = None if scores is None else scores[drawn]
+        evaluation = evaluate(own, take(drawn), decisions=decisions[drawn])
+        found[:, i] = [read_measure(evaluation, name) for name in measures]
+    return dict(zip(measures, found, strict=True))
+
+
+def _measure_all(
+    decisions: np.ndarray, positives: Positives, n_resamples: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Measure many draws at a time: a document drawn twice counts twice in the tables."""
+    n, n_categories = positives.n_documents, len(positives.counts)
+    taken_rows, taken_columns = np.nonzero(decisions)
+    rows, columns = positives.within(decisions.shape[1])
+    hit = decisions[rows, columns]
+    n_hits, n_labels = np.bincount(rows[hit], minlength=n), np.bincount(positives.rows, minlength=n)
+    exact = (n_hits == n_labels) & (n_hits == np.count_nonzero(decisions, axis=1))
+    draws, parts = _draws(n, n_resamples, seed), []
+    per_block = max(1, _BLOCK // max(1, n, len(positives.rows) + len(taken_rows)))
+    while block := [np.bincount(one, minlength=n) for one in islice(draws, per_block)]:
+        times = np.array(block)
+        hits = _sums(times, rows[hit], columns[hit], n_categories)
+        taken = _sums(times, taken_rows, taken_columns, n_categories)
+        own = _sums(times, positives.rows, positives.columns, n_categories)
+        table = Contingency(hits, taken - hits, own - hits, n - own - (taken - hits))
+        parts.append(_averages(table) | {"exact_match": (times @ exact) / n})
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _sums(times: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_columns: int) -> np.ndarray:
+    """Count the pairs of document and category in each category and draw."""
+    sums = np.zeros((len(times), n_columns), np.int64)
+    if len(rows):
+        order = np.argsort(columns, kind="stable")
+        filled, starts = np.unique(columns[order], return_index=True)
+        sums[:, filled] = np.add.reduceat(times[:, rows[order]], starts, axis=1)
+    return sums
+
+
+def _averages(table: Contingency) -> dict[str, np.ndarray]:
+    """Return the micro and macro averages of tables of shape (draws, categories)."""
+    total = Contingency(*(cell.sum(axis=1) for cell in table))
+    found = {f"micro_{name}": getattr(total, name) for name in _RATES}
+    has_positives = table.true_positives + table.false_negatives > 0
+    for name in _RATES:
+        values = getattr(table, name)
+        counts = ~np.isnan(values)
+        if name in ("precision", "recall", "f1"):
+            counts &= has_positives
+        sums = np.where(counts, values, 0.0).sum(axis=1)
+        found[f"macro_{name}"] = ratio(sums, counts.sum(axis=1))
+    return found
