@@ -170,6 +170,13 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
 
+    def text(self) -> str:
+        """Return the text that is seen, found without running a script in the page."""
+        shot = self._call("DOMSnapshot.captureSnapshot", {"computedStyles": ["visibility"]})
+        strings = shot["strings"]
+        found = (i for document in shot["documents"] for i in document["layout"]["text"] if i >= 0)
+        return " ".join(strings[i] for i in found)
+
     def click(self, selector: str) -> None:
         """Click on the middle of the first element that a selector finds, with a real mouse."""
         x, y = self.evaluate(
@@ -185,9 +192,11 @@ class Browser:
         """Press a key that has a name, such as ArrowLeft or Enter, on what has the focus."""
         codes = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}
         for _ in range(times):
-            for kind in ("rawKeyDown", "keyUp"):
+            for kind in ("keyDown", "keyUp"):
                 event = {"type": kind, "key": key, "code": key}
-                self._call("Input.dispatchKeyEvent", event | {"windowsVirtualKeyCode": codes[key]})
+                event |= {"windowsVirtualKeyCode": codes[key]}
+                event |= {"text": "\r"} if key == "Enter" else {}
+                self._call("Input.dispatchKeyEvent", event)
 
     def type(self, text: str) -> None:
         """Type text into what has the focus."""

@@ -99,6 +99,16 @@ class Evaluation:
         }
         return _without_nan(found)  # type: ignore[no-any-return]
 
+    def labels(self) -> Labels:
+        """Return which categories each document carries, as it was measured against them."""
+        if self.positives is None:
+            raise ParameterError("This evaluation has not kept the labels it was made from.")
+        order = np.argsort(self.positives.rows, kind="stable")
+        rows = self.positives.rows[order]
+        indptr = np.searchsorted(rows, np.arange(self.n_documents + 1))
+        columns = self.positives.columns[order].astype(np.int32)
+        return Labels(indptr, columns, len(self.categories))
+
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write a page to look at in a browser.
 

@@ -39,7 +39,8 @@ def cards(ground: Ground) -> str:
     left_out = len(ground.evaluation.categories) - len(ground.shown)
     note = f"<p class=soft>The {count(left_out)} smallest have no card.</p>" if left_out > 0 else ""
     return f"""<section id="cards"><h2>One category</h2>
-<div class="controls needs-js"><label>Category <select id="pick"></select></label>
+<div class="controls needs-js"{attributes(hidden=len(ground.shown) < 2)}>
+<label>Category <select id="pick"></select></label>
 <span><button type="button" id="before">← larger</button>
 <button type="button" id="after">smaller →</button></span></div>
 {precision_recall_frame()}{made}{note}</section>"""

@@ -129,10 +129,12 @@ def precision_recall_chart(curve: ThresholdCurve, category: str) -> str:
 
 def size_chart(points: Sequence[tuple[str, int, float, str | None]]) -> str:
     """Return F1 against the number of documents: one point per category, linked to its card."""
-    largest = max((size for _, size, _, _ in points), default=1)
-    widest = max(1.0, math.log10(largest) + 0.1)
-    frame = Frame.of((0, widest), (0, 1))
-    ticks = {float(power): count(10**power) for power in range(int(widest) + 1)}
+    sizes = [size for _, size, _, _ in points if size > 0] or [1]
+    low, high = math.log10(min(sizes)) - 0.1, math.log10(max(sizes)) + 0.1
+    frame = Frame.of((low, high), (0, 1))
+    steps = (1,) if high - low > 1.7 else (1, 2, 3, 5)
+    round_sizes = [step * 10**power for power in range(int(high) + 1) for step in steps]
+    ticks = {math.log10(n): count(n) for n in round_sizes if low <= math.log10(n) <= high}
     marks = []
     for category, size, f1, target in points:
         if size < 1 or math.isnan(f1):

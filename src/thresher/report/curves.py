@@ -99,11 +99,10 @@ def _curve(
     scores = ranked[n - wanted]
     taken = np.unique(n - np.searchsorted(ranked, scores))  # ties stand or fall together
     taken = taken[taken != assigned][::-1]
-    cuts = [(_finite(ranked, int(k)), int(k)) for k in taken] + [(float(ranked[-1]), 0)] * bool(
-        assigned
-    )
+    cuts = [*taken.tolist(), *([0] if assigned else [])]
     order = np.sort(own)
-    points = [(t, k, len(own) - int(np.searchsorted(order, t, "right"))) for t, k in cuts]
+    found_at = ((_finite(ranked, k), k) for k in cuts)
+    points = [(t, k, len(own) - int(np.searchsorted(order, t, "right"))) for t, k in found_at]
     before = sum(k > assigned for _, k, _ in points)
     points.insert(before, (threshold, assigned, hits))
     thresholds, counts, hit = zip(*points, strict=True)
@@ -113,7 +112,9 @@ def _curve(
 
 
 def _finite(ranked: np.ndarray, taken: int) -> float:
-    """Return the threshold that the `taken` highest exceed, below all scores if that is all."""
+    """Return the threshold that the `taken` highest exceed: a number, even for none or all."""
     if taken == len(ranked):
         return float(ranked[0]) - max(1.0, abs(float(ranked[0])))
+    if taken == 0:  # surely above the highest, whatever the rounding
+        return float(ranked[-1]) + 1e-6 * max(1.0, abs(float(ranked[-1])))
     return midpoint(ranked, taken)

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from typing import Any
 
-__all__ = ["attributes", "count", "escape", "name", "percent", "plural", "short", "signed"]
+__all__ = [
+    "attributes",
+    "breakable",
+    "count",
+    "escape",
+    "name",
+    "percent",
+    "plural",
+    "short",
+    "signed",
+]
 
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
 
@@ -37,7 +48,18 @@ def name(text: str) -> str:
     """
     shown = short(text)
     title = "" if shown == text else f' title="{escape(short(text, 500))}"'
-    return f"<bdi{title}>{escape(shown) or '(no name)'}</bdi>"
+    return f"<bdi{title}>{breakable(shown) or '(no name)'}</bdi>"
+
+
+def breakable(text: str) -> str:
+    """Return a text, escaped, in which a line may be broken after punctuation.
+
+    Examples
+    --------
+    >>> breakable("comp.graphics")
+    'comp.<wbr>graphics'
+    """
+    return re.sub(r"([./:,=_])(?=\w)", r"\1<wbr>", escape(text))
 
 
 def attributes(**values: Any) -> str:

@@ -63,6 +63,7 @@ def _ground(report: Report) -> Ground:
         evaluation.scores is not None
         and evaluation.decisions is not None
         and decisions.mode == "multi-label"
+        and n > 1
         and np.array_equal(evaluation.decisions, evaluation.scores > decisions.thresholds)
     )
     return Ground(

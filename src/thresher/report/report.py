@@ -17,6 +17,7 @@ from thresher._version import __version__
 from thresher.decisions import Decisions, ReliabilityCurve, reliability_curve
 from thresher.errors import DocumentError, ParameterError
 from thresher.evaluation import Evaluation, evaluate
+from thresher.evaluation.significance import Interval
 from thresher.report.worst import WorstErrors, WrongDecision
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ class Report:
         Mistakes of the learner in each pass over the training documents. Default: none.
     reliability : ReliabilityCurve, optional
         How often documents belonged, against how probable it was said to be.
-    intervals : dict of str to (float, float)
-        Ends of the 95 % intervals of `micro_f1`, `macro_f1`, `precision`, `recall`, `exact_match`,
-        `macro_precision` and `macro_recall`, as far as known. Default: none.
+    intervals : dict of str to Interval, optional
+        Where the headline figures lie with 95 % confidence, as `bootstrap_intervals` gives them,
+        which is asked for them by default; an empty one for none.
     made : dict of str to str
         How it was made, as lines to read: what, and its value. Default: nothing.
 
@@ -73,7 +74,7 @@ class Report:
     words: dict[str, Words] = field(default_factory=dict)
     mistakes: Sequence[int] = ()
     reliability: ReliabilityCurve | None = None
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    intervals: dict[str, Interval] | None = None
     made: dict[str, str] = field(default_factory=dict)
 
     def to_html(self) -> str:
@@ -250,15 +251,7 @@ def _top(names: list[str], weights: np.ndarray, top: int, sign: int) -> list[tup
 def _reliability(decisions: Decisions, evaluation: Evaluation) -> ReliabilityCurve | None:
     if decisions.calibration is None or evaluation.scores is None:
         return None
-    return reliability_curve(decisions.probabilities(evaluation.scores), _known(evaluation))
-
-
-def _known(evaluation: Evaluation) -> np.ndarray:
-    """Return the labels of the categories that have scores, as a matrix."""
-    assert evaluation.scores is not None and evaluation.positives is not None
-    belongs: np.ndarray = np.zeros(evaluation.scores.shape, bool)
-    belongs[evaluation.positives.within(belongs.shape[1])] = True
-    return belongs
+    return reliability_curve(decisions.probabilities(evaluation.scores), evaluation.labels())
 
 
 def _how_made(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
+from thresher.evaluation import Evaluation
+from thresher.evaluation.significance import Interval, bootstrap_intervals
 from thresher.report.cards import Ground, card_id, linked
 from thresher.report.charts import mistakes_chart, reliability_chart, size_chart
-from thresher.report.markup import attributes, count, escape, name, percent, plural, short, signed
+from thresher.report.markup import (
+    attributes,
+    breakable,
+    count,
+    escape,
+    name,
+    percent,
+    plural,
+    short,
+    signed,
+)
 from thresher.report.report import Report
 from thresher.report.worst import WrongDecision
 
 __all__ = ["categories", "confusion", "errors", "headline", "made", "opening", "pictures"]
 
 MOST_ROWS = 1000  # categories in the table
+FEWEST_DRAWS, MOST_DRAWS, ALL_DRAWN = 100, 1000, 20_000_000  # of the bootstrap; documents in all
+FEW_ROWS = 8  # which one finds without a filter
 MOST_IN_MATRIX = 16
 MOST_PAIRS = 15
 
 COLUMNS = {
-    "positives": "documents",
+    "positives": "doc<span class=wide>ument</span>s",  # a phone is narrow
     "assigned": "given",
     "precision": "precision",
     "recall": "recall",
@@ -43,18 +56,24 @@ def opening(report: Report) -> str:
         f"{count(total.false_positives)} wrong, and {count(total.false_negatives)} were missed. "
         f"{percent(evaluation.exact_match)} % of the documents got exactly their labels."
     )
-    title = re.sub("([/:,=])", r"\1<wbr>", escape(short(report.title, 200)))
     date = f" · {escape(report.date)}" if report.date else ""
     return (
         f'<header><p class="over">Thresher · evaluation{date}</p>'
-        f'<h1>{title}</h1><p class="lead">{said}</p></header>'
+        f'<h1>{breakable(short(report.title, 200))}</h1><p class="lead">{said}</p></header>'
     )
 
 
 def headline(report: Report) -> str:
     """Return the figures that come first."""
     evaluation, macro, micro = report.evaluation, report.evaluation.macro, report.evaluation.micro
-    if report.decisions is not None and report.decisions.mode == "single-label":
+    if len(evaluation.categories) == 1:
+        figures = {
+            "micro_f1": ("F1", micro["f1"], "of precision and recall"),
+            "micro_precision": ("Precision", micro["precision"], "of what was given, right"),
+            "micro_recall": ("Recall", micro["recall"], "of what belongs, found"),
+            "exact_match": ("Accuracy", evaluation.exact_match, "decisions that are right"),
+        }
+    elif report.decisions is not None and report.decisions.mode == "single-label":
         figures = {
             "exact_match": ("Accuracy", evaluation.exact_match, "documents that got theirs"),
             "macro_f1": ("Macro-F1", macro["f1"], "mean of the categories"),
@@ -65,19 +84,38 @@ def headline(report: Report) -> str:
         figures = {
             "micro_f1": ("Micro-F1", micro["f1"], "all decisions together"),
             "macro_f1": ("Macro-F1", macro["f1"], "mean of the categories"),
-            "precision": ("Precision", micro["precision"], "of what was given, right"),
-            "recall": ("Recall", micro["recall"], "of the labels, found"),
+            "micro_precision": ("Precision", micro["precision"], "of what was given, right"),
+            "micro_recall": ("Recall", micro["recall"], "of the labels, found"),
             "exact_match": ("Exact match", evaluation.exact_match, "documents all right"),
         }
+    intervals = report.intervals
+    if intervals is None:
+        intervals = _intervals(evaluation, list(figures))
     cells = "".join(
-        _figure(title, value, report.intervals.get(key), note)
+        _figure(title, value, intervals.get(key), note)
         for key, (title, value, note) in figures.items()
     )
-    return f'<section class="headline" aria-label="Headline figures">{cells}</section>'
+    note = (
+        '<p class="soft below">The range under each figure is its 95 % interval: how far it would '
+        "vary if other documents of the same kind had been drawn.</p>"
+    )
+    return (
+        f'<section class="headline" aria-label="Headline figures">{cells}</section>'
+        f"{note if intervals else ''}"
+    )
 
 
-def _figure(title: str, value: float, interval: tuple[float, float] | None, note: str) -> str:
-    low, high = interval or (value, value)
+def _intervals(evaluation: Evaluation, measures: list[str]) -> dict[str, Interval]:
+    if evaluation.decisions is None:
+        return {}
+    draws = max(FEWEST_DRAWS, min(MOST_DRAWS, ALL_DRAWN // evaluation.n_documents))
+    return bootstrap_intervals(
+        None, evaluation.labels(), evaluation.decisions, measures=measures, n_resamples=draws
+    )
+
+
+def _figure(title: str, value: float, interval: Interval | None, note: str) -> str:
+    low, high = (interval.low, interval.high) if interval else (value, value)
     bar = ""
     if math.isfinite(value):
         bar = (
@@ -86,7 +124,7 @@ def _figure(title: str, value: float, interval: tuple[float, float] | None, note
         )
     between = ""
     if interval:
-        between = f'<p class="interval">95 %: {percent(low)} – {percent(high)}</p>'
+        between = f'<p class="interval">{percent(low)} – {percent(high)}</p>'
     return (
         f'<div class="figure"><h2>{title}</h2><p class="value">{percent(value)}'
         f"<small> %</small></p>{bar}{between}<p class=soft>{note}</p></div>"
@@ -103,7 +141,7 @@ def pictures(report: Report, ground: Ground) -> str:
             for c in ground.shown
         ]
         title = "F1 and size of the categories"
-        note = "Each point is a category; the few with many documents are usually the easy ones."
+        note = "Each point is a category, linked to its card below."
         figures.append(_picture(size_chart(points), title, note))
     if report.mistakes:
         note = (
@@ -138,11 +176,13 @@ def categories(ground: Ground) -> str:
     rows = sorted(enumerate(evaluation.table()), key=lambda row: -row[1]["positives"])
     body = "".join(_row(ground, c, row, list(columns)) for c, row in rows[:MOST_ROWS])
     averages = {"micro": evaluation.micro, "macro": evaluation.macro}
+    if len(rows) == 1:
+        averages.clear()
     foot = "".join(_average(which, row, list(columns)) for which, row in averages.items())
     hidden = len(rows) - MOST_ROWS
     note = f"<p class=soft>{count(hidden)} smaller ones are not shown.</p>" if hidden > 0 else ""
     return f"""<section id="categories"><h2>Categories</h2>
-<div class="controls needs-js">
+<div class="controls needs-js"{attributes(hidden=len(rows) < FEW_ROWS)}>
 <label>Find <input type="search" id="find" autocomplete="off"></label>
 <label>with at least <input type="number" id="least" min="0" value="0"> documents</label>
 <output id="found" class="soft"></output></div>
@@ -250,13 +290,14 @@ category, words in red against it. Some of these may be errors of the labels: lo
 
 def _error(one: WrongDecision, is_open: bool) -> str:
     first = short(" ".join(one.text[:400].split()), 90) or "(no text)"
+    place = breakable(short(one.place, 200))
     about = ", ".join(name(label) for label in one.labels[:8]) or "no category"
     given = ", ".join(name(label) for label in one.given[:8]) or "nothing"
     reasons = "".join(explanation.to_html() for explanation in one.explanations)
     return (
         f'<details class="error {one.kind}"{attributes(open=is_open)}><summary>'
         f"<strong>{name(one.category)}</strong> <bdi>{escape(first)}</bdi></summary>"
-        f'<p class="soft">{name(one.place)}. Belongs to {about}; was given {given}; '
+        f'<p class="soft">{place}. Belongs to {about}; was given {given}; '
         f"{signed(one.margin)} on the wrong side.</p>{reasons}</details>"
     )
 

@@ -199,10 +199,16 @@ def _window(text: str, spans: list[tuple[int, int, float]], longest: int) -> tup
     first, last = len(text) - len(text.lstrip()), len(text.rstrip())
     if last - first <= longest:
         return min(first, last), last
+    words = [text[a:b].lower() for a, b, _ in spans]
+    times = Counter(words)  # a word's share is that of all its occurrences together
+    weights = [abs(share) / times[word] for word, (_, _, share) in zip(words, spans, strict=True)]
     starts = np.array([0, *(a for a, _, _ in spans)])
-    weights = np.concatenate([[0.0], np.cumsum([abs(share) for _, _, share in spans])])
-    ends = np.searchsorted(starts[1:], starts + longest)
-    inside = weights[ends] - weights[np.searchsorted(starts[1:], starts)]
-    begin = int(starts[np.argmax(inside)])
-    begin = max(0, min(begin - longest // 10, len(text) - longest))
-    return begin, begin + longest
+    sums = np.concatenate([[0.0], np.cumsum(weights)])
+    core = longest * 4 // 5  # with a tenth on either side, so that no heavy word is at the edge
+    inside = sums[np.searchsorted(starts[1:], starts + core)]
+    inside -= sums[np.searchsorted(starts[1:], starts)]
+    begin = int(starts[np.argmax(inside)]) - longest // 10
+    begin = max(first, min(begin, last - longest))
+    if begin > first:  # not in the middle of a word, unless it is a very long one
+        begin += len(text[begin : begin + 40].partition(" ")[0]) % 40
+    return begin, min(begin + longest, last)

@@ -1,0 +1,544 @@
+"""The report: what it counts equals slow twins, and the page works in a real browser."""
+
+import html
+import json
+import os
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from browser import Browser, find_browser
+from thresher import Categorizer, Decisions, ParameterError, evaluate
+from thresher.cli import app
+from thresher.documents import from_texts
+from thresher.report import Report, write_report
+from thresher.report.confusions import confusions
+from thresher.report.curves import threshold_curves
+from thresher.report.markup import attributes, breakable, name, short
+from thresher.report.report import strongest_words
+from thresher.report.worst import WorstErrors, excerpt
+
+HOSTILE = [
+    "<script>window.broken = 1</script>",
+    "</script><script>window.broken = 2</script>",
+    '"><img src=x onerror="window.broken = 3">',
+    "'; window.broken = 4; //",
+    "&lt;b&gt; &amp;",
+    "\u202egrain\u202e and עברית",
+    "🌾🚢 emoji",
+    "w" * 10_000,
+    "--> ]]> ${window.broken = 5} {{7*7}}",
+    "\0 and \ud800",
+]
+
+
+def make_documents(n, n_categories=12, seed=0, names=None, labels_each=2):
+    """Return texts and labels: each category has words of its own, and some are shared."""
+    random = np.random.default_rng(seed)
+    names = names or [f"category {c}" for c in range(n_categories)]
+    texts, labels = [], []
+    for _ in range(n):
+        own = random.choice(len(names), random.integers(1, labels_each + 1), replace=False)
+        words = [f"word{c}x{random.integers(6)}" for c in own for _ in range(4)]
+        words += [f"common{random.integers(30)}" for _ in range(10)]
+        words += [f"word{random.integers(len(names))}x{random.integers(6)}" for _ in range(3)]
+        texts.append("\n".join(random.permutation(words)))
+        labels.append([names[c] for c in own])
+    return texts, labels
+
+
+@pytest.fixture(scope="module")
+def categorizer():
+    return Categorizer().fit(*make_documents(400))
+
+
+@pytest.fixture(scope="module")
+def page(categorizer, tmp_path_factory):
+    """The report of a model with twelve categories, of which documents have one or two."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    texts, labels = make_documents(200, seed=1)
+    labels[0] = ["never learned"]
+    write_report(path, categorizer, texts, labels, title="Twelve", made={"Documents": "made up"})
+    return path
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory):
+    """The report of a model whose categories, words and texts try to break it."""
+    path = tmp_path_factory.mktemp("report") / "hostile.html"
+    texts, labels = make_documents(150, names=HOSTILE)
+    texts = [f"{HOSTILE[i % len(HOSTILE)]}\n{text}" for i, text in enumerate(texts)]
+    model = Categorizer(tokens="whitespace").fit(texts[:100], labels[:100])
+    write_report(
+        path,
+        model,
+        texts[100:],
+        labels[100:],
+        title=HOSTILE[1],
+        made=dict.fromkeys(HOSTILE, HOSTILE[2]),
+    )
+    return path
+
+
+# What is counted --------------------------------------------------------------------------------
+
+
+def random_case(seed, n=40, n_categories=4):
+    random = np.random.default_rng(seed)
+    scores = random.normal(size=(n, n_categories)).round(1)  # rounded, so that some are tied
+    labels = random.random(scores.shape) < 0.3
+    thresholds = random.normal(size=n_categories).round(2) + 0.005
+    return scores, labels, thresholds
+
+
+@given(st.integers(0, 10_000), st.sampled_from([8, 20, 200]))
+def test_a_curve_counts_what_each_threshold_would_assign(seed, most):
+    scores, labels, thresholds = random_case(seed)
+    decisions = Decisions(thresholds=thresholds)
+    found = evaluate(scores, labels, decisions=decisions.decide(scores))
+    for c, curve in threshold_curves(found, decisions, most).items():
+        above = scores[:, c] > curve.thresholds[:, None]
+        assert curve.assigned.tolist() == above.sum(axis=1).tolist()
+        assert curve.hits.tolist() == (above & labels[:, c]).sum(axis=1).tolist()
+        assert (np.diff(curve.assigned) < 0).all() and curve.assigned[-1] == 0
+        assert curve.thresholds[curve.chosen] == thresholds[c]
+        assert curve.hits[0] == curve.n_positives == labels[:, c].sum()
+        assert len(curve.thresholds) <= most + 2
+
+
+@pytest.mark.parametrize("allow_none", [False, True])
+def test_a_curve_of_one_category_each_counts_what_the_rule_decides(allow_none):
+    random = np.random.default_rng(3)
+    scores, thresholds = random.normal(size=(60, 3)), random.normal(size=3)
+    labels = np.eye(3, dtype=bool)[random.integers(0, 3, 60)]
+    decisions = Decisions("single-label", thresholds, allow_none=allow_none)
+    found = evaluate(scores, labels, decisions=decisions.decide(scores))
+    for c, curve in threshold_curves(found, decisions).items():
+        for threshold, assigned, hits in zip(
+            curve.thresholds, curve.assigned, curve.hits, strict=True
+        ):
+            moved = thresholds.copy()
+            moved[c] = threshold
+            chosen = Decisions("single-label", moved, allow_none=allow_none).decide(scores)[:, c]
+            assert (assigned, hits) == (chosen.sum(), (chosen & labels[:, c]).sum())
+
+
+@given(st.integers(0, 10_000))
+def test_confusions_equal_a_count_by_hand(seed):
+    scores, labels, thresholds = random_case(seed, n=12)
+    decided = scores > thresholds
+    n, expected = labels.shape[1], {}
+    for own, given_ in zip(labels, decided, strict=True):
+        missed = np.flatnonzero(own & ~given_).tolist() or [n]
+        wrong = np.flatnonzero(given_ & ~own).tolist() or [n]
+        for pair in product(missed, wrong):
+            expected[pair] = expected.get(pair, 0) + 1
+    expected.pop((n, n), None)
+    found = confusions(evaluate(None, labels, decisions=decided))
+    counted = zip(found.missed, found.given, found.documents, strict=True)
+    assert {(int(m), int(g)): int(k) for m, g, k in counted} == expected
+    assert (np.diff(found.documents) <= 0).all()
+    for category in range(n):
+        its = {(category, other): times for other, times in found.given_for(category)}
+        assert its == {pair: k for pair, k in expected.items() if pair[0] == category}
+
+
+@pytest.mark.parametrize("mode", ["multi-label", "single-label"])
+def test_the_worst_errors_are_the_same_however_documents_are_cut_into_batches(mode):
+    random = np.random.default_rng(5)
+    names = [f"c{i}" for i in range(5)]
+    scores = random.normal(size=(90, 5))
+    decisions = Decisions(mode, np.zeros(5))
+    labels = [[names[c]] for c in random.integers(0, 5, 90)]
+    documents = [str(i) for i in range(90)]
+    kept = []
+    for size in (90, 7):
+        worst, start = WorstErrors(names, decisions, most=6), 0
+        for batch in from_texts(documents, labels, batch_size=size):
+            rows = scores[start : start + len(batch)]
+            worst.see(batch, rows, decisions.decide(rows))
+            start += len(batch)
+        kept.append([(one.kind, one.category, one.text, one.margin) for one in worst])
+    assert kept[0] == kept[1]
+    kinds = [kind for kind, *_ in kept[0]]
+    assert kinds.count("wrong") == 6
+    assert kinds.count("missed") == (6 if mode == "multi-label" else 0)
+
+
+def test_the_worst_errors_of_one_category_are_those_with_the_largest_margins():
+    scores = np.random.default_rng(6).normal(size=(50, 1))
+    belongs = np.random.default_rng(7).random(50) < 0.5
+    decisions = Decisions(thresholds=[0.25])
+    worst = WorstErrors(["grain"], decisions, most=5)
+    texts = [str(i) for i in range(50)]
+    [batch] = from_texts(texts, [["grain"] if own else [] for own in belongs])
+    worst.see(batch, scores, decisions.decide(scores))
+    margins = scores[:, 0] - 0.25
+    missed = sorted(-margins[belongs & (margins <= 0)], reverse=True)[:5]
+    wrong = sorted(margins[~belongs & (margins > 0)], reverse=True)[:5]
+    assert [one.margin for one in worst] == pytest.approx(missed + wrong)
+    for one in worst:
+        assert one.margin == pytest.approx(abs(margins[int(one.text)]))
+
+
+def test_an_excerpt_keeps_the_words_that_matter_and_the_verdict(categorizer):
+    text = " ".join(["common1"] * 2000 + ["word3x1", "word3x2"] + ["common2"] * 2000)
+    explanation = categorizer.explain(text, "category 3")
+    cut = excerpt(explanation)
+    assert len(cut.text) < 1600 and "word3x1" in cut.text
+    assert cut.verdict() == explanation.verdict()
+    assert {cut.text[a:b] for a, b, _ in cut.spans} <= {"common1", "word3x1", "word3x2", "common2"}
+    short_one = categorizer.explain("\n\n word3x1 common1 \n", "category 3")
+    assert excerpt(short_one).text == "word3x1 common1"
+
+
+def test_the_strongest_words_are_those_of_the_categorizer(categorizer):
+    found = strongest_words(categorizer, top=5)
+    for category in categorizer.categories_:
+        for mine, theirs in zip(found[category], categorizer.strongest(category, 5), strict=True):
+            assert [weight for _, weight in mine] == [weight for _, weight in theirs]
+    hashed = Categorizer(hashing_bits=10).fit(["wheat", "oil"], ["grain", "crude"])
+    assert strongest_words(hashed) == {}
+
+
+# What is written --------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    """Collects the tags and the text of a page, and finds tags that are not closed in order."""
+
+    void = ("meta", "input", "wbr")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.attributes, self.text = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.attributes += attrs
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def parse(page):
+    tags = Tags()
+    tags.feed(page if isinstance(page, str) else page.read_text(encoding="utf-8"))
+    assert tags.open == []
+    return tags
+
+
+def test_every_section_is_there_and_the_page_needs_nothing_else(page):
+    text = page.read_text(encoding="utf-8")
+    tags = parse(text)
+    for section in ("pictures", "categories", "cards", "confusion", "errors", "made"):
+        assert ("id", section) in tags.attributes
+    assert "never learned" in text and "made up" in text and "Thresher" in text
+    assert not re.search(r"https?:|url\(|@import|<link|<iframe", text)
+    assert not [key for key, _ in tags.attributes if key == "src" or key.startswith("on")]
+
+
+def test_equal_data_give_equal_pages(categorizer, page, tmp_path):
+    texts, labels = make_documents(200, seed=1)
+    labels[0] = ["never learned"]
+    again = tmp_path / "again.html"
+    write_report(again, categorizer, texts, labels, title="Twelve", made={"Documents": "made up"})
+    assert again.read_bytes() == page.read_bytes()
+    assert [file.name for file in tmp_path.iterdir()] == ["again.html"]
+
+
+def test_the_report_measures_as_the_categorizer_does(categorizer, tmp_path):
+    texts, labels = make_documents(60, seed=2)
+    found = write_report(tmp_path / "report.html", categorizer, texts, labels)
+    assert found.to_dict() == categorizer.evaluate(texts, labels).to_dict()
+
+
+def test_hostile_names_and_texts_stay_text(hostile_page):
+    tags = parse(hostile_page)
+    assert tags.seen.count("script") == 2 and "img" not in tags.seen
+    assert not [key for key, _ in tags.attributes if key.startswith("on")]
+    assert "10,000" not in tags.seen
+    assert hostile_page.stat().st_size < 1_000_000
+
+
+@given(st.text())
+def test_markup_never_lets_a_text_out(text):
+    for made in (name(text), breakable(text), f"<b{attributes(title=text)}></b>"):
+        without = re.sub(r"</?bdi( title=\"[^\"]*\")?>|<wbr>|<b title=\"[^\"<>]*\"></b>", "", made)
+        assert "<" not in without and '"' not in without
+    shown = text.replace("\0", "\ufffd")
+    assert html.unescape(breakable(text).replace("<wbr>", "")) == html.unescape(html.escape(shown))
+    assert len(short(text)) <= 60
+
+
+@pytest.mark.parametrize("n_categories", [1, 2, 95, 1500])
+def test_any_number_of_categories_fits_on_a_page(n_categories):
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(600, n_categories)).astype(np.float32)
+    labels = random.random(scores.shape) < 2 / (n_categories + 1)
+    names = [f"a category called {c}" for c in range(n_categories)]
+    text = Report(evaluate(scores, labels, names)).to_html()
+    assert len(text.encode()) < 2_000_000
+    tags = parse(text)
+    assert tags.seen.count("details") == min(n_categories, 250)
+
+
+def test_decisions_without_scores_have_a_page_too(tmp_path):
+    found = evaluate(None, np.eye(3), ["a", "b", "c"], decisions=np.roll(np.eye(3), 1, axis=1))
+    found.report(tmp_path / "report.html", title="No scores", date="2024-02-29")
+    text = (tmp_path / "report.html").read_text()
+    assert "No scores" in text and "2024-02-29" in text and 'data-curve="' not in text
+
+
+def test_probabilities_are_shown_when_there_are_some(tmp_path):
+    texts, labels = make_documents(200, labels_each=1)
+    model = Categorizer().fit(texts, labels)
+    numbers = [model.categories_.index(one) for [one] in labels]
+    model.decisions_.calibrate(model.scores(texts), np.eye(12)[numbers])
+    write_report(tmp_path / "report.html", model, texts, labels)
+    text = (tmp_path / "report.html").read_text()
+    assert "Reliability of probabilities" in text and "Accuracy" in text
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_work(categorizer, tmp_path):
+    def documents():
+        raise AssertionError("the documents were read")
+        yield
+
+    for place, why in ((tmp_path, "is a folder"), (tmp_path / "no" / "x.html", "does not exist")):
+        with pytest.raises(ParameterError, match=why):
+            write_report(place, categorizer, documents())
+
+
+def test_the_command_line_writes_the_page(categorizer, tmp_path):
+    model, data, page = tmp_path / "m.thresher", tmp_path / "data.jsonl", tmp_path / "r.html"
+    categorizer.save(model)
+    texts, labels = make_documents(50, seed=4)
+    lines = [json.dumps({"text": t, "labels": one}) for t, one in zip(texts, labels, strict=True)]
+    data.write_text("\n".join(lines))
+    command = ["evaluate", str(model), str(data), "--report", str(page), "--json"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0 and json.loads(result.stdout)["documents"] == 50
+    assert str(page) in result.stderr
+    first = parse(page).text
+    assert str(data) in "".join(first)
+    # From standard input, which can be read only once, the same.
+    result = CliRunner().invoke(
+        app, ["evaluate", str(model), "-", "--report", str(page)], input=data.read_text()
+    )
+    assert result.exit_code == 0 and "standard input" in "".join(parse(page).text)
+    result = CliRunner().invoke(app, ["evaluate", str(model), str(data), "--report", str(tmp_path)])
+    assert result.exit_code == 2 and "is a folder" in result.stderr
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_can_be_read_on_its_ground(scheme):
+    style = files("thresher.report").joinpath("page.css").read_text()
+    colours = dict(
+        re.findall(r"--([\w-]+): (#\w{6});", style.split("*, ::before")[0].split("@media")[scheme])
+    )
+    for ink, ground in [
+        *product(("ink", "soft", "accent", "bad"), ("paper", "panel")),
+        *product(("ink", "soft"), ("good-wash", "bad-wash")),
+        ("ink", "wash"),
+        ("ink", "grey"),
+    ]:
+        light, dark = sorted((luminance(colours[ink]), luminance(colours[ground])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, f"{ink} on {ground}"
+
+
+# What is seen -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser; where the tests must be complete, its absence is a failure."""
+    executable = find_browser()
+    if executable is None:
+        message = "no Chromium on PATH; install it (on Debian, the package chromium)"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(message)
+    with Browser(executable) as one:
+        yield one
+
+
+SIZES = pytest.mark.parametrize("width", [390, 1280])
+SCHEMES = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+FIRST = "[...document.querySelectorAll('.sortable tbody tr')].map(r => r.cells[{}].textContent)"
+
+
+@SIZES
+@SCHEMES
+@pytest.mark.parametrize("which", ["page", "hostile_page"])
+def test_the_page_fits_its_window(browser, request, which, width, dark):
+    browser.open(request.getfixturevalue(which), width=width, dark=dark)
+    browser.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    wide, room = browser.evaluate(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert wide <= room == width
+    # Nor does anything inside stick out or hide behind a scroll bar of its own.
+    assert (
+        browser.evaluate(
+            "[...document.querySelectorAll('main *, header *')].filter(e => !e.closest('svg') && "
+            f"e.getBoundingClientRect().right > {width} + 0.5).map(e => e.outerHTML.slice(0, 80))"
+        )
+        == []
+    )
+    paper = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == ("rgb(22, 21, 18)" if dark else "rgb(251, 250, 246)")
+    assert browser.errors == [] and browser.requests == [request.getfixturevalue(which).as_uri()]
+
+
+def test_hostile_text_does_nothing_in_a_browser(browser, hostile_page):
+    browser.open(hostile_page)
+    assert browser.evaluate("window.broken") is None
+    assert browser.evaluate("document.querySelectorAll('script').length") == 2
+    shown = browser.evaluate("[...document.querySelectorAll('#pick option')].map(o => o.text)")
+    assert {HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE[4], HOSTILE[6]} <= set(shown)
+    assert max(map(len, shown)) == 60
+
+
+def test_a_click_on_a_heading_sorts_and_a_second_one_turns_round(browser, page):
+    browser.open(page)
+    sizes = [int(n) for n in browser.evaluate(FIRST.format(1))]
+    assert sizes == sorted(sizes, reverse=True)
+    browser.click(".sortable th:nth-child(6) button")  # F1
+    f1 = browser.evaluate(FIRST.format(5))
+    values = [float(v) for v in f1 if v != "–"]
+    assert values == sorted(values, reverse=True) and len(set(values)) > 3
+    browser.click(".sortable th:nth-child(6) button")
+    turned = [float(v) for v in browser.evaluate(FIRST.format(5)) if v != "–"]
+    assert turned == values[::-1]
+    assert browser.evaluate("document.querySelector('[aria-sort=ascending]').textContent") == "F1"
+    browser.click(".sortable th:first-child button")
+    names = browser.evaluate(FIRST.format(0))
+    assert names[:3] == ["category 0", "category 1", "category 10"]
+    assert browser.errors == []
+
+
+def test_the_table_is_sorted_with_the_keyboard_too(browser, page):
+    browser.open(page)
+    browser.evaluate("document.querySelector('.sortable th button').focus()")
+    browser.press("Enter")
+    assert browser.evaluate(FIRST.format(0))[0] == "category 0"
+
+
+def test_typing_filters_the_table(browser, page):
+    browser.open(page)
+    visible = "[...document.querySelectorAll('.sortable tbody tr')].filter(r => !r.hidden).length"
+    assert browser.evaluate(visible) == 13
+    browser.click("#find")
+    browser.type("CATEGORY 1")
+    assert browser.evaluate(visible) == 3
+    assert browser.evaluate("document.querySelector('#found').textContent") == "3 of 13 categories"
+
+
+def test_the_slider_moves_the_threshold_and_the_figures_follow(browser, page):
+    browser.open(page)
+    card = ".card.current"
+    read = f"[...document.querySelectorAll('{card} td.moved')].map(d => d.firstChild.data)"
+    rows = f"[...document.querySelectorAll('{card} .figures tbody tr')]"
+    decided = browser.evaluate(f"{rows}.map(r => r.cells[1].textContent)")
+    before = browser.evaluate(read)
+    assert before == decided
+    browser.evaluate(f"document.querySelector('{card} input[type=range]').focus()")
+    spot = f"document.querySelector('{card} circle.moved').getAttribute('cx')"
+    place = browser.evaluate(spot)
+    browser.press("ArrowRight", 8)
+    after = browser.evaluate(read)
+    precision, recall, f1, given_, right, wrong, missed, micro = map(float, after)
+    assert given_ < float(before[3]) and recall < float(before[1])
+    assert precision == pytest.approx(100 * right / given_, abs=0.06)
+    assert f1 == pytest.approx(200 * right / (2 * right + wrong + missed), abs=0.06)
+    assert micro != float(before[7]) and browser.evaluate(spot) != place
+    browser.press("End")
+    assert browser.evaluate(read)[:4] == ["–", "0.0", "0.0", "0"]
+    browser.click(f"{card} .ends button")
+    assert browser.evaluate(read) == before
+    assert browser.errors == []
+
+
+def test_a_link_shows_the_card_of_its_category(browser, page):
+    browser.open(page)
+    title = "document.querySelector('.card.current h3').textContent"
+    first = browser.evaluate(title)
+    last = browser.evaluate(
+        "document.querySelector('.sortable tbody tr:nth-child(5) a').textContent"
+    )
+    browser.click(".sortable tbody tr:nth-child(5) a")
+    assert browser.evaluate(title) == last != first
+    assert browser.evaluate("document.querySelector('#pick').selectedOptions[0].text") == last
+    assert browser.evaluate("document.querySelectorAll('.card.current').length") == 1
+    assert (
+        0 <= browser.evaluate("document.querySelector('#cards').getBoundingClientRect().top") < 99
+    )
+    browser.click("#before")
+    assert browser.evaluate(title) not in (first, last)
+
+
+def test_many_rows_are_shown_when_they_are_asked_for(browser, tmp_path):
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(100, 40))
+    evaluate(scores, random.random(scores.shape) < 0.2).report(tmp_path / "report.html")
+    browser.open(tmp_path / "report.html")
+    visible = "[...document.querySelectorAll('.sortable tbody tr')].filter(r => !r.hidden).length"
+    assert browser.evaluate(visible) == 25
+    browser.click("#more")
+    assert browser.evaluate(visible) == 40
+
+
+def test_the_page_can_be_read_without_script(browser, page):
+    browser.open(page, script=False)
+    snapshot = browser.text()
+    assert (
+        "category 11" in snapshot and "micro" in snapshot and "Mistakes while learning" in snapshot
+    )
+    assert "as decided" not in snapshot  # controls that could do nothing are not there
+
+
+@pytest.mark.parametrize("n_categories", [1, 2])
+def test_few_categories_make_a_sound_page(browser, tmp_path, n_categories):
+    scores = np.random.default_rng(1).normal(size=(50, n_categories))
+    evaluate(scores, scores + np.random.default_rng(2).normal(size=scores.shape) > 0.5).report(
+        tmp_path / "report.html"
+    )
+    browser.open(tmp_path / "report.html", width=390)
+    assert browser.errors == []
+    assert browser.evaluate("document.querySelectorAll('.card.current').length") == 1
+
+
+@pytest.mark.corpus
+def test_the_report_of_reuters_is_small_and_sound(browser, data_dir, tmp_path):
+    from thresher.corpora import load
+
+    corpus = load("reuters21578:modapte,categories=R90")
+    model = Categorizer().fit(corpus.documents("train"))
+    found = write_report(tmp_path / "r.html", model, corpus.documents("test"))
+    assert found.n_documents == 3299 and len(found.categories) == 90
+    assert (tmp_path / "r.html").stat().st_size < 2_000_000
+    for width in (390, 1280):
+        browser.open(tmp_path / "r.html", width=width)
+        assert browser.evaluate("document.documentElement.scrollWidth") == width
+        assert browser.errors == []
