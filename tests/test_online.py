@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -331,6 +333,24 @@ def test_extremal_features_by_hand():
     learner.discard_features(~keep)
     assert learner.discarded_share_ == 0.5
     assert learner.live_features().tolist() == keep[:, 0].tolist()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=12),
+    st.integers(1, 12),
+    st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+)
+def test_extremal_features_are_the_first_and_last_in_a_sorted_list(weights, budget, share):
+    places = sorted(range(len(weights)), key=lambda f: (weights[f], f))
+    n_top = round(budget * share)
+    top = places[len(places) - n_top :] if n_top else []
+    rest = sorted(set(places) - set(top), key=lambda f: (weights[f], -f))
+    expected = set(places) if len(places) <= budget else {*top, *rest[: budget - n_top]}
+    learner = Perceptron(always_on=False).start(len(weights), 1)
+    learner._arrays["weights"][1:, 0] = weights
+    keep = extremal_features(learner, budget, share)
+    assert set(np.flatnonzero(keep[:, 0])) == expected
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -143,29 +143,28 @@ def normalize_strengths(indptr, values, always_on, out, constants):
 
 
 @kernel
-def carries(documents, i, k, end):
+def carries(indptr, labels, i, k, end):
     """Tell whether document `i` is labelled with category `k` before the place `end`."""
     found = False
-    for p in range(documents.label_indptr[i], end):
-        found |= documents.label_indices[p] == k
+    for p in range(indptr[i], end):
+        found |= labels[p] == k
     return found
 
 
 @kernel
-def find_mistakes(documents, i, tally, low, high, lo, hi):
+def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
     """List the mistaken categories, negatives first; return where those end and where all end."""
     end = lo
-    labels_end = documents.label_indptr[i + 1]
     for k in range(lo, hi):
-        if tally.scores[k] >= low and not carries(documents, i, k, labels_end):
-            tally.wrong[end] = k
+        if scores[k] >= low and not carries(indptr, labels, i, k, indptr[i + 1]):
+            wrong[end] = k
             end += 1
     end_of_negatives = end
-    for p in range(documents.label_indptr[i], labels_end):
-        k = np.int64(documents.label_indices[p])
+    for p in range(indptr[i], indptr[i + 1]):
+        k = np.int64(labels[p])
         # A label given twice is one label.
-        if lo <= k < hi and tally.scores[k] <= high and not carries(documents, i, k, p):
-            tally.wrong[end] = k
+        if lo <= k < hi and scores[k] <= high and not carries(indptr, labels, i, k, p):
+            wrong[end] = k
             end += 1
     return end_of_negatives, end
 
@@ -234,11 +233,12 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 def winnow_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
     met = np.int64(0)
     for i in documents.order:
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
             power = weight * tally.positive_weight[k] if is_positive else weight
@@ -346,10 +346,11 @@ def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
 def additive_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for `lo` to `hi`: the Perceptron and Passive-Aggressive."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
     met = np.int64(0)
     for i in documents.order:
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
             additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
         met += 1
@@ -450,6 +451,7 @@ def romma_begin(documents, i, model, rule, lo, hi):
 def romma_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
     met = np.int64(0)
     for i in documents.order:
         weight = documents.sample_weight[i]
@@ -459,7 +461,7 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
         for k in range(lo, hi):
             tally.scores[k] *= model.scale[k]
             tally.steps[k] = UNIT
-        middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
             share = weight * tally.positive_weight[k] if is_positive else weight
@@ -495,6 +497,7 @@ def expert_multiply(experts, f, factors, lo, hi):
 def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Sleeping Experts."""
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
+    labels = documents.label_indptr, documents.label_indices
     yes, no = tally.scores, tally.steps
     for i in documents.order:
         weight = documents.sample_weight[i]
@@ -502,7 +505,7 @@ def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
         add_scores(*rows, i, model.no, no, lo, hi)
         labels_end = documents.label_indptr[i + 1]
         for k in range(lo, hi):
-            is_positive = carries(documents, i, k, labels_end)
+            is_positive = carries(*labels, i, k, labels_end)
             awake = np.float64(yes[k]) + np.float64(no[k])
             tally.mistakes[k] += (yes[k] > threshold * awake) != is_positive
             power = weight * tally.positive_weight[k] if is_positive else weight
@@ -556,7 +559,8 @@ def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
 @kernel
 def regret_factors(documents, i, tally, rule, weight, lo, hi):
     """Put Winnow's factor of each category into `steps` and its label, ±1, into `scores`."""
-    middle, end = find_mistakes(documents, i, tally, rule.low, rule.high, lo, hi)
+    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
+    middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
     tally.steps[lo:hi] = UNIT
     for j in range(lo, end):
         k = tally.wrong[j]

@@ -65,23 +65,28 @@ def extremal_mask(
             "they must be at least 1 and between 0 and 1."
         )
     n_top = round(budget * share)
-    keep = live.copy()
+    keep, columns = live.copy(), np.ascontiguousarray(importance.T)
     for k in np.flatnonzero(live.sum(0) > budget):
         candidates = np.flatnonzero(live[:, k])
-        values = importance[candidates, k]
-        chosen = np.zeros(len(candidates), bool)
-        chosen[_largest(values, n_top)] = True
-        rest = np.flatnonzero(~chosen)
-        chosen[rest[_largest(-values[rest], budget - n_top)]] = True
-        keep[candidates, k] = chosen
+        keep[candidates, k] = _extremes(columns[k][candidates], n_top, budget - n_top)
     return keep
 
 
-def _largest(values: np.ndarray, n: int) -> np.ndarray:
-    """Return the places of the `n` largest values; of equal ones, the last."""
-    if n == 0:
-        return np.empty(0, np.intp)
-    bound = np.partition(values, len(values) - n)[len(values) - n]
-    above = np.flatnonzero(values > bound)
+def _extremes(values: np.ndarray, n_top: int, n_bottom: int) -> np.ndarray:
+    """Mark the largest and the smallest values; of equal ones, the last."""
+    ranked = np.sort(values)
+    chosen = np.zeros(len(values), bool)
+    if n_top:
+        chosen[_first(values, values > ranked[-n_top], ranked[-n_top], n_top)] = True
+    if n_bottom:
+        bound = ranked[n_bottom - 1]
+        free = np.where(chosen, np.inf, values)
+        chosen[_first(free, free < bound, bound, n_bottom)] = True
+    return chosen
+
+
+def _first(values: np.ndarray, beyond: np.ndarray, bound: float, n: int) -> np.ndarray:
+    """Return `n` places: all those beyond the bound, and the last of those at it."""
     level = np.flatnonzero(values == bound)
-    return np.concatenate([above, level[len(level) - (n - len(above)) :]])
+    wanted = n - np.count_nonzero(beyond)
+    return np.concatenate([np.flatnonzero(beyond), level[len(level) - wanted :]])

@@ -164,13 +164,7 @@ class OnlineLearner(Scorer):
         discarded : array of bool, shape (features, categories)
             True where a category is to do without the feature from now on.
         """
-        if self._live is None:
-            self._live = np.ones((1 + self._n_features, self._n_categories), bool)
-        self._live[1:] &= ~discarded
-        for name in self._matrices():
-            self._arrays[name][1:][discarded] = 0
-        self._cache.clear()
-        return self
+        return self._discard(np.arange(self._n_features), ~discarded)
 
     @property
     def discarded_share_(self) -> float:
@@ -184,11 +178,28 @@ class OnlineLearner(Scorer):
         """Return which features were met; all, where nobody asked to keep count."""
         return self._seen if self._counts_features() else np.ones(self._n_features, bool)
 
+    def _discard(self, features: np.ndarray, keep: np.ndarray) -> Self:
+        """Take out of the categories those of `features` that they do not keep."""
+        if self._live is None:
+            self._live = np.ones((1 + self._n_features, self._n_categories), bool)
+        self._live[1 + features] &= keep
+        for name in self._matrices():
+            self._arrays[name][1 + features] *= keep
+        self._cache.clear()
+        return self
+
     def _keep_to_budget(self) -> None:
         if self.feature_budget is None:
             return
-        live = self.live_weights()
+        features = np.flatnonzero(self._seen & self.live_features())
+        live = np.ones((len(features), self._n_categories), bool)
+        if self._live is not None:
+            live = self._live[1 + features]
         if live.sum(0).max(initial=0) > self.feature_budget:
-            importance = np.abs(self.effective_weights())
+            importance = self._importance(1 + features)
             keep = extremal_mask(importance, live, self.feature_budget, self.extremal_share)
-            self.discard_features(live & ~keep)
+            self._discard(features, keep)
+
+    def _importance(self, rows: np.ndarray) -> np.ndarray:
+        """Return how far some weights are from zero, in units that may differ by category."""
+        return np.asarray(np.abs(self._arrays["weights"][rows]))

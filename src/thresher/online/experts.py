@@ -108,6 +108,9 @@ class SleepingExperts(OnlineClassifier):
             self._cache["scoring"] = (1 - theta) * self._arrays["yes"] - theta * self._arrays["no"]
         return np.asarray(self._cache["scoring"])
 
+    def _importance(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(np.abs(self._scoring_weights()[rows]))
+
     def _divisor(self) -> np.ndarray | None:
         return np.asarray(self._arrays["yes"] + self._arrays["no"])
 
