@@ -299,11 +299,35 @@ def test_any_number_of_categories_fits_on_a_page(n_categories):
     assert tags.seen.count("details") == min(n_categories, 250)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("score", [1.0, -1.0])
+@pytest.mark.parametrize("shape", [(1, 1), (4, 2), (3, 3)])
+@pytest.mark.parametrize("belongs", [0, 1])
+def test_figures_that_cannot_be_computed_are_dashes(score, shape, belongs):
+    found = evaluate(np.full((shape[0], min(shape[1], 2)), score), np.full(shape, belongs))
+    text = Report(found).to_html()
+    parse(text)
+    shown = re.sub("<style>.*?</style>|<script>.*?</script>", "", text, flags=re.DOTALL)
+    assert "nan" not in shown and ("–" in shown or belongs)
+
+
 def test_decisions_without_scores_have_a_page_too(tmp_path):
     found = evaluate(None, np.eye(3), ["a", "b", "c"], decisions=np.roll(np.eye(3), 1, axis=1))
     found.report(tmp_path / "report.html", title="No scores", date="2024-02-29")
     text = (tmp_path / "report.html").read_text()
-    assert "No scores" in text and "2024-02-29" in text and 'data-curve="' not in text
+    assert (
+        "Learning curve" not in text
+        and "No scores" in text
+        and "2024-02-29" in text
+        and 'data-curve="' not in text
+    )
+
+
+def test_a_learning_curve_is_drawn_when_there_is_one():
+    found = evaluate(None, np.eye(3), decisions=np.eye(3))
+    text = Report(found, learning_curve=[(4000, 0.875), (500, 0.612)]).to_html()
+    parse(text)
+    assert "F1 is 61.2 percent after 500 documents and 87.5 after 4,000." in text
 
 
 def test_probabilities_are_shown_when_there_are_some(tmp_path):

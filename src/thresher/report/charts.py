@@ -13,6 +13,7 @@ from thresher.report.curves import ThresholdCurve
 from thresher.report.markup import attributes, count, escape, percent, short
 
 __all__ = [
+    "learning_chart",
     "mistakes_chart",
     "precision_recall_chart",
     "precision_recall_frame",
@@ -166,6 +167,25 @@ def mistakes_chart(mistakes: Sequence[int]) -> str:
     line = f'<path class="line" d="{frame.path(passes, mistakes)}"/>'
     label = f"Mistakes fall from {mistakes[0]:,} in the first pass to {mistakes[-1]:,} in the last."
     return _svg(frame.grid(xs, ys, "pass", "mistakes") + line + dots, label)
+
+
+def learning_chart(points: Sequence[tuple[int, float]]) -> str:
+    """Return F1 against the number of documents learned from."""
+    top = _round_up(max(n for n, _ in points))
+    frame = Frame.of((0, top), (0, 1))
+    xs = {share * top: _short_count(share * top) for share in (0.0, 0.5, 1.0)}
+    numbers, f1s = zip(*sorted(points), strict=True)
+    dots = "".join(
+        f'<circle class="dot" cx="{frame.x(n):.4g}" cy="{frame.y(f1):.4g}" r="3">'
+        f"<title>{n:,} documents: F1 {percent(f1)} %</title></circle>"
+        for n, f1 in zip(numbers, f1s, strict=True)
+    )
+    line = f'<path class="line" d="{frame.path(numbers, f1s)}"/>'
+    label = (
+        f"F1 is {percent(f1s[0])} percent after {numbers[0]:,} documents and {percent(f1s[-1])} "
+        f"after {numbers[-1]:,}."
+    )
+    return _svg(frame.grid(xs, PERCENTS, "documents learned from", "F1, %") + line + dots, label)
 
 
 def reliability_chart(curve: ReliabilityCurve) -> str:

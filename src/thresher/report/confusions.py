@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def confusions(evaluation: Evaluation) -> Confusions:
     return Confusions(missed[order], instead[order], documents[order], n)
 
 
-def _or_nothing(marks: csr_array) -> csr_array:  # type: ignore[name-defined]  # noqa: F821
+def _or_nothing(marks: Any) -> Any:
     """Mark the last column of the documents that have no other mark."""
     from scipy.sparse import csr_array
 

@@ -49,6 +49,9 @@ class Report:
         The strongest words of each category. Default: none.
     mistakes : sequence of int
         Mistakes of the learner in each pass over the training documents. Default: none.
+    learning_curve : sequence of (int, float)
+        Numbers of documents learned from, and the micro-F1 on others that each led to. Default:
+        none.
     reliability : ReliabilityCurve, optional
         How often documents belonged, against how probable it was said to be.
     intervals : dict of str to Interval, optional
@@ -73,6 +76,7 @@ class Report:
     errors: Sequence[WrongDecision] = ()
     words: dict[str, Words] = field(default_factory=dict)
     mistakes: Sequence[int] = ()
+    learning_curve: Sequence[tuple[int, float]] = ()
     reliability: ReliabilityCurve | None = None
     intervals: dict[str, Interval] | None = None
     made: dict[str, str] = field(default_factory=dict)
@@ -122,6 +126,7 @@ def write_report(
     title: str = "Evaluation",
     date: str | None = None,
     made: dict[str, str] | None = None,
+    learning_curve: Sequence[tuple[int, float]] = (),
     most_errors: int = 12,
     progress: Any = None,
 ) -> Evaluation:
@@ -146,6 +151,8 @@ def write_report(
         When it was made; by default nothing is said, so that equal data give equal pages.
     made : dict of str to str, optional
         Lines to add to how it was made: where the documents are from, the model's name.
+    learning_curve : sequence of (int, float), optional
+        Numbers of documents learned from, and the micro-F1 on others that each led to.
     most_errors : int, default=12
         How many documents are shown that missed a category, and how many that got a wrong one.
     progress : callable, optional
@@ -178,6 +185,7 @@ def write_report(
         errors=worst.explain(categorizer),
         words=strongest_words(categorizer),
         mistakes=[int(n) for n in categorizer.learner_.mistakes_],
+        learning_curve=learning_curve,
         reliability=_reliability(categorizer.decisions_, evaluation),
         made=(made or {}) | _how_made(categorizer, evaluation),
     )

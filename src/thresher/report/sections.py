@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from thresher.evaluation import Evaluation
-from thresher.evaluation.significance import Interval, bootstrap_intervals
+from thresher.evaluation.significance import Interval, bootstrap_intervals, read_measure
 from thresher.report.cards import Ground, card_id, linked
-from thresher.report.charts import mistakes_chart, reliability_chart, size_chart
+from thresher.report.charts import learning_chart, mistakes_chart, reliability_chart, size_chart
 from thresher.report.markup import (
     attributes,
     breakable,
@@ -43,6 +43,29 @@ COLUMNS = {
 ON_PHONES = ("positives", "precision", "recall", "f1")
 
 
+HEADLINES = {
+    "one category": {
+        "micro_f1": ("F1", "of precision and recall"),
+        "micro_precision": ("Precision", "of what was given, right"),
+        "micro_recall": ("Recall", "of what belongs, found"),
+        "exact_match": ("Accuracy", "decisions that are right"),
+    },
+    "single-label": {
+        "exact_match": ("Accuracy", "documents that got theirs"),
+        "macro_f1": ("Macro-F1", "mean of the categories"),
+        "macro_precision": ("Macro precision", "mean of the categories"),
+        "macro_recall": ("Macro recall", "mean of the categories"),
+    },
+    "multi-label": {
+        "micro_f1": ("Micro-F1", "all decisions together"),
+        "macro_f1": ("Macro-F1", "mean of the categories"),
+        "micro_precision": ("Precision", "of what was given, right"),
+        "micro_recall": ("Recall", "of the labels, found"),
+        "exact_match": ("Exact match", "documents all right"),
+    },
+}
+
+
 def opening(report: Report) -> str:
     """Return the title and one sentence that says it all."""
     evaluation = report.evaluation
@@ -65,35 +88,15 @@ def opening(report: Report) -> str:
 
 def headline(report: Report) -> str:
     """Return the figures that come first."""
-    evaluation, macro, micro = report.evaluation, report.evaluation.macro, report.evaluation.micro
-    if len(evaluation.categories) == 1:
-        figures = {
-            "micro_f1": ("F1", micro["f1"], "of precision and recall"),
-            "micro_precision": ("Precision", micro["precision"], "of what was given, right"),
-            "micro_recall": ("Recall", micro["recall"], "of what belongs, found"),
-            "exact_match": ("Accuracy", evaluation.exact_match, "decisions that are right"),
-        }
-    elif report.decisions is not None and report.decisions.mode == "single-label":
-        figures = {
-            "exact_match": ("Accuracy", evaluation.exact_match, "documents that got theirs"),
-            "macro_f1": ("Macro-F1", macro["f1"], "mean of the categories"),
-            "macro_precision": ("Macro precision", macro["precision"], "mean of the categories"),
-            "macro_recall": ("Macro recall", macro["recall"], "mean of the categories"),
-        }
-    else:
-        figures = {
-            "micro_f1": ("Micro-F1", micro["f1"], "all decisions together"),
-            "macro_f1": ("Macro-F1", macro["f1"], "mean of the categories"),
-            "micro_precision": ("Precision", micro["precision"], "of what was given, right"),
-            "micro_recall": ("Recall", micro["recall"], "of the labels, found"),
-            "exact_match": ("Exact match", evaluation.exact_match, "documents all right"),
-        }
+    evaluation = report.evaluation
+    mode = report.decisions.mode if report.decisions is not None else "multi-label"
+    figures = HEADLINES["one category" if len(evaluation.categories) == 1 else mode]
     intervals = report.intervals
     if intervals is None:
         intervals = _intervals(evaluation, list(figures))
     cells = "".join(
-        _figure(title, value, intervals.get(key), note)
-        for key, (title, value, note) in figures.items()
+        _figure(title, read_measure(evaluation, measure), intervals.get(measure), note)
+        for measure, (title, note) in figures.items()
     )
     note = (
         '<p class="soft below">The range under each figure is its 95 % interval: how far it would '
@@ -108,9 +111,10 @@ def headline(report: Report) -> str:
 def _intervals(evaluation: Evaluation, measures: list[str]) -> dict[str, Interval]:
     if evaluation.decisions is None:
         return {}
+    known = [one for one in measures if math.isfinite(read_measure(evaluation, one))]
     draws = max(FEWEST_DRAWS, min(MOST_DRAWS, ALL_DRAWN // evaluation.n_documents))
     return bootstrap_intervals(
-        None, evaluation.labels(), evaluation.decisions, measures=measures, n_resamples=draws
+        None, evaluation.labels(), evaluation.decisions, measures=known, n_resamples=draws
     )
 
 
@@ -149,6 +153,10 @@ def pictures(report: Report, ground: Ground) -> str:
             f"{count(report.mistakes[-1])} wrong decisions in the last."
         )
         figures.append(_picture(mistakes_chart(report.mistakes), "Mistakes while learning", note))
+    if report.learning_curve:
+        chart = learning_chart(report.learning_curve)
+        note = "Micro-F1 after learning from so many documents, measured on others."
+        figures.append(_picture(chart, "Learning curve", note))
     if report.reliability is not None:
         gap = percent(report.reliability.expected_error)
         note = f"On the diagonal, probabilities mean what they say; the mean distance is {gap} %."
