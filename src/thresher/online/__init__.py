@@ -12,6 +12,7 @@ __all__ = [
     "ROMMA",
     "BalancedWinnow",
     "ModifiedBalancedWinnow",
+    "OnlineLearner",
     "PassiveAggressive",
     "Perceptron",
     "PositiveWinnow",
