@@ -174,7 +174,10 @@ def test_chart_is_drawn_from_a_small_file(tmp_path):
     kept = tmp_path / "peers.json"
     kept.write_text(json.dumps(RESULTS))
     results = json.loads(kept.read_text())
-    assert chart.bars(results, "train", "") == [("Thresher", 0.5), ("LIBLINEAR", 3.0)]
+    assert chart.bars(results, "train", "") == [
+        ("Thresher", 0.5, None),
+        ("LIBLINEAR", 3.0, None),
+    ]
     chart.draw(results, tmp_path / "peers.svg")
     drawn = ElementTree.parse(tmp_path / "peers.svg").getroot()
     assert drawn.tag.endswith("svg")

@@ -9,18 +9,20 @@ from benchmarks.peers.jobs import JOBS
 from benchmarks.peers.report import OURS, Result
 
 # A grey that can be read on white and on black, and a colour that stands out on both.
-INK, OTHERS, ACCENT = "#7d8590", "#9aa4af", "#e0782f"
+INK, OTHERS, ACCENT = "#737b85", "#9aa4af", "#e0782f"
 PANELS = (
     ("counts", "Reuters, new words", "Text to counts"),
     ("train", "", "Raw file to saved model"),
     ("predict", "", "Raw file to written predictions"),
-    ("document", "", "One document in a running process"),
+    ("document", "", "One document at a time (log scale)"),
 )
-MOST = 6  # bars in a panel
+
+Bar = tuple[str, float, float | None]
+"""Name, figure, and micro-averaged F1 where it was measured."""
 
 
-def bars(results: list[Result], job: str, variant: str) -> list[tuple[str, float]]:
-    """Return names and figures of one panel, one thread each, the quickest first.
+def bars(results: list[Result], job: str, variant: str) -> list[Bar]:
+    """Return the bars of one panel, one thread each, the quickest first.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def bars(results: list[Result], job: str, variant: str) -> list[tuple[str, float
     known = list(dict.fromkeys(one["variant"] for one in here))
     variant = variant if variant in known else (known or [""])[0]
     found = [
-        (one["contender"], one["figures"][JOBS[job].main])
+        (one["contender"], one["figures"][JOBS[job].main], one["figures"].get("micro_f1"))
         for one in here
         if one["variant"] == variant and JOBS[job].main in one.get("figures", {})
     ]
@@ -60,42 +62,58 @@ def draw(results: list[Result], path: Path) -> None:
 
     panels = [(title, bars(results, job, variant), job) for job, variant, title in PANELS]
     panels = [one for one in panels if one[1]]
+    pairs = [panels[i : i + 2] for i in range(0, len(panels), 2)]
+    rows = [max(len(found) for _, found, _ in pair) for pair in pairs]
     figure, axes = pyplot.subplots(
-        (len(panels) + 1) // 2, 2, figsize=(10, 1.1 + 1.9 * ((len(panels) + 1) // 2)), squeeze=False
+        len(pairs),
+        2,
+        figsize=(10.5, 0.26 * sum(rows) + 0.45 * len(rows)),
+        height_ratios=[n + 1.5 for n in rows],
+        layout="constrained",
+        squeeze=False,
     )
-    for axis, (title, found, job) in zip(axes.flat, panels, strict=False):
-        _panel(axis, title, found[:MOST], "µs" if JOBS[job].main.endswith("us") else "s")
+    figure.get_layout_engine().set(wspace=0.04, hspace=0.06)
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
-    figure.tight_layout(w_pad=3, h_pad=2)
+    for i, (title, found, job) in enumerate(panels):
+        axis = axes.flat[i]
+        axis.set_title(title, loc="left", color=INK, fontweight="bold")
+        _panel(axis, found, in_microseconds=JOBS[job].main.endswith("us"))
+        axis.set_ylim(rows[i // 2] - 0.5, -0.5)  # bars of one height, from the top
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {"Date": None} if path.suffix == ".svg" else {}
     figure.savefig(path, transparent=True, dpi=150, metadata=metadata)
     pyplot.close(figure)
 
 
-def _panel(axis: Any, title: str, found: list[tuple[str, float]], unit: str) -> None:
-    names, values = [name for name, _ in found], [value for _, value in found]
-    mine = dict(found).get(OURS)
-    colours = [ACCENT if name == OURS else OTHERS for name in names]
-    drawn = axis.barh(range(len(found)), values, color=colours, height=0.68)
-    said = []
-    for name, value in found:
-        times = f"  ({value / mine:.1f} ×)" if mine and name != OURS else ""
-        said.append(f" {_number(value, unit)}{times}")
-    axis.bar_label(drawn, said, color=INK, padding=2)
-    axis.set_yticks(range(len(found)), names, color=INK)
-    for label, name in zip(axis.get_yticklabels(), names, strict=True):
-        if name == OURS:
-            label.set(color=ACCENT, fontweight="bold")
-    axis.invert_yaxis()
-    axis.set_title(title, loc="left", color=INK, fontweight="bold")
-    axis.set_xlim(0, max(values) * 1.35)
+def _panel(axis: Any, found: list[Bar], *, in_microseconds: bool) -> None:
+    names, values = [name for name, *_ in found], [value for _, value, _ in found]
+    ours = [name.startswith(OURS) for name in names]
+    drawn = axis.barh(names, values, color=[ACCENT if one else OTHERS for one in ours], height=0.7)
+    mine = next((value for value, own in zip(values, ours, strict=True) if own), None)
+    said = [
+        _words(bar, None if own else mine, in_microseconds)
+        for bar, own in zip(found, ours, strict=True)
+    ]
+    axis.bar_label(drawn, said, color=INK, padding=4)
+    for label, own in zip(axis.get_yticklabels(), ours, strict=True):
+        label.set(color=ACCENT if own else INK, fontweight="bold" if own else "normal")
+    if in_microseconds:
+        axis.set_xscale("log")
+        axis.set_xlim(1, max(values) ** 1.7)
+    else:
+        axis.set_xlim(0, max(values) * 1.9)
     axis.set_xticks([])
+    axis.minorticks_off()
     axis.tick_params(length=0)
-    for side in axis.spines.values():
-        side.set_visible(False)
+    axis.spines[:].set_visible(False)
 
 
-def _number(value: float, unit: str) -> str:
-    return f"{value:,.0f} µs" if unit == "µs" else f"{value:.2f} s"
+def _words(bar: Bar, mine: float | None, in_microseconds: bool) -> str:
+    """Return the figure, how many times Thresher's it is, and what quality it bought."""
+    _, value, quality = bar
+    said = f"{value:,.0f} µs" if in_microseconds else f"{value:.2f} s"
+    if mine:
+        times = value / mine
+        said += f"  ({times:.1f} ×)" if times < 10 else f"  ({times:.0f} ×)"
+    return said if quality is None else f"{said}  F1 {quality:.1f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,14 @@ def read(path: Path) -> tuple[list[str], list[list[str]]]:
     with path.open(encoding="utf-8") as file:
         documents = [json.loads(line) for line in file]
     return [one["text"] for one in documents], [one["labels"] for one in documents]
+
+
+def stream(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Read JSON lines one by one, for those who convert them to a file of their own."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            document = json.loads(line)
+            yield document["text"], document["labels"]
 
 
 def _write_rows(path: Path, train: Pairs) -> None:

@@ -49,7 +49,9 @@ def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[st
         title = JOBS[job].title + (f": {variant}" if variant else "")
         header = ["contender", "threads", "to Thresher's", *(FIGURES[name][0] for name in shown)]
         missing = [
-            f"{one['contender']} is missing: {one['missing']}." for one in here if "missing" in one
+            f"{one['contender']} is missing: {one['missing'].rstrip('.')}."
+            for one in here
+            if "missing" in one
         ]
         yield title, header, [_row(one, results, shown) for one in here], missing
 

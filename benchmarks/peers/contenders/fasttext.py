@@ -18,8 +18,10 @@ from benchmarks.peers.jobs import Contender
 
 NEEDS = ("fasttext",)
 QUICK, GOOD = "fastText, 5 epochs", "fastText, 25 epochs"
+LONG = "for files so long that NaN comes at the other rate"
 SETTINGS: dict[str, dict[str, Any]] = {
     QUICK: {"epoch": 5, "lr": 1.0},
+    LONG: {"epoch": 5, "lr": 0.5},
     GOOD: {"epoch": 25, "lr": 0.5},
 }
 NONE, PREFIX = "NONE", "__label__"
@@ -34,9 +36,8 @@ def plain(text: str) -> str:
 
 def convert(source: Path, target: Path) -> None:
     """Write a file in fastText's format."""
-    texts, labels = data.read(source)
     with target.open("w", encoding="utf-8") as file:
-        for text, names in zip(texts, labels, strict=True):
+        for text, names in data.stream(source):
             file.write(" ".join(PREFIX + name for name in names or [NONE]))
             file.write(f" {plain(text)}\n")
 
@@ -124,6 +125,6 @@ CONTENDERS = (
     Contender("train", GOOD, partial(train, name=GOOD), threaded=True),
     Contender("predict", QUICK, partial(predict, name=QUICK)),
     Contender("document", QUICK, partial(document, name=QUICK)),
-    Contender("growth", QUICK, partial(growth, name=QUICK), threaded=True),
+    Contender("growth", QUICK, partial(growth, name=LONG)),
     Contender("startup", QUICK, partial(startup, name=QUICK)),
 )

@@ -23,7 +23,7 @@ NEEDS = (
     "sklearn.svm",
 )
 SVC, SGD = "scikit-learn, LinearSVC", "scikit-learn, SGD of 5 passes"
-STACKED = f"{SVC}, weights stacked by hand"
+STACKED = "scikit-learn, weights stacked"
 CHUNK = 1_000  # documents, out of core
 
 # ---------------------------------------------------------------------- text to counts
@@ -229,8 +229,15 @@ def startup(case: Case) -> dict[str, float]:
 
 CONTENDERS = (
     Contender("counts", "CountVectorizer", partial(counts, name="CountVectorizer")),
-    Contender("counts", "TfidfVectorizer", partial(counts, name="TfidfVectorizer")),
-    Contender("counts", "HashingVectorizer", partial(counts, name="HashingVectorizer")),
+    Contender(
+        "counts", "TfidfVectorizer", partial(counts, name="TfidfVectorizer"), variants="new words"
+    ),
+    Contender(
+        "counts",
+        "HashingVectorizer",
+        partial(counts, name="HashingVectorizer"),
+        variants="known words",
+    ),
     Contender("train", SVC, partial(train, classifier=linear_svc), threaded=True),
     Contender("train", SGD, partial(train, classifier=sgd), threaded=True),
     Contender("predict", SVC, predict),

@@ -143,18 +143,18 @@ def startup(case: Case) -> dict[str, float]:
         return figures | {"to_compile": case.run_python(answer, NUMBA_CACHE_DIR=empty)}
 
 
-PA = "passive-aggressive"
+WINNOW = "balanced-winnow"
 CONTENDERS = (
     Contender("counts", "Thresher", vectorizer),
     Contender("counts", "Thresher, columns as they come", counter, threaded=True),
     Contender("counts", "Thresher, hashing", partial(counter, hashing_bits=18), threaded=True),
     Contender("train", "Thresher", train, threaded=True),
-    Contender("train", f"Thresher, {PA}", partial(train, learner=PA), threaded=True),
+    Contender("train", f"Thresher, {WINNOW}", partial(train, learner=WINNOW), threaded=True),
     Contender("predict", "Thresher", predict, threaded=True),
     Contender("document", "Thresher", document),
     *(
         Contender("pass", f"Thresher, {name}", partial(one_pass, learner=name), threaded=True)
-        for name in (PA, "perceptron", "balanced-winnow")
+        for name in ("passive-aggressive", "perceptron", WINNOW)
     ),
     Contender("growth", "Thresher", growth, threaded=True),
     Contender("growth", "Thresher, single pass", partial(growth, work=learn_once)),

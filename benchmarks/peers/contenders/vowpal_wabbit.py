@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.peers import data
 from benchmarks.peers.case import Case
-from benchmarks.peers.contenders.fasttext import plain
+from benchmarks.peers.contenders.fasttext import NONE, plain
 from benchmarks.peers.contenders.scikit_learn import write
 from benchmarks.peers.jobs import Contender
 
@@ -28,24 +29,27 @@ SETTINGS = {
 }
 
 
+def line(text: str, names: list[str], number: dict[str, int]) -> str:
+    """Return a document in its format; categories not met before get the next numbers."""
+    numbers = (number.setdefault(name, len(number)) for name in names or [NONE])
+    return f"{','.join(map(str, numbers))} | {plain(text)}\n"
+
+
 def learn(case: Case, name: str) -> None:
     """Convert, learn and save."""
     from vowpalwabbit import Workspace
 
-    texts, labels = data.read(case.train)
-    names = sorted({name for one in labels for name in one})
-    number = {name: str(i) for i, name in enumerate(names)}
-    none = str(len(names))
-    lines = [
-        f"{','.join(number[name] for name in its_names) or none} | {plain(text)}\n"
-        for text, its_names in zip(texts, labels, strict=True)
-    ]
-    random.Random(0).shuffle(lines)
-    (case.folder / "train.vw").write_text("".join(lines), encoding="utf-8")
-    (case.folder / "names.json").write_text(json.dumps(names))
+    number = {NONE: 0}
+    lines: Iterable[str] = (line(text, names, number) for text, names in data.stream(case.train))
+    if not case.variant:  # a file that has grown is not to be held in memory
+        lines = list(lines)
+        random.Random(0).shuffle(lines)
+    with (case.folder / "train.vw").open("w", encoding="utf-8") as file:
+        file.writelines(lines)
+    (case.folder / "names.json").write_text(json.dumps(list(number)))
     settings = SETTINGS[name].format(cache=case.folder / "cache")
     Workspace(
-        f"--multilabel_oaa {len(names) + 1} {settings} --quiet "
+        f"--multilabel_oaa {len(number)} {settings} --quiet "
         f"-d {case.folder / 'train.vw'} -f {_model(case)}"
     ).finish()
 
@@ -55,7 +59,7 @@ def _model(case: Case) -> Path:
 
 
 def names_of(case: Case, name: str) -> list[str]:
-    """Return the names of the categories, from the job `train` or made anew."""
+    """Return the names of the categories, that of none first, from the job `train` or made anew."""
     if not _model(case).exists():
         learn(case, name)
     return json.loads((case.folder / "names.json").read_text())
@@ -70,7 +74,7 @@ def decide(case: Case, names: list[str]) -> list[list[str]]:
     lines.write_text("".join(f"| {plain(text)}\n" for text in texts), encoding="utf-8")
     Workspace(f"-t -i {_model(case)} -d {lines} -p {found} --quiet").finish()
     numbers = (line.strip().split(",") for line in found.read_text().splitlines())
-    return [[names[int(i)] for i in one if i and int(i) < len(names)] for one in numbers]
+    return [[names[int(i)] for i in one if i and i != "0"] for one in numbers]
 
 
 def train(case: Case, name: str) -> dict[str, float]:
@@ -78,7 +82,7 @@ def train(case: Case, name: str) -> dict[str, float]:
     figures = case.best(lambda: learn(case, name))
     names = names_of(case, name)
     size = case.size(_model(case), case.folder / "names.json")
-    return figures | size | case.quality(names, decide(case, names))
+    return figures | size | case.quality(names[1:], decide(case, names))
 
 
 def predict(case: Case, name: str) -> dict[str, float]:
@@ -95,7 +99,7 @@ def document(case: Case, name: str) -> dict[str, float]:
     model = Workspace(f"-t -i {_model(case)} --quiet")
 
     def work(text: str) -> Any:
-        return [names[i] for i in model.predict(f"| {plain(text)}") if i < len(names)]
+        return [names[i] for i in model.predict(f"| {plain(text)}") if i]
 
     return case.each(work)
 
