@@ -21,7 +21,7 @@ from thresher.features import SELECTIONS, select
 from thresher.online._learner import OnlineLearner
 from thresher.spool import Spool, shuffled
 
-__all__ = ["Learning", "Progress", "no_progress"]
+__all__ = ["Learning", "Progress", "documents_of", "no_progress"]
 
 Progress = Callable[[str, int, float | None], None]
 """Told the stage, how many documents it has seen, and the share of it that is done if known."""
@@ -140,7 +140,7 @@ class Learning(Options):
         self, documents: Any, labels: Any, progress: Progress, stage: str
     ) -> Iterator[Batch]:
         """Yield the batches of a source, timing the reading and telling the progress."""
-        source = _documents_of(documents, labels)
+        source = documents_of(documents, labels)
         batches, done = iter(source), 0
         while True:
             with self._clock("read"):
@@ -270,7 +270,7 @@ class Learning(Options):
         return learner
 
 
-def _documents_of(documents: Any, labels: Any) -> Documents:
+def documents_of(documents: Any, labels: Any) -> Documents:
     """Return a source of batches for whatever was given as documents."""
     if isinstance(documents, Documents):
         return documents

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from thresher.cli import (
+    compare,
     corpus,
     demo,
     evaluate,
@@ -54,6 +55,7 @@ for module in (
     evaluate,
     explain,
     tune,
+    compare,
     inspect,
     learn,
     learners,

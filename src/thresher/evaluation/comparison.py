@@ -1,0 +1,207 @@
+"""Comparison: several learners on the same folds, and which differences are more than chance."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher.errors import ParameterError
+from thresher.evaluation._plots import COLOURS, new_figure, save_figure
+from thresher.evaluation.protocols import (
+    CrossValidation,
+    count_once,
+    gather,
+    in_parallel,
+    make_splits,
+    run_split,
+    silent,
+    told,
+)
+from thresher.evaluation.significance import (
+    PairedTest,
+    macro_t_test,
+    micro_sign_test,
+    paired_t_test,
+)
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.categorizer.learning import Progress
+
+__all__ = ["Comparison", "compare"]
+
+MEASURES = {"micro_f1": "micro-F1", "macro_f1": "macro-F1", "micro_break_even": "break-even"}
+_COUNTING = (  # the options that say what is counted
+    "tokens", "token_pattern", "min_length", "lowercase", "ngrams", "char_ngrams", "hashing_bits",
+    "language", "stop_words", "stem", "lemmatize", "word_classes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare` found.
+
+    Attributes
+    ----------
+    results : dict of str to CrossValidation
+        What each of the compared gave, by name; all on the same folds.
+    against : str
+        The name of the one that the others are tested against.
+
+    Examples
+    --------
+    >>> from thresher import Categorizer
+    >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"] * 5
+    >>> labels = ["spam", "ham", "spam", "ham"] * 5
+    >>> learners = ("perceptron", "balanced-winnow")
+    >>> found = compare({name: Categorizer(name) for name in learners}, texts, labels)
+    >>> found.against, found.results["perceptron"].mean("micro_f1")
+    ('perceptron', 1.0)
+    """
+
+    results: dict[str, CrossValidation]
+    against: str
+
+    @property
+    def best(self) -> dict[str, str]:
+        """The name of the best for each measure."""
+        names = list(self.results)
+        return {
+            measure: max(names, key=lambda name: self.results[name].mean(measure))
+            for measure in MEASURES
+        }
+
+    def t_test(self, name: str, measure: str) -> PairedTest:
+        """Test one against `against`, by a paired t-test over the folds."""
+        figures = (self.results[one].figures(measure) for one in (name, self.against))
+        return paired_t_test(*figures)
+
+    def sign_test(self, name: str) -> PairedTest:
+        """Test one against `against`, by the micro sign test over all decisions."""
+        one, other = self.results[name], self.results[self.against]
+        return micro_sign_test(one.decided, other.decided, one.truth)
+
+    def category_t_test(self, name: str) -> PairedTest:
+        """Test one against `against`, by the macro t-test over the categories."""
+        return macro_t_test(self.results[name].whole(), self.results[self.against].whole())
+
+    def seconds(self, name: str) -> float:
+        """Return the median processor time of a fold, in which the first, that loads, is lost."""
+        return float(np.median(self.results[name].seconds))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can say it."""
+        found = {}
+        for name, result in self.results.items():
+            found[name] = result.to_dict() | {"seconds_per_fold": self.seconds(name)}
+            if name != self.against:
+                tests = {f"t_test_{m}": self.t_test(name, m) for m in MEASURES}
+                tests["micro_sign_test"] = self.sign_test(name)
+                if len(result.categories) > 1:
+                    tests["macro_t_test"] = self.category_t_test(name)
+                found[name]["tests"] = {
+                    key: {"difference": test.difference, "p": test.p_value, "stars": test.stars}
+                    for key, test in tests.items()
+                }
+        return {"against": self.against, "best": self.best, "learners": found}
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the means with their standard errors; needs matplotlib.
+
+        Parameters
+        ----------
+        path : path
+            The picture to write; its name says the format.
+        """
+        names = list(self.results)[::-1]
+        figure, axes = new_figure(len(MEASURES), height=1.2 + 0.35 * len(names))
+        for axis, (measure, title) in zip(axes, MEASURES.items(), strict=True):
+            best = self.best[measure]
+            for place, name in enumerate(names):
+                result = self.results[name]
+                axis.errorbar(
+                    100 * result.mean(measure), place, xerr=100 * result.standard_error(measure),
+                    fmt="o", color=COLOURS[0 if name == best else 1], capsize=3,
+                )  # fmt: skip
+            axis.set_yticks(range(len(names)), names if axis is axes[0] else [""] * len(names))
+            axis.set(xlabel=f"{title} (%)", ylim=(-0.6, len(names) - 0.4))
+        save_figure(figure, path)
+
+
+def compare(
+    categorizers: Mapping[str, Categorizer],
+    documents: Any,
+    labels: Any = None,
+    *,
+    against: str = "best",
+    protocol: str = "stratified",
+    folds: int = 5,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Comparison:
+    """Cross-validate several categorizers on the same folds.
+
+    The documents are counted once for all. As many folds at a time are worked on as the first
+    categorizer has `threads`.
+
+    Parameters
+    ----------
+    categorizers : dict of str to Categorizer
+        What to compare, by name. They may differ in all but what is counted (tokens, n-grams,
+        stop words and the like).
+    documents : list of str, path, Documents or table
+        Labelled documents.
+    labels : list of str or list of lists of str, optional
+        The categories of each text, when `documents` is a list of texts.
+    against : {"best", "first"} or str, default="best"
+        Against which one the others are tested: the best by micro-F1, the first, or a name.
+    protocol : {"stratified", "k-fold"}, default="stratified"
+        Folds with their share of every category, or plain folds.
+    folds : int, default=5
+        How many folds.
+    seed : int, default=0
+        Seed of the division.
+    progress : callable, optional
+        Told the stage, the number of documents and the share that is done.
+
+    Returns
+    -------
+    Comparison
+    """
+    names = list(categorizers)
+    if not names or against not in ("best", "first", *names):
+        raise ParameterError(
+            f"Compare what? against is {against!r} and the names are {names}; give at least one "
+            "categorizer, and best, first or a name."
+        )
+    if protocol == "hold-out":
+        raise ParameterError("Differences are tested over folds: give stratified or k-fold.")
+    first = categorizers[names[0]]
+    _check_alike(first, [categorizers[name] for name in names[1:]])
+    counted = count_once(first, documents, labels, progress)
+    splits = make_splits(counted.labels, protocol, folds=folds, seed=seed)
+    sizes = [len(split.train) for split in splits]
+    results = {}
+    for name in names:
+        alone = replace(categorizers[name], threads=1)
+        tested = in_parallel(partial(run_split, alone, counted), splits, first.threads)
+        results[name] = gather(counted, splits, told(tested, name, sizes, progress))
+    if against == "best":
+        against = max(names, key=lambda name: results[name].mean("micro_f1"))
+    return Comparison(results, names[0] if against == "first" else against)
+
+
+def _check_alike(first: Categorizer, others: Sequence[Categorizer]) -> None:
+    """Raise unless all count the same."""
+    for other in others:
+        for option in _COUNTING:
+            if getattr(other, option) != getattr(first, option):
+                raise ParameterError(
+                    f"The categorizers differ in {option} ({getattr(first, option)!r} and "
+                    f"{getattr(other, option)!r}); only such can be compared as count the same."
+                )

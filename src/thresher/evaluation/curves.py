@@ -1,0 +1,245 @@
+"""Curves: what more documents, or more features, are worth."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher.errors import ParameterError
+from thresher.evaluation._plots import COLOURS, new_figure, save_figure
+from thresher.evaluation.folds import Split
+from thresher.evaluation.measures import evaluate
+from thresher.evaluation.protocols import (
+    count_once,
+    in_parallel,
+    make_splits,
+    run_split,
+    silent,
+    summary,
+    told,
+)
+from thresher.evaluation.significance import read_measure
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.categorizer.counted import CountedDocuments
+    from thresher.categorizer.learning import Progress
+
+__all__ = ["Curve", "feature_curve", "learning_curve"]
+
+MEASURES = ("micro_f1", "macro_f1", "micro_error", "exact_match")
+SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+NUMBERS = (100, 300, 1_000, 3_000, 10_000, 30_000)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Measures against the number of documents or of features.
+
+    Attributes
+    ----------
+    name : str
+        What is counted along the curve: "documents" or "features".
+    numbers : array of int
+        How many there were at each point; in the mean over the folds.
+    measures : dict of str to array of shape (points, folds)
+        Each measure by its name, as `read_measure` has it; for documents, also
+        "training_error", the share of wrong decisions on the documents that were learned from.
+    mistakes : list of list of int
+        The mistakes in each pass while learning from all documents, for each fold.
+    """
+
+    name: str
+    numbers: np.ndarray
+    measures: dict[str, np.ndarray]
+    mistakes: list[list[int]] = field(default_factory=list)
+
+    def mean(self, measure: str) -> np.ndarray:
+        """Return the mean over the folds at each point."""
+        return np.asarray(self.measures[measure].mean(axis=1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can say it."""
+        points = {
+            measure: [summary(figures) for figures in values]
+            for measure, values in self.measures.items()
+        }
+        return {self.name: self.numbers.tolist(), "measures": points, "mistakes": self.mistakes}
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw F1, error and mistakes; needs matplotlib.
+
+        Parameters
+        ----------
+        path : path
+            The picture to write; its name says the format.
+        """
+        figure, axes = new_figure(3 if self.mistakes else 2)
+        panels = ("micro_f1", "macro_f1"), ("micro_error", "training_error")
+        for axis, names in zip(axes, panels, strict=False):
+            for colour, measure in zip(COLOURS, names, strict=False):
+                if measure in self.measures:
+                    self._draw(axis, measure, colour)
+            axis.set(xlabel=self.name, xscale="log" if self.name == "features" else "linear")
+            axis.legend(frameon=False)
+        axes[0].set_ylabel("F1 (%)")
+        axes[1].set_ylabel("wrong decisions (%)")
+        for passes in self.mistakes:
+            axes[2].plot(range(1, len(passes) + 1), passes, color=COLOURS[0], alpha=0.6)
+            axes[2].set(xlabel="pass", ylabel="mistakes while learning", ylim=(0, None))
+        save_figure(figure, path)
+
+    def _draw(self, axis: Any, measure: str, colour: str) -> None:
+        figures = 100 * self.measures[measure]
+        n_folds = figures.shape[1]
+        error = figures.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else None
+        label = measure.replace("_f1", "-F1").replace("_", " ").replace("micro error", "error")
+        axis.errorbar(
+            self.numbers, figures.mean(axis=1), error, color=colour, marker="o", label=label
+        )
+
+    def __str__(self) -> str:
+        names = list(self.measures)
+        lines = ["  ".join([f"{self.name:>10}", *(f"{name:>14}" for name in names)])]
+        for i, number in enumerate(self.numbers):
+            figures = (f"{100 * self.measures[name][i].mean():14.2f}" for name in names)
+            lines.append("  ".join([f"{number:10,}", *figures]))
+        return "\n".join(lines)
+
+
+def learning_curve(
+    categorizer: Categorizer,
+    documents: Any,
+    labels: Any = None,
+    *,
+    sizes: Sequence[float] = SIZES,
+    protocol: str = "stratified",
+    folds: int = 5,
+    share: float = 0.25,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Curve:
+    """Measure what is learned from more and more documents, always on the same others.
+
+    Parameters
+    ----------
+    categorizer : Categorizer
+        Whose parameters are taken; it is left alone.
+    documents : list of str, path, Documents, table or CountedDocuments
+        Labelled documents.
+    labels : list of str or list of lists of str, optional
+        The categories of each text, when `documents` is a list of texts.
+    sizes : sequence of float, default=(0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+        From how many documents to learn, as shares of the training documents. Smaller ones are
+        parts of larger ones.
+    protocol, folds, share, seed, progress
+        As for `cross_validate`.
+
+    Examples
+    --------
+    >>> from thresher import Categorizer
+    >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you later"] * 5
+    >>> labels = ["spam", "food", "spam", "mail"] * 5
+    >>> curve = learning_curve(Categorizer(), texts, labels, sizes=(0.25, 1.0))
+    >>> curve.numbers.tolist(), curve.mean("micro_f1").round(2).tolist()
+    ([4, 16], [0.9, 1.0])
+    """
+    if not len(sizes) or not all(0 < size <= 1 for size in sizes):
+        raise ParameterError(f"sizes is {sizes!r}; give shares above 0 and at most 1.")
+    counted = count_once(categorizer, documents, labels, progress)
+    splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    alone = replace(categorizer, threads=1)
+    tasks = [
+        (alone, split._replace(train=split.train[: max(1, round(size * len(split.train)))]))
+        for size in sorted(sizes)
+        for split in splits
+    ]
+    return _curve("documents", counted, tasks, len(splits), categorizer.threads, progress)
+
+
+def feature_curve(
+    categorizer: Categorizer,
+    documents: Any,
+    labels: Any = None,
+    *,
+    numbers: Sequence[int] = NUMBERS,
+    protocol: str = "stratified",
+    folds: int = 5,
+    share: float = 0.25,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Curve:
+    """Measure what is learned with more and more features, those that tell most first.
+
+    Parameters
+    ----------
+    categorizer : Categorizer
+        Whose parameters are taken, `select` excepted; `selection` says how features are judged.
+    documents : list of str, path, Documents, table or CountedDocuments
+        Labelled documents.
+    labels : list of str or list of lists of str, optional
+        The categories of each text, when `documents` is a list of texts.
+    numbers : sequence of int, default=(100, 300, 1000, 3000, 10000, 30000)
+        How many features to keep; where there are fewer, all are kept.
+    protocol, folds, share, seed, progress
+        As for `cross_validate`.
+
+    Examples
+    --------
+    >>> from thresher import Categorizer
+    >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you later"] * 5
+    >>> labels = ["spam", "food", "spam", "mail"] * 5
+    >>> curve = feature_curve(Categorizer(), texts, labels, numbers=(1, 4))
+    >>> curve.numbers.tolist(), curve.mean("micro_f1").tolist()
+    ([1, 4], [0.75, 1.0])
+    """
+    if not len(numbers):
+        raise ParameterError("numbers is empty; say how many features to keep.")
+    counted = count_once(categorizer, documents, labels, progress)
+    splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    tasks = [
+        (replace(categorizer, threads=1, select=number), split)
+        for number in sorted(numbers)
+        for split in splits
+    ]
+    return _curve("features", counted, tasks, len(splits), categorizer.threads, progress)
+
+
+def _curve(
+    name: str,
+    counted: CountedDocuments,
+    tasks: Sequence[tuple[Categorizer, Split]],
+    n_folds: int,
+    threads: int,
+    progress: Progress,
+) -> Curve:
+    """Work on all points of all folds; the tasks come point by point."""
+
+    def run(task: tuple[Categorizer, Split]) -> tuple[int, list[float], list[int]]:
+        categorizer, split = task
+        fitted, evaluation, *_ = run_split(categorizer, counted, split)
+        figures = [read_measure(evaluation, measure) for measure in MEASURES]
+        learned = list(map(int, fitted.categorizer.learner_.mistakes_))
+        if name == "features":
+            return fitted.columns.n_features, figures, learned
+        scores = fitted.score(counted, split.train)
+        truth, names = fitted.truth(counted, split.train)
+        decided = fitted.categorizer.decisions_.decide(scores)
+        own = evaluate(None, truth, names, decisions=decided).micro["error"]
+        return len(split.train), [*figures, own], learned
+
+    sizes = [len(split.train) for _, split in tasks]
+    results = list(told(in_parallel(run, tasks, threads), f"curve of {name}", sizes, progress))
+    points = np.array([number for number, _, _ in results]).reshape(-1, n_folds)
+    figures = np.array([values for _, values, _ in results]).T
+    measures = [*MEASURES, "training_error"] if name == "documents" else MEASURES
+    return Curve(
+        name,
+        points.mean(axis=1).round().astype(int),
+        {m: v.reshape(-1, n_folds) for m, v in zip(measures, figures, strict=True)},
+        [learned for _, _, learned in results[-n_folds:]],
+    )

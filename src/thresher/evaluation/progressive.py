@@ -1,0 +1,171 @@
+"""Progressive validation: a stream is tested on and learned from, document by document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher.errors import DocumentError, ParameterError
+from thresher.evaluation._plots import COLOURS, new_figure, save_figure
+from thresher.evaluation.contingency import ratio
+from thresher.evaluation.protocols import silent
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.categorizer.learning import Progress
+
+__all__ = ["ProgressiveValidation", "progressive_validation"]
+
+
+@dataclass(frozen=True, eq=False)
+class ProgressiveValidation:
+    """What `progressive_validation` found; all arrays have an entry for each batch.
+
+    Attributes
+    ----------
+    n_documents : array of int
+        How many documents had been met at the end of the batch.
+    hits, assigned, belonging : arrays of int
+        In the batch: right assignments, all assignments, and labels.
+    wrong : array of int
+        Documents of the batch that did not get exactly their labels.
+    """
+
+    n_documents: np.ndarray
+    hits: np.ndarray
+    assigned: np.ndarray
+    belonging: np.ndarray
+    wrong: np.ndarray
+
+    @property
+    def mistakes(self) -> np.ndarray:
+        """How many documents had been decided wrongly, up to each batch."""
+        return np.cumsum(self.wrong)
+
+    @property
+    def error(self) -> np.ndarray:
+        """Share of the documents that had been decided wrongly, up to each batch."""
+        return np.asarray(self.mistakes / self.n_documents)
+
+    @property
+    def f1(self) -> np.ndarray:
+        """Micro-F1 of all decisions up to each batch."""
+        return self._f1(*(np.cumsum(one) for one in (self.hits, self.assigned, self.belonging)))
+
+    @property
+    def batch_f1(self) -> np.ndarray:
+        """Micro-F1 of the decisions of each batch."""
+        return self._f1(self.hits, self.assigned, self.belonging)
+
+    @staticmethod
+    def _f1(hits: np.ndarray, assigned: np.ndarray, belonging: np.ndarray) -> np.ndarray:
+        return np.asarray(ratio(2 * hits, assigned + belonging))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can say it."""
+        return {
+            "documents": self.n_documents.tolist(),
+            "mistakes": self.mistakes.tolist(),
+            "error": self.error.tolist(),
+            "f1": [None if np.isnan(one) else float(one) for one in self.f1],
+            "batch_f1": [None if np.isnan(one) else float(one) for one in self.batch_f1],
+        }
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw micro-F1 and mistakes against the number of documents; needs matplotlib."""
+        figure, (left, right) = new_figure(2)
+        left.plot(
+            self.n_documents, 100 * self.batch_f1, alpha=0.35, color=COLOURS[0], label="batch"
+        )
+        left.plot(self.n_documents, 100 * self.f1, color=COLOURS[0], label="so far")
+        left.set(xlabel="documents", ylabel="micro-F1 (%)")
+        left.legend(frameon=False)
+        right.plot(self.n_documents, self.mistakes, color=COLOURS[1])
+        right.set(xlabel="documents", ylabel="documents decided wrongly")
+        save_figure(figure, path)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_documents[-1]:,} documents, each decided before it was learned from: "
+            f"micro-F1 {100 * self.f1[-1]:.1f}, {self.mistakes[-1]:,} decided wrongly "
+            f"({100 * self.error[-1]:.1f} %)."
+        )
+
+
+def progressive_validation(
+    categorizer: Categorizer,
+    documents: Any,
+    labels: Any = None,
+    *,
+    batch_size: int = 100,
+    progress: Progress = silent,
+) -> ProgressiveValidation:
+    """Test, then train: each batch of a stream is decided before it is learned from.
+
+    So every document is tested on and none is spent. What the first batch is given before anything
+    was learned is nothing.
+
+    Parameters
+    ----------
+    categorizer : Categorizer
+        One that has learned nothing yet, or goes on from what it knows; it learns the stream.
+    documents : list of str, path, Documents or table
+        Labelled documents, in the order of the stream; they need not fit into memory.
+    labels : list of str or list of lists of str, optional
+        The categories of each text, when `documents` is a list of texts.
+    batch_size : int, default=100
+        How many documents are decided before they are learned from; 1 is slow and exact.
+    progress : callable, optional
+        Told the stage, the number of documents and the share that is done.
+
+    Examples
+    --------
+    >>> from thresher import Categorizer
+    >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"] * 5
+    >>> labels = ["spam", "ham", "spam", "ham"] * 5
+    >>> found = progressive_validation(Categorizer(), texts, labels, batch_size=4)
+    >>> found.mistakes.tolist(), found.batch_f1.tolist()
+    ([4, 4, 4, 4, 4], [0.0, 1.0, 1.0, 1.0, 1.0])
+    """
+    if batch_size < 1:
+        raise ParameterError(f"batch_size is {batch_size}; it must be at least 1.")
+    counts = []
+    for texts, truth in _stream(documents, labels, batch_size, progress):
+        knows = hasattr(categorizer, "learner_")
+        decided = categorizer.predict(texts) if knows else [[] for _ in texts]
+        pairs = [(set(one), set(own)) for one, own in zip(decided, truth, strict=True)]
+        counts.append((
+            len(pairs),
+            sum(len(one & own) for one, own in pairs),
+            sum(len(one) for one, _ in pairs),
+            sum(len(own) for _, own in pairs),
+            sum(one != own for one, own in pairs),
+        ))  # fmt: skip
+        categorizer.learn(texts, truth)
+    if not counts:
+        raise DocumentError("There is nothing to learn from: the source has no documents.")
+    sizes, *others = np.array(counts).T
+    return ProgressiveValidation(np.cumsum(sizes), *others)
+
+
+def _stream(
+    documents: Any, labels: Any, batch_size: int, progress: Progress
+) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Cut a source into batches of one size."""
+    from thresher.categorizer.learning import documents_of
+
+    source = documents_of(documents, labels)
+    done = 0
+    for batch in source:
+        if batch.labels is None:
+            raise DocumentError("The documents have no labels to measure against.")
+        for start in range(0, len(batch), batch_size):
+            texts = batch.texts[start : start + batch_size].to_pylist()
+            yield texts, batch.labels[start : start + batch_size]
+        done += len(batch)
+        total = source.bytes_total
+        progress("testing, then training", done, source.bytes_read / total if total else None)

@@ -1,0 +1,271 @@
+"""Protocols: how documents are divided into those to learn from and those to be tested on.
+
+Everything that is learned from documents, the vocabulary, their frequencies, the choice of
+features, thresholds and weights, is learned from the training documents alone. Only the counting
+of words, which learns nothing, is done once for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from time import thread_time
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from thresher._rows import Labels
+from thresher.errors import ParameterError
+from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
+from thresher.evaluation.measures import Evaluation, evaluate
+from thresher.evaluation.significance import read_measure
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.categorizer.counted import CountedDocuments, Fitted
+    from thresher.categorizer.learning import Progress
+
+__all__ = [
+    "CrossValidation",
+    "cross_validate",
+    "make_splits",
+]
+
+PROTOCOLS = ("stratified", "k-fold", "hold-out")
+MEASURES = ("micro_f1", "macro_f1", "micro_break_even", "macro_break_even", "exact_match")
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def silent(stage: str, documents: int, share: float | None) -> None:
+    """Show nothing of the progress."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """What `cross_validate` found.
+
+    Attributes
+    ----------
+    evaluations : list of Evaluation
+        The measures of each fold; its categories are those met in training, then the others.
+    seconds : list of float
+        Processor time to learn and to score, in each fold.
+    categories : list of str
+        The names of the categories in `decided` and `truth`.
+    tested : array of int
+        The documents that were tested on, fold after fold.
+    decided, truth : Labels
+        What they were given, and what they have.
+
+    Examples
+    --------
+    >>> from thresher import Categorizer
+    >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"] * 5
+    >>> found = cross_validate(Categorizer(), texts, ["spam", "ham", "spam", "ham"] * 5)
+    >>> found.mean("micro_f1"), found.standard_error("micro_f1"), len(found.evaluations)
+    (1.0, 0.0, 5)
+    """
+
+    evaluations: list[Evaluation]
+    seconds: list[float]
+    categories: list[str]
+    tested: np.ndarray
+    decided: Labels
+    truth: Labels
+
+    def figures(self, measure: str) -> np.ndarray:
+        """Return a measure of each fold; `read_measure` says how measures are named."""
+        return np.array([read_measure(one, measure) for one in self.evaluations])
+
+    def mean(self, measure: str) -> float:
+        """Return the mean of a measure over the folds."""
+        return float(np.mean(self.figures(measure)))
+
+    def standard_error(self, measure: str) -> float:
+        """Return the standard error of that mean; NaN if there is only one fold."""
+        return standard_error(self.figures(measure))
+
+    def whole(self) -> Evaluation:
+        """Return the measures of all decisions together, without those of a ranking."""
+        decided = self.decided.to_dense()
+        return evaluate(None, self.truth, self.categories, decisions=decided)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return mean, standard error and the figures of all folds as JSON can say them."""
+        return {
+            "documents": len(self.tested),
+            "folds": len(self.evaluations),
+            "seconds": self.seconds,
+            "measures": {name: summary(self.figures(name)) for name in MEASURES},
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.tested):,} documents tested on in {len(self.evaluations)} folds."]
+        for name in MEASURES:
+            error = self.standard_error(name)
+            spread = "" if np.isnan(error) else f" ± {100 * error:.2f}"
+            lines.append(f"{name.replace('_', ' '):>17} {100 * self.mean(name):6.2f}{spread}")
+        return "\n".join(lines)
+
+
+def cross_validate(
+    categorizer: Categorizer,
+    documents: Any,
+    labels: Any = None,
+    *,
+    protocol: str = "stratified",
+    folds: int = 5,
+    share: float = 0.25,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> CrossValidation:
+    """Learn from a part of the documents and measure on the rest, for each fold in turn.
+
+    As many folds at a time are worked on as the categorizer has `threads`; the result is the same
+    for any number.
+
+    Parameters
+    ----------
+    categorizer : Categorizer
+        Whose parameters are taken; it is left alone.
+    documents : list of str, path, Documents, table or CountedDocuments
+        Labelled documents. They are read once, and their counts are kept in memory.
+    labels : list of str or list of lists of str, optional
+        The categories of each text, when `documents` is a list of texts.
+    protocol : {"stratified", "k-fold", "hold-out"}, default="stratified"
+        Folds with their share of every category, plain folds, or one part that is held out.
+    folds : int, default=5
+        How many folds.
+    share : float, default=0.25
+        For "hold-out": which part of the documents is tested on.
+    seed : int, default=0
+        Seed of the division; the order of learning has its own in the categorizer.
+    progress : callable, optional
+        Told the stage, the number of documents and the share that is done.
+
+    Returns
+    -------
+    CrossValidation
+    """
+    counted = count_once(categorizer, documents, labels, progress)
+    splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    alone = replace(categorizer, threads=1)
+    tested = in_parallel(partial(run_split, alone, counted), splits, categorizer.threads)
+    sizes = [len(split.train) for split in splits]
+    return gather(counted, splits, told(tested, "cross-validating", sizes, progress))
+
+
+class Tested(NamedTuple):
+    """What one fold gave."""
+
+    fitted: Fitted
+    evaluation: Evaluation
+    seconds: float
+    decided: Labels  # in the numbering of the counted documents
+
+
+def run_split(categorizer: Categorizer, counted: CountedDocuments, split: Split) -> Tested:
+    """Learn from the one part of a split and measure on the other."""
+    began = thread_time()
+    fitted = counted.fit(categorizer, split.train)
+    scores = fitted.score(counted, split.test)
+    decided = fitted.categorizer.decisions_.decide(scores)
+    seconds = thread_time() - began
+    truth, names = fitted.truth(counted, split.test)
+    evaluation = evaluate(scores, truth, names, decisions=decided)
+    rows, columns = np.nonzero(decided)
+    indptr = np.searchsorted(rows, np.arange(len(decided) + 1))
+    numbers = np.flatnonzero(fitted.present)[columns].astype(np.int32)
+    return Tested(fitted, evaluation, seconds, Labels(indptr, numbers, len(counted.categories)))
+
+
+def gather(
+    counted: CountedDocuments, splits: Sequence[Split], tested: Iterable[Tested]
+) -> CrossValidation:
+    """Put the folds together."""
+    parts = list(tested)
+    documents = np.concatenate([split.test for split in splits])
+    return CrossValidation(
+        evaluations=[part.evaluation for part in parts],
+        seconds=[part.seconds for part in parts],
+        categories=counted.categories,
+        tested=documents,
+        decided=Labels.concatenate([part.decided for part in parts]),
+        truth=counted.labels.take(documents),
+    )
+
+
+# What the protocols share ------------------------------------------------------------------------
+
+
+def make_splits(
+    labels: Labels,
+    protocol: str = "stratified",
+    *,
+    folds: int = 5,
+    share: float = 0.25,
+    seed: int = 0,
+) -> list[Split]:
+    """Divide documents as a protocol wants it; see `cross_validate`."""
+    if protocol == "stratified":
+        return stratified_k_fold(labels, folds, seed=seed)
+    if protocol == "k-fold":
+        return k_fold(labels.n_rows, folds, seed=seed)
+    if protocol == "hold-out":
+        return hold_out(labels, share, seed=seed)
+    raise ParameterError(f"The protocol is {protocol!r}; it must be one of {PROTOCOLS}.")
+
+
+def count_once(
+    categorizer: Categorizer, documents: Any, labels: Any, progress: Progress
+) -> CountedDocuments:
+    """Return the counts of documents, unless they are counts already."""
+    from thresher.categorizer.counted import CountedDocuments
+
+    if isinstance(documents, CountedDocuments):
+        return documents
+    return CountedDocuments.read(categorizer, documents, labels, progress=progress)
+
+
+def in_parallel(
+    function: Callable[[Task], Result], tasks: Sequence[Task], threads: int
+) -> Iterator[Result]:
+    """Yield what `function` makes of each task, in order; several are worked on at a time.
+
+    The kernels, in which nearly all time is spent, let other threads run.
+    """
+    if threads == 1:
+        yield from map(function, tasks)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(function, tasks)
+
+
+def told(
+    results: Iterable[Result], stage: str, sizes: Sequence[int], progress: Progress
+) -> Iterator[Result]:
+    """Pass results on, telling how many documents have been learned from."""
+    done, total = 0, max(1, sum(sizes))
+    for size, result in zip(sizes, results, strict=True):
+        done += size
+        progress(stage, done, done / total)
+        yield result
+
+
+def standard_error(figures: np.ndarray) -> float:
+    """Return the standard error of the mean of some figures; NaN for only one."""
+    return float(np.std(figures, ddof=1) / np.sqrt(len(figures))) if len(figures) > 1 else np.nan
+
+
+def summary(figures: np.ndarray) -> dict[str, Any]:
+    """Return mean, standard error and the figures themselves as JSON can say them."""
+    error = standard_error(figures)
+    return {
+        "mean": float(np.mean(figures)),
+        "standard_error": None if np.isnan(error) else error,
+        "figures": figures.tolist(),
+    }
