@@ -6,7 +6,16 @@ import json
 import numpy as np
 import pytest
 
-from thresher import Categorizer, DocumentError, ModelError, ParameterError, spool
+from thresher import (
+    LEARNERS,
+    Categorizer,
+    DocumentError,
+    ModelError,
+    ModifiedBalancedWinnow,
+    ParameterError,
+    PassiveAggressive,
+    spool,
+)
 from thresher.corpora.standard_library import standard_library
 
 
@@ -107,6 +116,9 @@ OPTIONS = [
     {"char_ngrams": (3, 4)},
     {"hashing_bits": 12},
     {"stem": True, "stop_words": True},
+    *({"learner": name} for name in LEARNERS),
+    {"learner": PassiveAggressive(feature_budget=50, max_iter=1)},
+    {"learner": ModifiedBalancedWinnow(feature_budget=50)},
 ]
 
 
@@ -209,6 +221,17 @@ def test_learning_may_start_from_nothing():
     categorizer.learn(["parcel tracking number"], ["post"])
     assert categorizer.categories_ == ["spam", "ham", "post"]
     assert categorizer.predict(["cheap pills"]) == [["spam"]]
+
+
+def test_a_category_that_comes_late_does_not_take_everything(library):
+    (texts, labels), (test_texts, _) = library
+    categorizer = Categorizer().fit(texts, labels)
+    before = categorizer.predict(test_texts)
+    categorizer.learn(["the quokka hops over the fence"], [["marsupial"]])
+    after = categorizer.predict(test_texts)
+    assert sum("marsupial" in one for one in after) == 0
+    assert sum(a == b for a, b in zip(before, after, strict=True)) > 0.9 * len(before)
+    assert "marsupial" in categorizer.predict(["the quokka hops over the fence"])[0]
 
 
 def test_learning_after_loading_equals_learning_without_saving(library, tmp_path):

@@ -28,11 +28,12 @@ class Share(NamedTuple):
 
     feature: str
     strength: float
-    weight: float
+    share: float
 
     @property
-    def share(self) -> float:
-        return self.strength * self.weight
+    def weight(self) -> float:
+        """What the strength counts for."""
+        return self.share / self.strength if self.strength else 0.0
 
 
 class Change(NamedTuple):
@@ -119,7 +120,7 @@ class Explanation:
             "score": self.score,
             "threshold": self.threshold,
             "rival": self.rival and {"category": self.rival[0], "score": self.rival[1]},
-            "shares": [s._asdict() | {"share": s.share} for s in self.shares],
+            "shares": [s._asdict() | {"weight": s.weight} for s in self.shares],
             "change": self.change and self.change._asdict(),
         }
 
@@ -264,17 +265,17 @@ def _shares(
     categorizer: Categorizer, counts: Rows, text: str, number: int
 ) -> tuple[np.ndarray, list[Share]]:
     """Return the columns of a document and their shares; an always-on feature comes last."""
-    learner = categorizer.learner_
-    strengths, always_on = learner.strengths(categorizer.strength_.apply(counts))
-    weights = learner.effective_weights()[strengths.indices, number]
+    learner, strengths = categorizer.learner_, categorizer.strength_.apply(counts)
+    parts, (rest,) = learner.contributions(strengths, number)
+    used, always_on = learner.strengths(strengths)
     names = categorizer.names_of(strengths.indices, text)
     shares = [
-        Share(name, float(strength), float(weight))
-        for name, strength, weight in zip(names, strengths.values, weights, strict=True)
+        Share(name, float(strength), float(part))
+        for name, strength, part in zip(names, used.values, parts, strict=True)
     ]
     if always_on[0]:
-        weight = learner.always_on_weights()[number]
-        shares.append(Share("(always on)", float(always_on[0]), float(weight)))
+        own = float(rest) + float(learner.bar)
+        shares.append(Share("(always on)", float(always_on[0]), own))
     return strengths.indices, shares
 
 

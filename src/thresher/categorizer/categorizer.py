@@ -354,18 +354,26 @@ class Categorizer(Learning):
 
     def threshold_of(self, number: int) -> float:
         """Return what the shares of a document must add up to, and more, for a category."""
-        own = float(self.learner_.threshold)
+        own = float(self.learner_.bar)
         return own + float(self.decisions_.thresholds[number])
 
     def names_of(self, columns: np.ndarray, text: str | None = None) -> list[str]:
         """Return the names of features; hashed ones are named after the words of `text`."""
         if self.hashing_bits is None:
-            names = self.counter_.feature_names()
+            names = self._feature_names()
             return [names[column] for column in columns]
         found: dict[int, str] = {}
         for start, end, column in self.counter_.spans(text or ""):
             found.setdefault(column, (text or "")[start:end].lower())
         return [found.get(int(column), f"#{column}") for column in columns]
+
+    def _feature_names(self) -> list[str]:
+        """Return the names of all features; they are kept, for many explanations in a row."""
+        counter, names = getattr(self, "_names", (None, []))
+        if counter is not self.counter_ or len(names) != self.n_features:
+            names = self.counter_.feature_names()
+            self._names = (self.counter_, names)
+        return names
 
     def strongest(
         self, category: str, top: int = 10

@@ -32,7 +32,7 @@ class Scorer(Weights):
         if divisor is not None:
             below = self._weigh(strengths, always_on, divisor, threads)
             scores /= np.where(below > 0, below, np.float32(1))
-        scores -= np.float32(self._bar())
+        scores -= np.float32(self.bar)
         return scores
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +52,7 @@ class Scorer(Weights):
             below = np.where(below > 0, below, np.float32(1))
             parts /= np.repeat(below, np.diff(rows.indptr))
             rest /= below
-        return parts, rest - np.float32(self._bar())
+        return parts, rest - np.float32(self.bar)
 
     def effective_weights(self) -> np.ndarray:
         """Return the weights (features, categories) with which documents are scored."""
@@ -68,7 +68,7 @@ class Scorer(Weights):
         What the always-on feature adds is taken off, except under `normalize_strength`, where its
         strength depends on the document.
         """
-        constant = np.full(self._n_categories, self._bar(), np.float32)
+        constant = np.full(self._n_categories, self.bar, np.float32)
         if self.normalize_strength:
             return constant
         return np.asarray(constant - np.float32(self.always_on) * self.always_on_weights())
@@ -98,7 +98,8 @@ class Scorer(Weights):
             self._cache["scoring"] = (self._arrays["weights"] - drift).astype(np.float32)
         return self._cache["scoring"]
 
-    def _bar(self) -> float:
+    @property
+    def bar(self) -> float:
         """Return what is taken off every score."""
         return self.threshold
 

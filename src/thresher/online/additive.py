@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -239,6 +239,19 @@ class PassiveAggressive(Additive):
         check_range(self, "aggressiveness", 0, open_low=True)
         check_range(self, "epsilon", 0)
         check_range(self, "gamma", 0, open_low=True)
+
+    def grow(self, n_features: int, n_categories: int) -> Self:
+        """Make room for new features and categories.
+
+        A category that is met late starts as one that has refused every document so far, which
+        is what it would have learned from them; or its first document would carry all others in.
+        """
+        late = range(self._n_categories, n_categories if self.n_seen_ else 0)
+        super().grow(n_features, n_categories)
+        if len(late) and self.always_on and not self.normalize_strength:
+            refusal = (self.threshold - self.epsilon) / float(self.always_on)
+            self._arrays["weights"][0, late.start :] = refusal
+        return self
 
     def _rule(self) -> dict[str, Any]:
         ends = self.threshold - self.epsilon, self.threshold + self.epsilon

@@ -114,7 +114,8 @@ class SleepingExperts(OnlineClassifier):
     def _divisor(self) -> np.ndarray | None:
         return np.asarray(self._arrays["yes"] + self._arrays["no"])
 
-    def _bar(self) -> float:
+    @property
+    def bar(self) -> float:
         return 0.0
 
     def _renormalizes(self) -> bool:
