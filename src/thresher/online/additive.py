@@ -221,7 +221,7 @@ class PassiveAggressive(Additive):
         positive_weight: Any = 1.0,
         feature_budget: int | None = None,
         extremal_share: float = 0.9,
-        max_iter: int = 10,
+        max_iter: int = 5,
         shuffle: bool = True,
         random_state: Any = 0,
         n_jobs: int = 1,
