@@ -192,7 +192,7 @@ def test_a_document_is_given_back_when_nothing_is_sure(library):
 # Explanations with moved thresholds --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", ["passive-aggressive", "balanced-winnow", "perceptron"])
+@pytest.mark.parametrize("learner", ["passive-aggressive", "balanced-winnow", "sleeping-experts"])
 @pytest.mark.parametrize("decision", ["multi-label", "single-label"])
 def test_explanations_stay_right_when_thresholds_move(library, learner, decision):
     (texts, labels), (test_texts, _) = library
