@@ -361,6 +361,13 @@ def test_arrow_arrays_count_as_lists(kind, texts, cut):
     assert dicts(pattern.count(array)) == dicts(pattern.count(texts))
 
 
+def test_plain_arrow_arrays_are_not_copied():
+    array = pa.array(["before", "a rose", "is"])
+    (characters,) = tokens_module._batches(tokens_module.as_texts(array[1:]), lowercase=True)
+    assert np.shares_memory(characters.data, np.frombuffer(array.buffers()[2], np.uint8))
+    assert characters.data.tobytes() == b"a roseis"
+
+
 def test_missing_texts_of_an_arrow_array_are_empty():
     # A null may hide bytes that are not to be counted.
     data, offsets = pa.py_buffer(b"hiddenrose"), pa.py_buffer(np.array([0, 6, 10], np.int32))
@@ -403,7 +410,7 @@ def test_a_word_of_more_than_is_possible(monkeypatch):
     monkeypatch.setattr(tokens_module, "CHUNK", 8)
     monkeypatch.setattr(tokens_module, "MAX_TOKEN", 64)
     assert TextCounter().count(["x" * 50]).values.tolist() == [1.0]
-    with pytest.raises(DocumentError, match="more than 64 bytes without a separator"):
+    with pytest.raises(DocumentError, match="more than 64 characters without a separator"):
         TextCounter().count(["x" * 100])
 
 

@@ -12,16 +12,13 @@ from thresher._estimator import check_choice
 from thresher._kernels.text.counter import count
 from thresher._rows import Rows
 from thresher.errors import ModelError, ParameterError
-from thresher.storage import require_field
+from thresher.text.header import describe, parameters
 from thresher.text.ngrams import HashedNgrams, Ngrams
 from thresher.text.surface import Folding, Surface
 from thresher.text.tokens import RULES, Tokenizer, Tokens, as_texts, encode
 from thresher.text.vocabulary import Vocabulary, grown, hash_words
 
-__all__ = ["HASH_VERSION", "TextCounter"]
-
-HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
-FORMAT_VERSION = 1  # of what `state` returns
+__all__ = ["TextCounter", "check_whole"]
 
 
 class TextCounter:
@@ -246,14 +243,7 @@ class TextCounter:
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that is needed to go on counting: what JSON can hold, and tensors."""
-        header: dict[str, Any] = {"version": FORMAT_VERSION, "hash_version": HASH_VERSION}
-        header |= {name: getattr(self, name) for name in ("tokens", "token_pattern")}
-        header |= {"min_length": int(self.min_length), "lowercase": bool(self.lowercase)}
-        header["hashing_bits"] = None if self.hashing_bits is None else int(self.hashing_bits)
-        for name in ("ngram_range", "char_ngram_range"):
-            pair = getattr(self, name)
-            header[name] = None if pair is None else [int(n) for n in pair]
-        header["linguistics"] = _linguistics_state(self.linguistics)
+        header = describe(self)
         if isinstance(self._ngrams, HashedNgrams):
             return header, {}
         words, offsets = self._vocabulary.blob()
@@ -277,7 +267,7 @@ class TextCounter:
             They are not what `state` returns.
         """
         try:
-            made = cls(**_parameters(header))
+            made = cls(**parameters(header))
         except ParameterError as error:
             raise ModelError(f"The model's way to count text makes no sense: {error}") from error
         if made.hashing_bits is not None:
@@ -378,39 +368,3 @@ def _check_pair(owner: object, name: str) -> None:
             f"TextCounter: {name} is {pair!r}; it must be two whole numbers from 1, the least and "
             "the greatest, such as (1, 2)."
         )
-
-
-def _linguistics_state(linguistics: Any) -> dict[str, Any] | None:
-    if linguistics is None:
-        return None
-    if not hasattr(linguistics, "state"):
-        raise ModelError(
-            f"The linguistics {linguistics!r} cannot be saved, as it has no `state`; "
-            "use thresher.Linguistics."
-        )
-    state: dict[str, Any] = linguistics.state()
-    return state
-
-
-def _parameters(header: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a counter, once the header is seen to be one of ours."""
-    for name, ours in (("version", FORMAT_VERSION), ("hash_version", HASH_VERSION)):
-        if require_field(header, name, int) != ours:
-            raise ModelError(
-                f"The model counts text by {name} {header[name]}, and this Thresher by {ours}; "
-                "take the Thresher that made it, or train it again."
-            )
-    found: dict[str, Any] = {
-        "tokens": require_field(header, "tokens", str),
-        "min_length": require_field(header, "min_length", int),
-        "lowercase": require_field(header, "lowercase", bool),
-        "ngram_range": tuple(require_field(header, "ngram_range", list)),
-    }
-    for name, kind in (("token_pattern", str), ("hashing_bits", int), ("char_ngram_range", list)):
-        value = None if header.get(name) is None else require_field(header, name, kind)
-        found[name] = tuple(value) if isinstance(value, list) else value
-    if header.get("linguistics") is not None:
-        from thresher.linguistics import Linguistics
-
-        found["linguistics"] = Linguistics.from_state(require_field(header, "linguistics", dict))
-    return found

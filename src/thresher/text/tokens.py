@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._kernels.text.tokens import SINGLE, scan
+from thresher._kernels.text.tokens import KIND, SINGLE, WIDTH, scan
 from thresher.errors import DocumentError, ParameterError
 
 __all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "encode"]
 
-CHUNK = 1 << 18  # bytes cut at a time, so that what is touched stays in the processor's cache
-MAX_TOKEN = 1 << 31  # bytes of a run without separators; places in a buffer have 32 bits
+CHUNK = 1 << 18  # characters cut at a time: what is touched then stays in the processor's cache
+MAX_TOKEN = 1 << 30  # characters without a separator; places in a buffer have 32 bits
 
 # A rule is what its tokens are made of: patterns of characters, and the class of each pattern.
 # A token is a run of one class; a character of the class SINGLE is a token by itself.
@@ -77,8 +77,8 @@ class Tokenizer:
             yield from self._cut_by_pattern(texts)
             return
         room = _Room()
-        for data, offsets in _batches(texts, self.lowercase):
-            yield from self._cut_by_table(data, offsets, room)
+        for characters in _batches(texts, self.lowercase):
+            yield from self._cut_by_table(characters, room)
 
     def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray, np.ndarray]]:
         """Yield the tokens of one text, and the characters of it where each starts and ends."""
@@ -104,10 +104,11 @@ class Tokenizer:
             sides = np.stack([tokens.spans >> np.uint64(32), tokens.spans & np.uint64(0xFFFFFFFF)])
             yield tokens, *_original(before[sides.astype(np.int64).T], origin)
 
-    def _cut_by_table(self, data: np.ndarray, offsets: np.ndarray, room: _Room) -> Iterator[Tokens]:
-        table = _table(self.rule, self.lowercase, _n_characters(data))
+    def _cut_by_table(self, characters: _Characters, room: _Room) -> Iterator[Tokens]:
+        data, offsets, bound = characters
+        table = _table(self.rule, self.lowercase, bound)
         ranges, shift = _ranges(self.rule), 32 if self.lowercase else 0
-        cursor = np.array([0, offsets[0], 0, 0], np.int64)  # document, byte, finished, size
+        cursor = np.array([0, offsets[0], 0, 0], np.int64)  # document, place, finished, size
         ends = np.empty(len(offsets) - 1, np.int64)
         # A separator follows each document.
         room.reserve(min(CHUNK, int(offsets[-1] - offsets[0]) + len(ends)))
@@ -142,16 +143,16 @@ class _Room:
         self.size = -1
 
     def reserve(self, size: int) -> None:
-        """Make room for the text and the tokens of `size` bytes of text."""
+        """Make room for the text and the tokens of `size` characters."""
         if size <= self.size:
             return
         if size > MAX_TOKEN:
             raise DocumentError(
-                f"A document holds more than {MAX_TOKEN:,} bytes without a separator, which cannot "
-                "be a word; leave it out or take other tokens."
+                f"A document holds more than {MAX_TOKEN:,} characters without a separator, which "
+                "cannot be a word; leave it out or take other tokens."
             )
         self.size = size
-        size *= 2  # lower-casing makes two bytes three at worst
+        size *= 3  # bytes of UTF-8 that a unit of UTF-16 stands for at most
         self.text, self.kinds, self.marks = buffer(size), buffer(size), buffer(size)
         self.edges = np.empty(size + 16, np.uint32)
         self.spans = np.empty(size + 16, np.uint64)
@@ -187,51 +188,72 @@ def as_texts(texts: Any) -> Any:
     return texts.fill_null("") if texts.null_count else texts
 
 
-def _batches(texts: Any, lowercase: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the UTF-8 bytes of some documents at a time, and where each starts and ends."""
+def encode(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the UTF-8 bytes of texts, and where each starts and ends."""
+    joined = "".join(texts)
+    if joined.isascii():
+        return np.frombuffer(joined.encode(), np.uint8), _offsets(texts)
+    parts = [text.encode("utf-8", "replace") for text in texts]
+    return np.frombuffer(b"".join(parts), np.uint8), _offsets(parts)
+
+
+class _Characters(NamedTuple):
+    """Some documents as characters."""
+
+    data: np.ndarray  # uint8: characters of one byte; uint16: UTF-16
+    offsets: np.ndarray  # where each document starts and ends
+    bound: int  # all characters are below
+
+
+def _batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
+    """Yield some documents at a time."""
     if not isinstance(texts, list):
         yield from _arrow_batches(texts, lowercase)
         return
     for start, stop in _groups(_lengths(texts)):
-        yield encode(texts[start:stop], lowercase)
+        yield _characters(texts[start:stop], lowercase)
 
 
-def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the buffers of an Arrow array without copying them, where lower-casing allows."""
+def _characters(texts: list[str], lowercase: bool) -> _Characters:
+    """Return texts as characters of one byte, or else as UTF-16, which Python makes fastest.
+
+    Halves of surrogate pairs, which no UTF can hold, become question marks. Of lower-casing, only
+    what the table of characters cannot do is done here.
+    """
+    joined = "".join(texts)
+    try:
+        data = np.frombuffer(joined.encode("latin-1"), np.uint8)
+        return _Characters(data, _offsets(texts), 0x80 if joined.isascii() else 0x100)
+    except UnicodeEncodeError:
+        data = np.frombuffer(joined.encode("utf-16-le", "replace"), np.uint16)
+    if lowercase and any(np.any(data == ord(letter)) for letter in CONTEXTUAL):
+        return _characters([text.lower() for text in texts], lowercase=False)
+    if len(data) == len(joined):
+        return _Characters(data, _offsets(texts), 0x10000)
+    parts = [text.encode("utf-16-le", "replace") for text in texts]
+    return _Characters(data, _offsets(parts) // 2, 0x110000)
+
+
+def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
+    """Yield the buffers of an Arrow array, without copying them where they are ASCII."""
     _, offsets, data = texts.buffers()
     if not len(texts):
         return
     offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data or b"", np.uint8)
     data.flags.writeable = False  # as that of a list is: one type, one compilation
-    contextual = [letter.encode() for letter in CONTEXTUAL] if lowercase else []
     for start, stop in _groups(np.diff(offsets)):
         part = data[offsets[start] : offsets[stop]]
-        if part.size and part.max() >= 0x80 and contextual:
-            plain = part.tobytes()
-            if any(letter in plain for letter in contextual):
-                yield from _batches(texts.slice(start, stop - start).to_pylist(), lowercase)
-                continue
-        yield part, offsets[start : stop + 1] - offsets[start]
+        if part.max(initial=0) >= 0x80:
+            yield _characters(texts.slice(start, stop - start).to_pylist(), lowercase)
+        else:
+            yield _Characters(part, offsets[start : stop + 1] - offsets[start], 0x80)
 
 
-def encode(texts: Sequence[str], lowercase: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Return the UTF-8 bytes of texts, and where each starts and ends.
-
-    Halves of surrogate pairs, which no UTF-8 can hold, become question marks. `lowercase` does
-    what the table of characters cannot do.
-    """
-    joined = "".join(texts)
-    if joined.isascii():
-        data, lengths = joined.encode(), map(len, texts)
-    else:
-        if lowercase and any(letter in joined for letter in CONTEXTUAL):
-            texts = [text.lower() for text in texts]
-        parts = [text.encode("utf-8", "replace") for text in texts]
-        data, lengths = b"".join(parts), map(len, parts)
+def _offsets(texts: Sequence[str] | Sequence[bytes]) -> np.ndarray:
     offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(lengths, np.int64, len(texts)), out=offsets[1:])
-    return np.frombuffer(data, np.uint8), offsets
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    return offsets
 
 
 def _lengths(texts: list[Any]) -> np.ndarray:
@@ -257,37 +279,43 @@ def _groups(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def _n_characters(data: np.ndarray) -> int:
-    """Return a bound on the code points of valid UTF-8, told from its largest byte."""
-    largest = int(data.max()) if data.size else 0
-    for byte, bound in ((0x80, 0x80), (0xE0, 0x800), (0xF0, 0x10000)):
-        if largest < byte:
-            return bound
-    return 0x110000
-
-
 @lru_cache(maxsize=32)
-def _table(rule: str, lowercase: bool, size: int) -> np.ndarray:
-    """Return, for each character up to `size`, its class << 24 | the character it is folded to.
+def _table(rule: str, lowercase: bool, bound: int) -> np.ndarray:
+    """Return, for each character below `bound`, its class and the UTF-8 of what it is folded to.
 
     Python itself is asked what a letter is and what its lower case is, for all characters at once.
     """
-    characters = "".join(map(chr, range(size)))
+    characters = "".join(map(chr, range(bound)))
     if lowercase:
         for letter in CONTEXTUAL:  # these never come here: any mapping of one to one will do
             characters = characters.replace(letter, "?")
         characters = characters.lower()
-    table = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32)
+    folded = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4")
+    table = _utf8(folded.astype(np.uint64))
     for pattern, code in RULES[rule]:
         for run in re.finditer(pattern, characters):
-            table[run.start() : run.end()] |= np.uint32(code << 24)
+            table[run.start() : run.end()] |= np.uint64(code) << KIND
+    # No text is broken between the halves of a surrogate pair.
+    table[0xD800:0xE000] |= np.uint64(1) << KIND
+    return table
+
+
+def _utf8(characters: np.ndarray) -> np.ndarray:
+    """Return the UTF-8 of each character, least byte first, and over it the number of bytes."""
+    table = characters | np.uint64(1) << WIDTH
+    for width, least, mark in ((2, 0x80, 0xC0), (3, 0x800, 0xE0), (4, 0x10000, 0xF0)):
+        value = (characters >> np.uint64(6 * (width - 1))) | np.uint64(mark)
+        for i in range(1, width):
+            tail = (characters >> np.uint64(6 * (width - 1 - i))) & np.uint64(0x3F)
+            value |= (tail | np.uint64(0x80)) << np.uint64(8 * i)
+        table = np.where(characters >= least, value | np.uint64(width) << WIDTH, table)
     return table
 
 
 @cache
 def _ranges(rule: str) -> np.ndarray:
     """Return the first, the number and the class of the ASCII characters of tokens, run by run."""
-    kinds = _table(rule, False, 0x80) >> 24
+    kinds = _table(rule, False, 0x80) >> KIND
     starts = np.flatnonzero(np.diff(kinds, prepend=0))
     lengths = np.diff(starts, append=len(kinds))
     runs = np.stack([starts, lengths, kinds[starts]], axis=1)

@@ -35,10 +35,11 @@ class Vocabulary:
         if grow:
             self._reserve(self.n + len(tokens.spans), self.n_bytes + tokens.size)
         ids = np.empty(len(tokens.spans), np.int32)
-        self.n = look_up(
+        n = look_up(
             tokens.text, tokens.blocks, tokens.spans, len(tokens.spans),
             self.slots, self.words, self.words.view("<u8"), self.offsets, self.n, grow, ids,
         )  # fmt: skip
+        self.n = int(n)
         return ids
 
     @property
