@@ -281,6 +281,11 @@ def test_tune_changes_thresholds_without_training(files):
     assert (one.decisions_.at_most, both.decisions_.at_most) == (1, None)
 
 
+@pytest.mark.parametrize("verb", ["tune", "compare"])
+def test_help_has_an_example(verb):
+    assert f"Example: thresher {verb}" in " ".join(run(verb, "--help").split())
+
+
 def test_limits_need_no_documents(files):
     train, _, model = files
     run("train", train, "-o", model, "--calibrate", "sigmoid")
