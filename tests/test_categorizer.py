@@ -14,6 +14,7 @@ from thresher import (
     ModifiedBalancedWinnow,
     ParameterError,
     PassiveAggressive,
+    read_documents,
     spool,
 )
 from thresher.corpora.standard_library import standard_library
@@ -241,6 +242,35 @@ def test_learning_after_loading_equals_learning_without_saving(library, tmp_path
     one.save(tmp_path / "one")
     other.save(tmp_path / "other")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_stream_is_learned_within_a_budget_of_features():
+    """Every document brings a new word, for ever; the model does not grow for ever."""
+    categorizer = Categorizer(PassiveAggressive(feature_budget=20))
+    for start in range(0, 4000, 100):
+        numbers = range(start, start + 100)
+        texts = [f"{'wheat' if n % 2 else 'goal'} word{n} other{n % 7}" for n in numbers]
+        categorizer.learn(texts, ["farm" if n % 2 else "sport" for n in numbers])
+    assert categorizer.n_features < 400
+    assert categorizer.predict(["wheat word1", "goal word2"]) == [["farm"], ["sport"]]
+    assert categorizer.explain("wheat", "farm").shares[0].feature == "wheat"
+
+
+def test_one_category_each_becomes_any_number_when_the_data_does():
+    categorizer = Categorizer().fit(["wheat rye", "goal match"] * 3, ["farm", "sport"] * 3)
+    assert categorizer.decisions_.mode == "single-label"
+    categorizer.learn(["wheat goal", "nothing at all"], [["farm", "sport"], []])
+    assert categorizer.decisions_.mode == "multi-label"
+
+
+def test_a_model_knows_the_columns_it_was_trained_on(tmp_path):
+    path = tmp_path / "mail.csv"
+    path.write_text("text,subject,team\n" + "x,wheat,farm\ny,goal,sport\n" * 5)
+    documents = read_documents(path, text="subject", labels="team")
+    Categorizer().fit(documents).save(tmp_path / "model")
+    loaded = Categorizer.load(tmp_path / "model")
+    assert loaded.predict(path)[:2] == [["farm"], ["sport"]]
+    assert loaded.evaluate(path).micro["f1"] == 1
 
 
 # Choosing features -------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from thresher.categorizer.learning import Learning, Progress, no_progress
 from thresher.categorizer.options import from_plain
 from thresher.categorizer.tuning import tune_decisions
 from thresher.decisions import Decisions
-from thresher.documents import Batch
+from thresher.documents import Batch, Columns
 from thresher.errors import DocumentError, ModelError, ParameterError
 from thresher.evaluation import Evaluation, evaluate
 from thresher.explanation import Explanation, explain
@@ -294,6 +294,12 @@ class Categorizer(Learning):
             "options": self.to_plain(),
             "categories": self.categories_,
             "documents_seen": self.documents_seen_,
+            "columns": self.columns_
+            and {
+                "text": list(self.columns_.text),
+                "labels": self.columns_.labels,
+                "separator": self.columns_.separator,
+            },
         }
         tensors: dict[str, np.ndarray] = {}
         for name, station in self._stations().items():
@@ -325,6 +331,7 @@ class Categorizer(Learning):
         model._category_numbers = {name: i for i, name in enumerate(model.categories_)}
         model.documents_seen_ = require_field(header, "documents_seen", int)
         model.timings_ = {}
+        model.columns_ = _columns_of(header)
         model._check_consistent(path)
         return model
 
@@ -418,6 +425,15 @@ class Categorizer(Learning):
     def _thresholds_said(self) -> str:
         low, high = (float(f(self.decisions_.thresholds)) for f in (np.min, np.max))
         return f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}"
+
+
+def _columns_of(header: dict[str, Any]) -> Columns | None:
+    """Return the columns that the documents were read from, if they had any."""
+    if header.get("columns") is None:
+        return None
+    columns = require_field(header, "columns", dict)
+    labels, separator = columns.get("labels"), columns.get("separator")
+    return Columns(tuple(map(str, require_field(columns, "text", list))), labels, separator)
 
 
 def _part(

@@ -15,7 +15,7 @@ from thresher.categorizer.options import Options
 from thresher.categorizer.tuning import Tuning, held_out_scores, tune_decisions
 from thresher.corpora import is_corpus_spec, load
 from thresher.decisions import Decisions
-from thresher.documents import Batch, Documents, from_texts, read_documents
+from thresher.documents import Batch, Columns, Documents, from_texts, read_documents
 from thresher.errors import DocumentError
 from thresher.features import SELECTIONS, select
 from thresher.online._learner import OnlineLearner
@@ -35,6 +35,8 @@ class Learning(Options):
     """The half of a Categorizer that learns."""
 
     tuning_: Tuning | None = None
+    columns_: Columns | None = None
+    _columns_read: Columns | None = None
 
     def fit(self, documents: Any, labels: Any = None, *, progress: Progress = no_progress) -> Self:
         """Learn from all documents, in as many passes as the learner takes.
@@ -53,9 +55,9 @@ class Learning(Options):
         self._begin()
         with Spool() as spool:
             for batch in self._batches(documents, labels, progress, "reading"):
-                with self._clock("count"):
-                    rows = self.counter_.count(batch.texts)
+                rows = self._counted(batch)
                 spool.append(rows, self._labels_of(batch))
+            self.columns_ = self._columns_read
             self._fit_counts(spool, progress)
         return self
 
@@ -97,8 +99,7 @@ class Learning(Options):
             self._begin()
         self.timings_.clear()
         for batch in self._batches(documents, labels, progress, "learning"):
-            with self._clock("count"):
-                rows = self.counter_.count(batch.texts)
+            rows = self._counted(batch)
             known = self._labels_of(batch)
             with self._clock("strength"):
                 self.strength_.observe(rows)
@@ -110,11 +111,33 @@ class Learning(Options):
                     fresh = False
                 self.learner_.grow(self.counter_.n_features, len(self.categories_))
                 self.decisions_.grow(len(self.categories_))
+                self._admit_several(known)
                 self.learner_.learn_rows(rows, known, threads=self.threads)
+                self._forget_features()
             self.documents_seen_ += len(batch)
+            self.columns_ = self.columns_ or self._columns_read
         if fresh:
             raise DocumentError("There is nothing to learn from: the source has no documents.")
         return self
+
+    def _admit_several(self, labels: Labels) -> None:
+        """Decide for any number of categories from the first document on that has not just one."""
+        several = self._decision_mode(labels) == "multi-label" and labels.n_categories > 1
+        if self.decision == "auto" and several and self.decisions_.mode == "single-label":
+            self.decisions_ = self.decisions_.changed(mode="multi-label")
+
+    def _forget_features(self) -> None:
+        """Let go of features that no category holds any more, once they are the larger part.
+
+        This is what keeps a learner with a budget of features within it on an endless stream.
+        """
+        if self.learner_.feature_budget is None or self.hashing_bits is not None:
+            return
+        keep = self.learner_.live_features()
+        if 2 * np.count_nonzero(keep) < len(keep):
+            for station in (self.counter_, self.strength_, self.learner_):
+                station.prune(keep)
+            self.__dict__.pop("_names", None)
 
     def _begin(self) -> None:
         """Check the parameters and make the empty stations."""
@@ -126,7 +149,7 @@ class Learning(Options):
         self._category_numbers: dict[str, int] = {}
         self.documents_seen_ = 0
         self.timings_: dict[str, float] = {}
-        self.tuning_ = None
+        self.tuning_ = self.columns_ = None
 
     @contextmanager
     def _clock(self, stage: str) -> Iterator[None]:
@@ -140,17 +163,26 @@ class Learning(Options):
         self, documents: Any, labels: Any, progress: Progress, stage: str
     ) -> Iterator[Batch]:
         """Yield the batches of a source, timing the reading and telling the progress."""
-        source = documents_of(documents, labels)
+        source = documents_of(documents, labels, self.columns_)
         batches, done = iter(source), 0
         while True:
             with self._clock("read"):
                 batch = next(batches, None)
             if batch is None:
                 return
+            self._columns_read = source.columns
             yield batch
             done += len(batch)
             total = source.bytes_total
             progress(stage, done, source.bytes_read / total if total else None)
+
+    def _counted(self, batch: Batch) -> Rows:
+        """Count a batch, with what is new in it; the counter keeps its own time."""
+        before = dict(self.counter_.seconds)
+        rows = self.counter_.count(batch.texts)
+        for stage, seconds in self.counter_.seconds.items():
+            self.timings_[stage] = self.timings_.get(stage, 0.0) + seconds - before[stage]
+        return rows
 
     def _labels_of(self, batch: Batch) -> Labels:
         """Return the batch's labels as category numbers; new categories get the next numbers."""
@@ -270,7 +302,7 @@ class Learning(Options):
         return learner
 
 
-def documents_of(documents: Any, labels: Any) -> Documents:
+def documents_of(documents: Any, labels: Any, familiar: Columns | None = None) -> Documents:
     """Return a source of batches for whatever was given as documents."""
     if isinstance(documents, Documents):
         return documents
@@ -281,13 +313,13 @@ def documents_of(documents: Any, labels: Any) -> Documents:
             raise DocumentError(
                 f"There is no file {documents[:60]!r}; if this is a text, give a list: [text]."
             )
-        return read_documents(documents)
+        return read_documents(documents, familiar=familiar)
     if hasattr(documents, "iloc") and not hasattr(documents, "columns"):  # a column of a frame
         documents = list(documents)
     is_texts = isinstance(documents, Sequence) and (not documents or isinstance(documents[0], str))
     if labels is not None or is_texts or isinstance(documents, np.ndarray):
         return from_texts(list(documents), None if labels is None else list(labels))
-    return read_documents(documents)
+    return read_documents(documents, familiar=familiar)
 
 
 def _may_be_path(text: str) -> bool:

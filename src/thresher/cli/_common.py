@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from thresher.categorizer import Categorizer
-    from thresher.documents import Documents
+    from thresher.documents import Columns, Documents
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `train` wrote.")]
 Data = Annotated[
@@ -111,8 +111,13 @@ def open_documents(
     format: str | None,
     on_error: str,
     split: str = "train",
+    familiar: Columns | None = None,
 ) -> Documents:
-    """Open what the command line names as documents; of a corpus, `split` unless it names one."""
+    """Open what the command line names as documents.
+
+    Of a corpus, `split` is taken unless it names one; of a table, the `familiar` columns that the
+    model was trained on, unless others are named.
+    """
     from thresher.corpora import is_corpus_spec, load
     from thresher.documents import read_documents
 
@@ -131,6 +136,7 @@ def open_documents(
         label_separator=separator,
         format=format,
         on_error=on_error,
+        familiar=familiar,
     )
 
 

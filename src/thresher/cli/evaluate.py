@@ -44,7 +44,9 @@ def evaluate(
     """Measure a model on labelled documents that it has not learned from."""
     categorizer = common.load_model(model)
     categorizer.threads = threads
-    documents = common.open_documents(data, text, labels, separator, format, on_error, split="test")
+    documents = common.open_documents(
+        data, text, labels, separator, format, on_error, split="test", familiar=categorizer.columns_
+    )
     with common.progress() as progress:
         if report is None:
             result = categorizer.evaluate(documents, progress=progress)

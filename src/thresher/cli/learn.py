@@ -34,7 +34,9 @@ def learn(
     categorizer = common.load_model(model)
     categorizer.threads = threads
     before = (len(categorizer.categories_), categorizer.n_features, categorizer.documents_seen_)
-    documents = common.open_documents(data, text, labels, separator, format, on_error)
+    documents = common.open_documents(
+        data, text, labels, separator, format, on_error, familiar=categorizer.columns_
+    )
     with common.progress() as progress:
         categorizer.learn(documents, progress=progress)
     categorizer.save(output or model)

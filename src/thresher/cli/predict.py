@@ -46,7 +46,9 @@ def predict(
     """Print the categories of each document: a line each, the best first, with tabs between."""
     categorizer = common.load_model(model)
     categorizer.threads = threads
-    documents = common.open_documents(data, text, False, None, format, on_error, split="test")
+    documents = common.open_documents(
+        data, text, False, None, format, on_error, split="test", familiar=categorizer.columns_
+    )
     names = categorizer.categories_
     if probabilities:
         categorizer.check_probable()

@@ -43,7 +43,9 @@ def rank(
             f"The model has no category {category!r}; it has {', '.join(names[:20])}"
             f"{' and more' if len(names) > 20 else ''}."
         )
-    documents = common.open_documents(data, text, False, None, format, on_error, split="test")
+    documents = common.open_documents(
+        data, text, False, None, format, on_error, split="test", familiar=categorizer.columns_
+    )
     best: list[tuple[float, int, str, str]] = []  # of the category, a heap with the worst on top
     seen = 0
     with common.progress() as progress:

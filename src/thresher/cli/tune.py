@@ -87,7 +87,14 @@ def tune(
     _check_limits(categorizer.decisions_, limits, calibrate)
     if learns or data:
         documents = common.open_documents(
-            data, text, labels, separator, format, on_error, split="test"
+            data,
+            text,
+            labels,
+            separator,
+            format,
+            on_error,
+            split="test",
+            familiar=categorizer.columns_,
         )
         with common.progress() as progress:
             categorizer.tune(

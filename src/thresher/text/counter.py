@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
 from itertools import pairwise
 from typing import Any, Self
 
@@ -53,6 +54,11 @@ class TextCounter:
         Anything whose `fold` takes a list of distinct words and returns what each counts as, None
         for those to drop, before n-grams are made. Default None.
 
+    Attributes
+    ----------
+    seconds : dict
+        How long it took so far to find the tokens and their numbers, and to count them.
+
     Examples
     --------
     >>> counter = TextCounter()
@@ -92,6 +98,7 @@ class TextCounter:
         elif tuple(ngram_range) != (1, 1):
             self._ngrams = Ngrams(*ngram_range)
         self._surface = self._new_surface()
+        self.seconds = {"tokenize": 0.0, "count": 0.0}
 
     def _check(self) -> None:
         check_choice(self, "tokens", tuple(RULES))
@@ -309,13 +316,18 @@ class TextCounter:
         self, texts: Any, grow: bool, surface: Surface | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         history = None if self._ngrams is None else self._ngrams.history()
-        tally = _Tally(len(texts))
+        tally, began = _Tally(len(texts)), perf_counter()
         for tokens in self._tokenizer.cut(texts):
             values, ends = self._values(tokens, grow, surface)
+            tokenized = perf_counter()
             columns = self._columns(values, ends, grow, history)
             if columns.ndim == 2:
                 ends = ends * columns.shape[1]
             tally.add(columns.ravel(), ends, self.n_features)
+            counted = perf_counter()
+            self.seconds["tokenize"] += tokenized - began
+            self.seconds["count"] += counted - tokenized
+            began = counted
         return tally.result()
 
 
