@@ -64,10 +64,10 @@ def _sources() -> Iterator[tuple[str, Path]]:
     root = Path(sysconfig.get_paths()["stdlib"])
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
-        public = parts[0] in sys.stdlib_module_names and parts[0] not in LEFT_OUT
-        if public and not any(p.startswith("_") and p != "__init__" for p in parts):
-            if not {"test", "tests"} & set(parts):
-                yield ".".join(parts).removesuffix(".__init__"), path
+        known = parts[0] in sys.stdlib_module_names and parts[0] not in LEFT_OUT
+        private = any(p.startswith("_") and p != "__init__" for p in parts)
+        if known and not private and not {"test", "tests"} & set(parts):
+            yield ".".join(parts).removesuffix(".__init__"), path
 
 
 def _entries(source: tuple[str, Path]) -> Iterator[Entry]:

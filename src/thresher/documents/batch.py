@@ -244,3 +244,14 @@ def _text(name: str, value: Any) -> str:
 def _is_damaged(value: Any) -> bool:
     is_plain = not isinstance(value, str) or value.isascii()
     return not is_plain and LONE_SURROGATES.search(value) is not None
+
+
+def without_null(strings: pa.Array) -> pa.Array:
+    """Return an array of strings with empty ones for null.
+
+    `fill_null` would import pandas wherever it is installed, which takes longer than training.
+    """
+    if not strings.null_count:
+        return strings
+    nothing = pa.StringArray.from_buffers(1, pa.py_buffer(bytes(8)), pa.py_buffer(b""))
+    return pc.if_else(strings.is_valid(), strings, nothing.cast(strings.type)[0])

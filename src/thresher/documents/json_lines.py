@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from thresher.documents.batch import Batch, Reading, Record
+from thresher.documents.batch import Batch, Reading, Record, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
@@ -113,7 +113,7 @@ def _emit(
 ) -> Iterator[Batch]:
     def column(field: str) -> pa.Array:
         array = table.column(field).combine_chunks()
-        return array.fill_null("") if field in columns.text else array
+        return without_null(array) if field in columns.text else array
 
     texts = {field: column(field) for field in columns.text}
     labels = None if columns.labels is None else column(columns.labels)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Reading, Record, Source
+from thresher.documents.batch import Batch, Reading, Record, Source, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import is_list, value_text
 from thresher.documents.streams import Stream
@@ -96,7 +96,7 @@ def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.A
         values = array.cast(pa.large_binary()).to_pylist()
         damaged.update(i for i, value in enumerate(values) if not _is_utf8(value))
         strings = pa.array([value_text(value) for value in values], pa.string())
-    return strings.fill_null("")
+    return without_null(strings)
 
 
 def _is_utf8(value: bytes | None) -> bool:

@@ -27,6 +27,7 @@ class Weights(Estimator):
     # The parameters that mean the same in every learner.
     threshold: float
     always_on: float
+    max_iter: int
     normalize_strength: bool
     unseen: str
     average: str | None
