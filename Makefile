@@ -44,7 +44,7 @@ lint: $(VENV)/.developing  ## style and types
 	$(BIN)/mypy
 
 docs: $(VENV)/.documenting  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) .venv-bench build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from thresher.documents import Documents, read_documents
     from thresher.errors import DocumentError, ModelError, ParameterError, ThresherError
     from thresher.evaluation import Evaluation, evaluate
+    from thresher.evaluation.comparison import compare
+    from thresher.evaluation.curves import feature_curve, learning_curve
+    from thresher.evaluation.progressive import progressive_validation
+    from thresher.evaluation.protocols import cross_validate
+    from thresher.evaluation.significance import bootstrap_intervals
     from thresher.explanation import Explanation
     from thresher.features import Strength
     from thresher.linguistics import Linguistics
@@ -26,7 +31,9 @@ if TYPE_CHECKING:
         PositiveWinnow,
         RegretWinnow,
         SleepingExperts,
+        extremal_features,
     )
+    from thresher.report import write_report
     from thresher.text import TextCounter, TextVectorizer
 
 # Where each public name lives. It is imported when it is first used, so that `import thresher`
@@ -43,6 +50,14 @@ _HOMES = {
     "Evaluation": "evaluation",
     "evaluate": "evaluation",
     "Explanation": "explanation",
+    "compare": "evaluation.comparison",
+    "cross_validate": "evaluation.protocols",
+    "progressive_validation": "evaluation.progressive",
+    "learning_curve": "evaluation.curves",
+    "feature_curve": "evaluation.curves",
+    "bootstrap_intervals": "evaluation.significance",
+    "write_report": "report",
+    "extremal_features": "online",
     "Strength": "features",
     "Linguistics": "linguistics",
     "LEARNERS": "online",
@@ -82,8 +97,16 @@ __all__ = [
     "TextVectorizer",
     "ThresherError",
     "__version__",
+    "bootstrap_intervals",
+    "compare",
+    "cross_validate",
     "evaluate",
+    "extremal_features",
+    "feature_curve",
+    "learning_curve",
+    "progressive_validation",
     "read_documents",
+    "write_report",
 ]
 
 
