@@ -167,6 +167,16 @@ def test_profile_shows_where_the_time_went(tickets, tmp_path):
         assert stage in result.stderr
 
 
+def test_the_curve_of_learning_is_drawn(tickets, tmp_path):
+    words = ["train", str(tickets), "--labels", "team", "--text", "body", "--curve"]
+    result = runner.invoke(app, [*words, "-o", str(tmp_path / "m"), "--passes", "3"])
+    assert "mistakes per document" in result.stderr and "█" in result.stderr
+    assert "1     2     3" in result.stderr.splitlines()[-1]
+    # Watching changes nothing of what is learned.
+    run(*words[:-1], "-o", tmp_path / "unwatched", "--passes", "3")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "unwatched").read_bytes()
+
+
 @pytest.mark.parametrize(
     "verb",
     [

@@ -419,6 +419,8 @@ class Categorizer(Learning):
             "documents_seen": self.documents_seen_,
             "categories": len(self.categories_),
             "features": self.n_features,
+            "live_features": int(np.count_nonzero(self.learner_.live_features())),
+            "discarded_share": round(self.learner_.discarded_share_, 4),
             "mistakes": [int(one) for one in self.learner_.mistakes_],
         }
 

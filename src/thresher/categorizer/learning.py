@@ -27,6 +27,13 @@ Progress = Callable[[str, int, float | None], None]
 """Told the stage, how many documents it has seen, and the share of it that is done if known."""
 
 
+Watch = Callable[[int, int, int, int], None]
+"""Told the number of the pass, and the documents, mistakes and decisions since it was told last."""
+
+Block = tuple[Rows, Labels, np.ndarray | None]
+PIECES = 20  # of a pass that is watched
+
+
 def no_progress(stage: str, documents: int, share: float | None) -> None:
     """Show nothing."""
 
@@ -38,7 +45,14 @@ class Learning(Options):
     columns_: Columns | None = None
     _columns_read: Columns | None = None
 
-    def fit(self, documents: Any, labels: Any = None, *, progress: Progress = no_progress) -> Self:
+    def fit(
+        self,
+        documents: Any,
+        labels: Any = None,
+        *,
+        progress: Progress = no_progress,
+        watch: Watch | None = None,
+    ) -> Self:
         """Learn from all documents, in as many passes as the learner takes.
 
         Documents that are too many for memory are kept as counts in a temporary file.
@@ -51,6 +65,9 @@ class Learning(Options):
             The categories of each text, when `documents` is a list of texts.
         progress : callable, optional
             Told the stage, the number of documents and the share that is done.
+        watch : callable, optional
+            Told, some twenty times in each pass, its number and how many documents were met,
+            mistakes made and decisions taken since; a document is decided before it is learned.
         """
         self._begin()
         with Spool() as spool:
@@ -58,10 +75,10 @@ class Learning(Options):
                 rows = self._counted(batch)
                 spool.append(rows, self._labels_of(batch))
             self.columns_ = self._columns_read
-            self._fit_counts(spool, progress)
+            self._fit_counts(spool, progress, watch)
         return self
 
-    def _fit_counts(self, spool: Spool, progress: Progress) -> None:
+    def _fit_counts(self, spool: Spool, progress: Progress, watch: Watch | None = None) -> None:
         """Learn from documents that have been counted."""
         self._check_learnable(spool.labels())
         self._sort_categories(spool)
@@ -77,7 +94,7 @@ class Learning(Options):
             with self._clock("tune"):
                 self._tune_within(spool, progress)
         with self._clock("learn"):
-            self._pass_over(self.learner_, spool, progress)
+            self._pass_over(self.learner_, spool, progress, watch=watch)
         self.documents_seen_ = len(spool)
 
     def learn(
@@ -283,23 +300,40 @@ class Learning(Options):
         spool: Spool,
         progress: Progress,
         wanted: np.ndarray | None = None,
+        watch: Watch | None = None,
     ) -> OnlineLearner:
         """Let a learner pass over all documents, or those `wanted`, until it makes no mistakes."""
         mean_active = spool.n_entries / len(spool)
         learner.start(self.counter_.n_features, len(self.categories_), mean_active)
         wanted = np.ones(len(spool), bool) if wanted is None else wanted
-        n_wanted = np.count_nonzero(wanted)
+        n_wanted = int(np.count_nonzero(wanted))
         generator = np.random.default_rng(self.seed)
         for number in range(learner.max_iter):
             order = shuffled(len(spool), generator) if self.shuffle else np.arange(len(spool))
             done = 0
-            for rows, known, visits in spool.blocks(order[wanted[order]]):
-                done += rows.n_rows if visits is None else len(visits)
-                learner.learn_rows(rows, known, visits, self.threads, ends_pass=done == n_wanted)
+            blocks = spool.blocks(order[wanted[order]])
+            for rows, known, visits in blocks if watch is None else _in_pieces(blocks, n_wanted):
+                met = rows.n_rows if visits is None else len(visits)
+                done += met
+                mistakes = learner.learn_rows(
+                    rows, known, visits, self.threads, ends_pass=done == n_wanted
+                )
                 progress(f"pass {number + 1}", done, done / n_wanted)
+                if watch is not None:
+                    watch(number + 1, met, int(mistakes.sum()), met * len(mistakes))
             if not learner.mistakes_[-1]:
                 break
         return learner
+
+
+def _in_pieces(blocks: Iterator[Block], n_documents: int) -> Iterator[Block]:
+    """Yield blocks in pieces of a twentieth of all documents."""
+    size = max(1, -(-n_documents // PIECES))
+    for rows, labels, visits in blocks:
+        order = np.arange(rows.n_rows) if visits is None else visits
+        for start in range(0, len(order), size):
+            piece = order[start : start + size]
+            yield rows.take(piece), labels.take(piece), None
 
 
 def documents_of(documents: Any, labels: Any, familiar: Columns | None = None) -> Documents:

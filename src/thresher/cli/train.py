@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thresher.cli import _common as common
+from thresher.cli._curve import Curve
 from thresher.errors import ModelError, ParameterError
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
+    from thresher.documents import Documents
 
 TEXT, FEATURES, LEARNING = "Text", "Features", "Learning"
 
@@ -146,6 +148,10 @@ def train(
     selection: Annotated[
         str, _option("--selection", panel=FEATURES, help="chi-square or information-gain.")
     ] = "chi-square",
+    curve: Annotated[
+        bool,
+        typer.Option("--curve", help="Draw mistakes and progressive accuracy as it learns."),
+    ] = False,
     profile: Annotated[
         bool, typer.Option("--profile", help="Show where the time went, on stderr.")
     ] = False,
@@ -186,8 +192,7 @@ def train(
         threads=threads,
     )
     began = perf_counter()
-    with common.progress() as progress:
-        categorizer.fit(documents, progress=progress)
+    _learn(categorizer, documents, curve)
     saving = perf_counter()
     categorizer.save(output)
     categorizer.timings_["save"] = perf_counter() - saving
@@ -195,6 +200,17 @@ def train(
     _report(categorizer, output, perf_counter() - began, json)
     if profile:
         show_profile(categorizer.timings_)
+
+
+def _learn(categorizer: Categorizer, documents: Documents, curve: bool) -> None:
+    """Learn, with a bar of progress or the curve of learning on stderr."""
+    if curve:
+        drawing = Curve()
+        with drawing.shown():
+            categorizer.fit(documents, watch=drawing.add)
+        return
+    with common.progress() as progress:
+        categorizer.fit(documents, progress=progress)
 
 
 def make_learner(name: str, settings: list[str], passes: int | None) -> Any:
