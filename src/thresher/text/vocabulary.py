@@ -75,7 +75,9 @@ class Vocabulary:
             raise ModelError(
                 "The model's word offsets do not span its words; the file is damaged: get it anew."
             )
-        if len(offsets) > 2**31 or np.any(np.diff(offsets) < 0):
+        if len(offsets) > 2**31 or len(blob) >= 2**32:
+            raise ModelError("The model has more words than can be numbered; train it on less.")
+        if np.any(np.diff(offsets) < 0):
             raise ModelError("The model's word offsets do not rise; the file is damaged.")
         inside = offsets[:-1][offsets[:-1] < len(blob)]
         if not _is_utf8(blob) or np.any((blob[inside] & 0xC0) == 0x80):

@@ -50,9 +50,8 @@ def sort_rows(
 ):
     """Rename each column to its rank, drop those of rank UNKNOWN, and sort each row by column.
 
-    A radix sort by `n_digits` digits in `keys` and `spare`, which have
-    room for the longest row: rank over count, in one number. `starts` has a place for each digit
-    and one more.
+    A radix sort by `n_digits` digits, in `keys` and `spare`, which have room for the longest row:
+    rank over count, in one number. `starts` has a place for each digit and one more.
     """
     end = ZERO
     for row in range(indptr.size - 1):

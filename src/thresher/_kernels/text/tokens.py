@@ -73,12 +73,23 @@ def fold_ascii(data, start, stop, ranges, shift, text, kinds, size):
 
 
 @kernel
+def put(entry, kind, rest, text, kinds, size, n):
+    """Write the first `n` bytes of a character, and their classes."""
+    for i in range(n):
+        text[size + U64(i)] = U8((entry >> (U64(i) << THREE)) & U64(0xFF))
+    for i in range(n):
+        kinds[size + U64(i)] = rest
+    kinds[size] = kind
+
+
+@kernel
 def fold_any(data, start, stop, table, text, kinds, size):
     """Write the folded text and the class of each byte; return the size of the text then.
 
     An entry of the table is the UTF-8 of the folded character, four bytes, and over it their
     number and the class of the character.
     """
+    units_are_wide = data.itemsize > 1  # else two bytes are enough
     while start < stop:
         character = U32(data[start])
         start += ONE
@@ -90,10 +101,10 @@ def fold_any(data, start, stop, table, text, kinds, size):
         kind = U8(entry >> KIND)
         rest = REST if kind == SINGLE else kind
         # No branch on the number of bytes: those that are too many are written over.
-        for i in range(U64(4)):
-            text[size + U64(i)] = U8((entry >> (U64(i) << THREE)) & U64(0xFF))
-            kinds[size + U64(i)] = rest
-        kinds[size] = kind
+        if units_are_wide:
+            put(entry, kind, rest, text, kinds, size, U64(4))
+        else:
+            put(entry, kind, rest, text, kinds, size, U64(2))
         size += (entry >> WIDTH) & U64(7)
     return size
 
@@ -101,7 +112,7 @@ def fold_any(data, start, stop, table, text, kinds, size):
 @kernel
 def find_edges(kinds, size, marks, mark_blocks, edges):
     """Write the places where a token or a run of separators begins; return how many there are."""
-    marks[0] = U8((kinds[0] != SEPARATOR) & (kinds[0] != REST))
+    marks[0] = U8(kinds[0] != SEPARATOR)
     for i in range(ONE, size):
         change = (kinds[i] != kinds[U64(i) - ONE]) & (kinds[i] != REST)
         marks[i] = U8(change) | (kinds[i] >> U8(7))
