@@ -72,7 +72,7 @@ def test_ratio_is_to_the_first_of_ours_even_if_it_is_missing():
 def test_missing_contender_is_in_the_table_with_the_reason():
     title, header, rows, missing = next(report.tables(RESULTS))
     assert title == "Raw JSON lines to saved model"
-    assert header == ["contender", "threads", "to Thresher's", "seconds"]
+    assert header == ["contender", "threads", "ratio", "seconds"]
     assert rows[3] == ["LIBLINEAR", "1", "6.00 ×", "3.000"]
     assert rows[5] == ["fastText, 5 epochs", "1", "missing", ""]
     assert missing == ["fastText, 5 epochs is missing: not installed (No module named 'fasttext')."]

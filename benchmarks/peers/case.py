@@ -91,6 +91,12 @@ class Case:
             "memory_mb": peak_memory() / 1e6,
         }
 
+    def count(self, texts: list[str], work: Callable[[], Any]) -> dict[str, float]:
+        """Time some work on texts; return what `best` does, and megabytes a second."""
+        figures = self.best(work)
+        size = sum(len(text.encode()) for text in texts) / 1e6
+        return figures | {"mb_per_second": size / figures["seconds"]}
+
     def each(self, decide: Callable[[str], Any]) -> dict[str, float]:
         """Time documents one by one; return median and 99th percentile of the best round."""
         texts = data.read(self.test)[0][:ONE_BY_ONE]

@@ -47,13 +47,14 @@ def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[st
         said = {name for one in here for name in one.get("figures", {})}
         shown = [name for name in (JOBS[job].main, *JOBS[job].figures) if name in said]
         title = JOBS[job].title + (f": {variant}" if variant else "")
-        header = ["contender", "threads", "to Thresher's", *(FIGURES[name][0] for name in shown)]
+        header = ["contender", "threads", "ratio", *(FIGURES[name][0] for name in shown)]
         missing = [
             f"{one['contender']} is missing: {one['missing'].rstrip('.')}."
             for one in here
             if "missing" in one
         ]
-        yield title, header, [_row(one, results, shown) for one in here], missing
+        rows = [_row(one, results, shown) for one in here]
+        yield title, header, rows, list(dict.fromkeys(missing))
 
 
 def _row(result: Result, results: list[Result], shown: list[str]) -> list[str]:
@@ -94,7 +95,7 @@ def show(results: list[Result]) -> None:
     for title, header, rows, missing in tables(results):
         table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
         for number, name in enumerate(header):
-            table.add_column(name, justify="left" if number == 0 else "right")
+            table.add_column(name, justify="right" if number else "left", no_wrap=not number)
         for row in rows:
             table.add_row(*row, style="bold" if row[0].startswith(OURS) else None)
         console.print(table)

@@ -1,7 +1,7 @@
 """fastText: the file converted to its format, one-vs-all loss.
 
-It skips documents without a label, so they get the label NONE. Its learning rate is as high as it
-bears without running into NaN.
+It skips documents without a label, so they get the label NONE. The builds for numpy 2 stop now and
+then with "Encountered NaN", at any learning rate and not the next time: it may try again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from benchmarks.peers.jobs import Contender
 
 NEEDS = ("fasttext",)
 QUICK, GOOD = "fastText, 5 epochs", "fastText, 25 epochs"
-LONG = "for files so long that NaN comes at the other rate"
 SETTINGS: dict[str, dict[str, Any]] = {
     QUICK: {"epoch": 5, "lr": 1.0},
-    LONG: {"epoch": 5, "lr": 0.5},
     GOOD: {"epoch": 25, "lr": 0.5},
 }
+TRIES = 5
 NONE, PREFIX = "NONE", "__label__"
 # Blanks for everything that is no word character: ten times as fast as a regular expression.
 BLANKS = "".join(chr(i) if chr(i).isalnum() or chr(i) == "_" else " " for i in range(256))
@@ -48,9 +47,15 @@ def learn(case: Case, name: str) -> Any:
 
     lines = case.folder / "train.txt"
     convert(case.train, lines)
-    model = fasttext.train_supervised(
-        str(lines), loss="ova", thread=case.threads, verbose=0, **SETTINGS[name]
-    )
+    for tries_left in reversed(range(TRIES)):
+        try:
+            model = fasttext.train_supervised(
+                str(lines), loss="ova", thread=case.threads, verbose=0, **SETTINGS[name]
+            )
+            break
+        except RuntimeError:
+            if not tries_left:
+                raise
     model.save_model(str(case.folder / "model.bin"))
     return model
 
@@ -125,6 +130,6 @@ CONTENDERS = (
     Contender("train", GOOD, partial(train, name=GOOD), threaded=True),
     Contender("predict", QUICK, partial(predict, name=QUICK)),
     Contender("document", QUICK, partial(document, name=QUICK)),
-    Contender("growth", QUICK, partial(growth, name=LONG)),
+    Contender("growth", QUICK, partial(growth, name=QUICK)),
     Contender("startup", QUICK, partial(startup, name=QUICK)),
 )

@@ -14,13 +14,13 @@ NEEDS = ()
 def counts(case: Case) -> dict[str, float]:
     """Count words with a regular expression and a Counter for each text; no vocabulary."""
     texts, words = case.texts(), re.compile(r"\b\w\w+\b")
-    return case.best(lambda: [Counter(words.findall(text.lower())) for text in texts])
+    return case.count(texts, lambda: [Counter(words.findall(text.lower())) for text in texts])
 
 
 def findall(case: Case) -> dict[str, float]:
     """Find words and count nothing."""
     texts, words = case.texts(), re.compile(r"\b\w\w+\b")
-    return case.best(lambda: [words.findall(text.lower()) for text in texts])
+    return case.count(texts, lambda: [words.findall(text.lower()) for text in texts])
 
 
 CONTENDERS = (

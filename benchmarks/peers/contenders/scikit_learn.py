@@ -35,8 +35,8 @@ def counts(case: Case, name: str) -> dict[str, float]:
 
     texts, make = case.texts(), getattr(text, name)
     if "new" in case.variant:
-        return case.best(lambda: make().fit_transform(texts))
-    return case.best(partial(make().fit(texts).transform, texts))
+        return case.count(texts, lambda: make().fit_transform(texts))
+    return case.count(texts, partial(make().fit(texts).transform, texts))
 
 
 # ---------------------------------------------------------------------- whole categorizers

@@ -25,8 +25,8 @@ def vectorizer(case: Case) -> dict[str, float]:
 
     texts = case.texts()
     if "new" in case.variant:
-        return case.best(lambda: TextVectorizer().fit_transform(texts))
-    return case.best(partial(TextVectorizer().fit(texts).transform, texts))
+        return case.count(texts, lambda: TextVectorizer().fit_transform(texts))
+    return case.count(texts, partial(TextVectorizer().fit(texts).transform, texts))
 
 
 def counter(case: Case, **settings: Any) -> dict[str, float]:
@@ -35,10 +35,10 @@ def counter(case: Case, **settings: Any) -> dict[str, float]:
 
     texts = case.texts()
     if "new" in case.variant:
-        return case.best(lambda: TextCounter(**settings).count(texts))
+        return case.count(texts, lambda: TextCounter(**settings).count(texts))
     known = TextCounter(**settings)
     known.count(texts)
-    return case.best(lambda: known.count(texts, grow=False, threads=case.threads))
+    return case.count(texts, lambda: known.count(texts, grow=False, threads=case.threads))
 
 
 # ---------------------------------------------------------------------- whole categorizers
