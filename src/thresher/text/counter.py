@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
 from itertools import pairwise
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
