@@ -223,7 +223,11 @@ def test_server_that_sends_another_part_is_asked_again_from_the_start(places):
         assert server.asked == ["bytes=700-", None]
 
 
-@pytest.mark.parametrize("content", [gzip.compress(b"0,no\n"), b"<html>Sorry</html>", b""])
+@pytest.mark.parametrize(
+    "content",
+    [gzip.compress(b"0,no\n"), b"<html>Sorry</html>", b""],
+    ids=["another", "a page", "nothing"],
+)
 def test_wrong_download_is_refused_and_not_kept(places, content):
     _, cached = places
     with serve(content) as server, pytest.raises(DocumentError) as caught:

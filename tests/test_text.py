@@ -62,6 +62,9 @@ OPTIONS = [
 class Shortening:
     """Linguistics small enough to be seen through: drops "is", folds words to two letters."""
 
+    def __repr__(self):
+        return "Shortening()"  # a name for the test, the same in every process
+
     def fold(self, words):
         return [None if word == "is" else word[:2] for word in words]
 
