@@ -11,10 +11,10 @@ from thresher._rows import Labels
 
 
 class Found(NamedTuple):
-    """What was found in y: one value per document, or the list of its labels."""
+    """What was found in y: for each document its class, its labels, or its row of indicators."""
 
     kind: str  # "single" or "multilabel"
-    values: Sequence[Any]
+    values: Sequence[Any] | np.ndarray
     classes: np.ndarray  # sorted
 
 
@@ -24,16 +24,29 @@ def read_targets(y: Any) -> Found:
         lists = [list(one) for one in y]
         classes = sorted({label for one in lists for label in one})
         return Found("multilabel", lists, np.array(classes))
-    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    if _is_plain_indicator(y):
+        return Found("multilabel", y, np.arange(y.shape[1]))
+    from sklearn.utils.multiclass import type_of_target
     from sklearn.utils.validation import column_or_1d
 
-    if type_of_target(y, input_name="y") == "multilabel-indicator":
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind == "multilabel-indicator":
         dense = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        lists = [np.flatnonzero(row).tolist() for row in dense]
-        return Found("multilabel", lists, np.arange(dense.shape[1]))
+        return Found("multilabel", dense, np.arange(dense.shape[1]))
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: {kind}. A learner of categories expects classes or lists of "
+            "labels, not numbers on a scale."
+        )
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
     return Found("single", y, np.unique(y))
+
+
+def _is_plain_indicator(y: Any) -> bool:
+    """Tell an array of zeros and ones at a glance; scikit-learn sorts all of it to find out."""
+    if not isinstance(y, np.ndarray) or y.ndim != 2 or y.dtype.kind not in "bui":
+        return False
+    return bool(y.shape[1] > 1 and y.size and y.min() >= 0 and y.max() == 1)
 
 
 def _is_list_of_lists(y: Any) -> bool:
@@ -80,7 +93,7 @@ class Targets(NamedTuple):
     def n_columns(self) -> int:
         return 1 if self.single_column else len(self.classes)
 
-    def encode(self, values: Sequence[Any]) -> Labels:
+    def encode(self, values: Sequence[Any] | np.ndarray) -> Labels:
         """Return the columns of each document's classes."""
         if self.single_column:
             positive = np.asarray(values) == self.classes[1]
@@ -90,6 +103,10 @@ class Targets(NamedTuple):
         if self.kind == "single":
             columns = order[np.searchsorted(self.classes, values, sorter=order)]
             return Labels(np.arange(len(columns) + 1), columns.astype(np.int32), self.n_columns)
+        if isinstance(values, np.ndarray):  # an indicator: its columns are ours
+            documents, columns = np.nonzero(values)
+            ends = np.cumsum(np.bincount(documents, minlength=len(values)))
+            return Labels(np.append(0, ends), columns.astype(np.int32), self.n_columns)
         column = {label: k for k, label in enumerate(self.classes.tolist())}
         lists = [[column[label] for label in one] for one in values]
         return Labels.from_lists(lists, self.n_columns)
