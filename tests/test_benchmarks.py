@@ -193,7 +193,7 @@ def test_tables_go_into_the_page_between_the_marks(tmp_path):
     begin, end = runner.MARKS
     page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
     facts = {"corpus": "Some", "train": 2, "test": 1, "categories": 2}
-    machine = {"processors": 2, "processor": "P", "system": "S", "python": "3"}
+    machine = {"processors": 2, "processor": "P", "system": "S", "python": "3", "load": 0.0}
     kept = {"data": facts, "machine": machine, "versions": {"river": "missing"}, "results": RESULTS}
     runner.put_into_docs(kept, page)
     text = page.read_text()

@@ -112,7 +112,7 @@ def run_all(chosen: argparse.Namespace) -> dict[str, Any]:
     """Run everything that was chosen; return the figures and where they come from."""
     files, models = RESULTS / "data", RESULTS / "models"
     shutil.rmtree(models, ignore_errors=True)
-    began = perf_counter()
+    began, here = perf_counter(), machine()
     facts = data.prepare(files)
     for sentence in facts["said"]:
         print(sentence)
@@ -123,7 +123,7 @@ def run_all(chosen: argparse.Namespace) -> dict[str, Any]:
         print(progress(results[-1], perf_counter() - began), flush=True)
     return {
         "data": facts,
-        "machine": machine(),
+        "machine": here,
         "versions": versions(),
         "seconds": round(perf_counter() - began),
         "results": results,
@@ -140,7 +140,7 @@ def progress(result: dict[str, Any], seconds: float) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Return what the figures were measured on."""
+    """Return what the figures are measured on, and how busy it is."""
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.exists():
@@ -152,6 +152,7 @@ def machine() -> dict[str, Any]:
         "processors": os.cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),
+        "load": os.getloadavg()[0],
     }
 
 
@@ -173,7 +174,8 @@ def heading(kept: dict[str, Any]) -> str:
     return (
         f"{facts['corpus']}: {facts['train']:,} training and {facts['test']:,} test documents, "
         f"{facts['categories']} categories. {here['processors']} processors ({here['processor']}), "
-        f"{here['system']}, Python {here['python']}; {named}."
+        f"{here['system']}, load average {here['load']:.1f} before the run. "
+        f"Python {here['python']}; {named}."
     )
 
 
