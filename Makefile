@@ -1,6 +1,7 @@
 # Every verb needs nothing but python3 with venv; the environment is made on first use.
 PYTHON ?= python3
 VENV := .venv
+BENCH := .venv-bench
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -46,5 +47,17 @@ lint: $(VENV)/.developing  ## style and types
 docs: $(VENV)/.documenting  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+$(BENCH)/.installed: pyproject.toml benchmarks/requirements-peers.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[plots]'
+	@grep -v '^ *\(#\|$$\)' benchmarks/requirements-peers.txt | while read -r peer; do \
+	  $(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install "$$peer" \
+	    || echo "$$peer could not be installed; the benchmark will say that it is missing"; \
+	done
+	@touch $@
+
+bench: $(BENCH)/.installed  ## race the peers: speed, memory and quality in one run
+	$(BENCH)/bin/python -m benchmarks.peers $(ARGS)
+
 clean:  ## remove everything that was made
-	rm -rf $(VENV) .venv-bench build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -50,6 +50,15 @@ def compare(
     passes: Annotated[
         int | None, typer.Option("--passes", min=1, help="Passes over the documents.")
     ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            "-p",
+            metavar="NAME=VALUE",
+            help="A parameter of every learner, e.g. -p average=examples; may be repeated.",
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -84,7 +93,8 @@ def compare(
     categorizers = {}
     for word in learners.split(",") if learners else LEARNERS:
         name, *settings = word.strip().split(":")
-        categorizers[word.strip()] = Categorizer(make_learner(name, settings, passes), **options)
+        learner = make_learner(name, [*(parameter or []), *settings], passes)
+        categorizers[word.strip()] = Categorizer(learner, **options)
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     with common.progress() as progress:
         found = compare_categorizers(
