@@ -1,0 +1,282 @@
+"""What a reproduction gives back: published values beside ours, as a table or as curves."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["Cells", "Curve", "Difference", "Figure", "Result", "Table"]
+
+Cells = dict[str, dict[str, float]]  # row, then column
+
+
+class Difference(NamedTuple):
+    """One cell that the paper and we both have.
+
+    Examples
+    --------
+    >>> cell = Difference("Adult", "PA", 13.4, 23.7, 12.0)
+    >>> round(cell.difference, 1), cell.is_within_spread
+    (10.3, True)
+    """
+
+    row: str
+    column: str
+    published: float
+    ours: float
+    spread: float  # standard deviation of ours between runs, NaN where it was not measured
+
+    @property
+    def difference(self) -> float:
+        """Ours less the published value."""
+        return self.ours - self.published
+
+    @property
+    def is_within_spread(self) -> bool:
+        """Whether two standard deviations between runs cover the difference."""
+        return abs(self.difference) <= 2 * self.spread
+
+
+class Curve(NamedTuple):
+    """One line, or cloud of points, of a figure."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass
+class Result(ABC):
+    """What `reproduce` returns.
+
+    Attributes
+    ----------
+    paper, item : str
+        What was asked for.
+    title : str
+        What the table or figure shows.
+    published : dict
+        The paper's values: row and column, or panel and curve. Empty where the paper prints none.
+    ours : dict
+        Ours, in the same shape.
+    notes : list of str
+        What was chosen, and what could not be done as in the paper.
+    """
+
+    paper: str
+    item: str
+    title: str
+    published: dict[str, dict[str, Any]]
+    ours: dict[str, dict[str, Any]]
+    notes: list[str] = field(default_factory=list)
+
+    @abstractmethod
+    def differences(self, beyond: float = 0.0) -> list[Difference]:
+        """Return the cells that both have, the largest difference first.
+
+        Parameters
+        ----------
+        beyond : float, default=0.0
+            Leave out those that differ by this or less.
+        """
+
+    @abstractmethod
+    def to_markdown(self) -> str:
+        """Return the result as Markdown."""
+
+    @abstractmethod
+    def plot(self, path: str | Path) -> Path:
+        """Draw the result into a file, `.svg` or `.png`, and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. Needs matplotlib (`pip install "thresher[plots]"`).
+        """
+
+
+@dataclass
+class Table(Result):
+    """Rows and columns of numbers.
+
+    Attributes
+    ----------
+    spread : dict
+        The standard deviation of ours from run to run, where several runs were made.
+    marks : dict
+        What is written after a cell of ours, such as the stars of a test.
+    summaries : tuple of str
+        Rows that are computed from the others (medians, ranks); they are no cells to compare.
+    tolerance : float
+        How many points a cell may differ before `to_markdown` lists it. Default 3.
+    digits : int
+        Digits after the point. Default 1.
+    best : {"row", "column", "least of row"}
+        Among which cells of ours the best one is set bold. Default "row"; ranks are always least.
+
+    Examples
+    --------
+    >>> table = Table("a-paper", "table-1", "F1", {"Ads": {"MBW": 81.3}}, {"Ads": {"MBW": 80.9}})
+    >>> print(table.to_markdown())
+    **F1** (ours, and in brackets the published value)
+    <BLANKLINE>
+    | | MBW |
+    |---|---|
+    | Ads | **80.9** (81.3) |
+    >>> table.differences()[0].difference
+    -0.4
+    """
+
+    spread: Cells = field(default_factory=dict)
+    marks: dict[str, dict[str, str]] = field(default_factory=dict)
+    summaries: tuple[str, ...] = ()
+    tolerance: float = 3.0
+    digits: int = 1
+    best: str = "row"
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns, in the order of the longest row."""
+        rows = sorted([*self.ours.values(), *self.published.values()], key=len, reverse=True)
+        return list(dict.fromkeys(column for row in rows for column in row))
+
+    def _cells(self) -> Iterator[Difference]:
+        for row, cells in self.ours.items():
+            if row in self.summaries:
+                continue
+            for column, ours in cells.items():
+                published = self.published.get(row, {}).get(column)
+                if published is not None:
+                    spread = self.spread.get(row, {}).get(column, math.nan)
+                    yield Difference(row, column, published, ours, spread)
+
+    def differences(self, beyond: float = 0.0) -> list[Difference]:
+        found = [cell for cell in self._cells() if abs(cell.difference) > beyond]
+        return sorted(found, key=lambda cell: -abs(cell.difference))
+
+    def to_markdown(self) -> str:
+        columns = self.columns
+        head = "(ours, and in brackets the published value)" if self.published else "(ours)"
+        lines = [f"**{self.title}** {head}", "", f"| | {' | '.join(columns)} |"]
+        lines.append("|---" * (len(columns) + 1) + "|")
+        for row in dict.fromkeys([*self.ours, *self.published]):
+            lines.append(f"| {row} | {' | '.join(self._text(row, c) for c in columns)} |")
+        lines += self._listed_differences()
+        lines += [part for note in self.notes for part in ("", note)]
+        return "\n".join(lines)
+
+    def _text(self, row: str, column: str) -> str:
+        """Set one cell, the best one bold."""
+        published = self.published.get(row, {}).get(column)
+        told = "" if published is None else f"({published:.{self.digits}f})"
+        ours = self.ours.get(row, {})
+        if column not in ours:
+            return told
+        number = f"{ours[column]:.{self.digits}f}{self.marks.get(row, {}).get(column, '')}"
+        shown = f"**{number}**" if ours[column] == self._best(row, column) else number
+        return f"{shown} {told}".rstrip()
+
+    def _best(self, row: str, column: str) -> float:
+        if self.best == "column":
+            return float(max(cells[column] for cells in self.ours.values() if column in cells))
+        least = self.best == "least of row" or "rank" in row
+        return float((min if least else max)(self.ours[row].values()))
+
+    def _listed_differences(self) -> list[str]:
+        found = self.differences(beyond=self.tolerance)
+        if not found:
+            return []
+        every = sum(1 for _ in self._cells())
+        lines = [
+            "",
+            f"{len(found)} of {every} cells differ by more than {self.tolerance:g} points:",
+        ]
+        lines += [
+            "",
+            "| cell | published | ours | difference | ± between runs |",
+            "|---|---|---|---|---|",
+        ]
+        for cell in found:
+            spread = "" if math.isnan(cell.spread) else f"{cell.spread:.1f}"
+            spread += " (covers it)" if cell.is_within_spread else ""
+            lines.append(
+                f"| {cell.row}, {cell.column} | {cell.published:.1f} | {cell.ours:.1f} "
+                f"| {cell.difference:+.1f} | {spread} |"
+            )
+        return lines
+
+    def plot(self, path: str | Path) -> Path:
+        from thresher.papers._drawing import draw_agreement
+
+        return draw_agreement(self, Path(path))
+
+
+@dataclass
+class Figure(Result):
+    """Panels of curves, or of points.
+
+    Attributes
+    ----------
+    x_label, y_label : str
+        What the axes measure.
+    log_x : bool
+        Whether the horizontal axis is logarithmic. Default False.
+    points : bool
+        Whether the curves are clouds of points, with the diagonal. Default False.
+    n_columns : int
+        How many panels stand beside each other. Default 2.
+
+    Examples
+    --------
+    >>> curves = {"Ads": {"MBW": Curve((10, 100), (30.0, 60.0))}}
+    >>> figure = Figure("a-paper", "figure-2", "F1", {}, curves, x_label="examples", y_label="F1")
+    >>> print(figure.to_markdown())
+    **F1** (F1 against examples)
+    <BLANKLINE>
+    | Ads | 10 | 100 |
+    |---|---|---|
+    | MBW | 30.0 | 60.0 |
+    """
+
+    x_label: str = "x"
+    y_label: str = "y"
+    log_x: bool = False
+    points: bool = False
+    n_columns: int = 2
+
+    def differences(self, beyond: float = 0.0) -> list[Difference]:
+        found = []
+        for panel, curves in self.published.items():
+            for name, curve in curves.items():
+                ours = self.ours.get(panel, {}).get(name)
+                for told, our in zip(curve.y, ours.y if ours else (), strict=False):
+                    found.append(Difference(panel, name, told, our, math.nan))
+        found = [cell for cell in found if abs(cell.difference) > beyond]
+        return sorted(found, key=lambda cell: -abs(cell.difference))
+
+    def to_markdown(self) -> str:
+        lines = [f"**{self.title}** ({self.y_label} against {self.x_label})"]
+        for panel, curves in self.ours.items():
+            places = _spread_out(next(iter(curves.values())).x)
+            xs = [next(iter(curves.values())).x[i] for i in places]
+            lines += ["", f"| {panel} | {' | '.join(f'{x:,.4g}' for x in xs)} |"]
+            lines.append("|---" * (len(places) + 1) + "|")
+            for name, curve in curves.items():
+                cells = (f"{curve.y[i]:.1f}" for i in places if i < len(curve.y))
+                lines.append(f"| {name} | {' | '.join(cells)} |")
+        lines += [part for note in self.notes for part in ("", note)]
+        return "\n".join(lines)
+
+    def plot(self, path: str | Path) -> Path:
+        from thresher.papers._drawing import draw_panels
+
+        return draw_panels(self, Path(path))
+
+
+def _spread_out(x: tuple[float, ...], n: int = 8) -> list[int]:
+    """Return at most n places, evenly spread over a sequence, the first and the last among them."""
+    last = len(x) - 1
+    return sorted({round(i * last / max(1, n - 1)) for i in range(n)})

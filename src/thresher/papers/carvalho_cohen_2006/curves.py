@@ -1,0 +1,203 @@
+"""Figures 2, 3 and 4: how F1, test error and mistakes go with the number of examples.
+
+A random fifth of the data is held out; the rest is met once, in a random order. The models are
+measured whenever the number of examples has grown by a tenth, which is also when the SVM, a batch
+learner, is trained anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thresher._rows import Rows
+from thresher.online._learner import OnlineLearner
+from thresher.papers._result import Curve, Figure
+from thresher.papers._running import Problem, f1_percent, folds, in_parallel, one_category
+from thresher.papers.carvalho_cohen_2006 import published
+from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, is_corrected, learner, scores_of
+from thresher.papers.carvalho_cohen_2006.problems import problem
+from thresher.papers.carvalho_cohen_2006.tables import NAME, batch_learner, fit_quietly
+
+__all__ = ["checkpoints", "figure_2", "figure_3", "figure_4", "learning_curves"]
+
+ONLINE = {"MBW": "MBW", "v-MBW": "v-MBW", "v-P": "v-Perceptron"}
+FEWEST = 10
+QUICK_SETS = ("MovieReviews", "Ads")
+FOUR_SETS = ("Spam", "Reuters", "20newsgroup", "MovieReviews")
+
+
+class Measured(NamedTuple):
+    """What was found on one data set, by learner, at each number of examples."""
+
+    examples: list[int]
+    f1: dict[str, list[float]]
+    error: dict[str, list[float]]
+    mistakes: dict[str, list[float]]  # made so far, each example judged before it is learned
+
+
+def checkpoints(n_examples: int, growth: float = 0.1) -> list[int]:
+    """Return the numbers of examples at which models are measured: 10, then a tenth more each time.
+
+    Examples
+    --------
+    >>> checkpoints(20)
+    [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
+    """
+    found = [min(FEWEST, n_examples)]
+    while found[-1] < n_examples:
+        found.append(min(n_examples, max(found[-1] + 1, int(found[-1] * (1 + growth)))))
+    return found
+
+
+def _pieces(ends: list[int]) -> Iterator[tuple[int, int]]:
+    yield from zip([0, *ends[:-1]], ends, strict=True)
+
+
+class _Stream:
+    """An online learner that is judged on each example before it learns from it."""
+
+    def __init__(self, name: str, rows: Rows, positive: np.ndarray) -> None:
+        self.name, self.rows, self.positive = name, rows, positive
+        self.made: OnlineLearner = learner(name).start(rows.n_columns, 1)
+        self.first = np.full(rows.n_columns, -1)  # when each feature was first met
+        self.n_met = self.n_mistakes = 0
+
+    def scores(self, rows: Rows) -> np.ndarray:
+        absent = None
+        if is_corrected(self.name, PROGRAM):
+            absent = np.maximum(self.first, 0) / max(1, self.n_met)
+        return scores_of(self.made, rows, absent)
+
+    def meet(self, end: int, *, one_by_one: bool) -> None:
+        """Learn the examples up to `end`; mistakes are counted only one by one."""
+        step = 1 if one_by_one else end - self.n_met
+        for start in range(self.n_met, end, step):
+            piece = np.arange(start, start + step)
+            rows, positive = self.rows.take(piece), self.positive[piece]
+            if one_by_one:
+                self.n_mistakes += int((self.scores(rows)[0] >= 0) != positive[0])
+            self.made.learn_rows(rows, one_category(positive), ends_pass=False)
+            new = rows.indices[self.first[rows.indices] < 0]
+            examples = np.repeat(piece, np.diff(rows.indptr))[self.first[rows.indices] < 0]
+            self.first[new[::-1]] = examples[::-1]
+            self.n_met = start + step
+
+
+def learning_curves(data: Problem, seed: int, *, mistakes: bool) -> Measured:
+    """Measure the learners at each checkpoint of one pass.
+
+    Parameters
+    ----------
+    data : Problem
+        The data set; a fifth is held out.
+    seed : int
+        Seed of the split and the order.
+    mistakes : bool
+        Judge each example before it is learned. Slower: one example at a time.
+
+    Examples
+    --------
+    >>> rows = Rows(np.arange(51), np.arange(50, dtype=np.int32) % 2, np.ones(50, np.float32), 2)
+    >>> data = Problem("toy", rows, np.arange(50) % 2 == 0)
+    >>> found = learning_curves(data, seed=0, mistakes=True)
+    >>> found.examples[-1], found.f1["MBW"][-1], found.error["SVM"][-1]
+    (40, 100.0, 0.0)
+    """
+    train, test = next(folds(data.positive, 5, seed))
+    rows, positive = data.rows.take(train), data.positive[train]
+    held_out, truth = data.rows.take(test), data.positive[test]
+    names = (*ONLINE.values(), "SVM")
+    empty: list[dict[str, list[float]]] = [{name: [] for name in names} for _ in range(3)]
+    found = Measured(checkpoints(len(train)), *empty)
+
+    def note(name: str, decided: np.ndarray, wrong: float) -> None:
+        found.f1[name].append(f1_percent(decided, truth))
+        found.error[name].append(100 * float(np.mean(decided != truth)))
+        found.mistakes[name].append(wrong)
+
+    for own, name in ONLINE.items():
+        stream = _Stream(own, rows, positive)
+        for end in found.examples:
+            stream.meet(end, one_by_one=mistakes)
+            note(name, stream.scores(held_out) >= 0, stream.n_mistakes)
+    _batch_curve(rows, positive, held_out, found.examples, lambda *seen: note("SVM", *seen))
+    return found
+
+
+def _batch_curve(
+    rows: Rows,
+    positive: np.ndarray,
+    held_out: Rows,
+    ends: list[int],
+    note: Callable[[np.ndarray, float], None],
+) -> None:
+    """Train the SVM at each checkpoint; it judges the examples up to the next one."""
+    X, X_test = rows.to_scipy(), held_out.to_scipy()
+    decide: Callable[[Any], np.ndarray] | None = None
+    wrong = 0.0
+    for start, end in _pieces(ends):
+        judged = decide(X[start:end]) if decide else np.zeros(end - start, bool)
+        wrong += np.count_nonzero(judged != positive[start:end])
+        decide = _decider(X[:end], positive[:end])
+        note(decide(X_test), wrong)
+
+
+def _decider(X: Any, positive: np.ndarray) -> Callable[[Any], np.ndarray]:
+    """Return what a fresh SVM decides; with one class only, always that class."""
+    if positive.all() or not positive.any():
+        return lambda examples: np.full(examples.shape[0], positive[0])
+    made = fit_quietly(batch_learner("SVM"), X, positive)
+    return lambda examples: np.asarray(made.predict(examples))
+
+
+@lru_cache(maxsize=64)
+def _measured(name: str, seed: int, mistakes: bool) -> Measured:
+    return learning_curves(problem(name), seed, mistakes=mistakes)
+
+
+def _figure(
+    item: str, title: str, sets: tuple[str, ...], seed: int, kind: str, y_label: str
+) -> Figure:
+    found = in_parallel(lambda name: _measured(name, seed, kind == "mistakes"), sets)
+    panels: dict[str, dict[str, Any]] = {}
+    for name, one in zip(sets, found, strict=True):
+        values = getattr(one, kind)
+        panels[name] = {own: Curve(tuple(one.examples), tuple(values[own])) for own in values}
+    notes = [
+        "The paper prints the curves, not their values. A random fifth is held out; the SVM is "
+        "trained anew whenever the examples have grown by a tenth."
+    ]
+    return Figure(
+        NAME,
+        item,
+        title,
+        {},
+        panels,
+        notes,
+        x_label="examples",
+        y_label=y_label,
+        n_columns=3 if len(sets) > 4 else 2,
+    )
+
+
+def figure_2(seed: int = 0, quick: bool = False) -> Figure:
+    """F1 on held-out data as examples come in."""
+    sets = QUICK_SETS if quick else published.TEXT
+    return _figure("figure-2", "Figure 2: learning curves", sets, seed, "f1", "F1")
+
+
+def figure_3(seed: int = 0, quick: bool = False) -> Figure:
+    """Error on held-out data as examples come in."""
+    sets = QUICK_SETS if quick else FOUR_SETS
+    return _figure("figure-3", "Figure 3: test error", sets, seed, "error", "errors, %")
+
+
+def figure_4(seed: int = 0, quick: bool = False) -> Figure:
+    """Mistakes made while learning."""
+    sets = QUICK_SETS if quick else FOUR_SETS
+    title = "Figure 4: mistakes while learning"
+    return _figure("figure-4", title, sets, seed, "mistakes", "mistakes so far")

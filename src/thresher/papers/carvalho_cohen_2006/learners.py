@@ -1,0 +1,189 @@
+"""The paper's learners with its parameters, and one pass of each in cross-validation.
+
+Where the paper is silent, or differs from the program behind its figures (MinorThird), this does
+what the program did. Perceptron, Passive-Aggressive and ROMMA have an always-on feature. ROMMA's
+weights start at one. A hypothesis counts in the average for every example after which it stood,
+and a feature has no weight in the hypotheses from before it was first met. A score of exactly
+zero decides for the positive class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thresher._rows import Rows
+from thresher.online import (
+    ROMMA,
+    BalancedWinnow,
+    ModifiedBalancedWinnow,
+    PassiveAggressive,
+    Perceptron,
+    PositiveWinnow,
+)
+from thresher.online._learner import OnlineLearner
+from thresher.papers._running import Problem, f1_percent, folds, one_category
+
+__all__ = ["Variant", "cross_validate", "learn_in_order", "learner", "scores_of"]
+
+WINNOW: dict[str, Any] = {
+    "threshold": 1.0,
+    "promotion": 1.5,
+    "demotion": 0.5,
+    "always_on": True,
+    "normalize_strength": True,
+    "unseen": "drop",
+}
+INITIAL = 1.0  # what a feature weighs at first: 1 in Positive Winnow, 2 - 1 in the balanced ones
+
+
+class Variant(NamedTuple):
+    """What can be done otherwise than the paper's program did, to see what it matters.
+
+    Attributes
+    ----------
+    always_on : bool
+        Whether the additive learners have an always-on feature.
+    romma_initial : {"one", "zero"}
+        What ROMMA's weights start from.
+    average : {"examples", "successes"}
+        Which examples count in the average.
+    absent_is_zero : bool
+        Whether a feature has no weight in the hypotheses from before it was first met.
+    stratified : bool
+        Whether each fold has its share of the positives.
+    """
+
+    always_on: bool = True
+    romma_initial: str = "one"
+    average: str = "examples"
+    absent_is_zero: bool = True
+    stratified: bool = False
+
+
+PROGRAM = Variant()
+
+
+def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
+    """Return a learner by the paper's abbreviation, `v-` for its average.
+
+    Parameters
+    ----------
+    name : str
+        MBW, PW, BW, PA, ROMMA or P, with or without `v-`.
+    variant : Variant
+        What is done otherwise than in the program.
+
+    Examples
+    --------
+    >>> learner("v-PA").average, learner("PA").gamma
+    ('examples', 0.1)
+    """
+    kind = name.removeprefix("v-")
+    average = variant.average if name.startswith("v-") else None
+    additive: dict[str, Any] = {
+        "average": average,
+        "always_on": variant.always_on,
+        "normalize_strength": False,
+        "unseen": "keep",
+    }
+    make: dict[str, Callable[[], OnlineLearner]] = {
+        "MBW": lambda: ModifiedBalancedWinnow(margin=1.0, average=average, **WINNOW),
+        "PW": lambda: PositiveWinnow(margin=0.0, average=average, **WINNOW),
+        "BW": lambda: BalancedWinnow(margin=0.0, average=average, **WINNOW),
+        "PA": lambda: PassiveAggressive(variant="relaxed", epsilon=1.0, gamma=0.1, **additive),
+        "ROMMA": lambda: ROMMA(initial=variant.romma_initial, **additive),
+        "P": lambda: Perceptron(threshold=0.0, margin=0.0, promotion=1.0, **additive),
+    }
+    return make[kind]()
+
+
+def learn_in_order(name: str, rows: Rows, positive: np.ndarray, variant: Variant) -> OnlineLearner:
+    """Return a learner that has met the examples once, in their order."""
+    made = learner(name, variant).start(rows.n_columns, 1)
+    made.learn_rows(rows, one_category(positive))
+    return made
+
+
+def first_met(rows: Rows) -> np.ndarray:
+    """Return the share of the examples before the one in which each feature is first met.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32), 3)
+    >>> first_met(rows)
+    array([0.5, 0. , 1. ])
+    """
+    first = np.full(rows.n_columns, rows.n_rows)
+    examples = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+    first[rows.indices[::-1]] = examples[::-1]  # of equal places, the last written stays
+    return first / max(1, rows.n_rows)
+
+
+def scores_of(made: OnlineLearner, rows: Rows, absent: np.ndarray | None = None) -> np.ndarray:
+    """Score examples, if need be with what the absent features did not weigh in the average.
+
+    Parameters
+    ----------
+    made : OnlineLearner
+        After learning.
+    rows : Rows
+        The examples.
+    absent : array, optional
+        For an averaged Winnow, the share of the hypotheses in which each feature had no weight.
+    """
+    if absent is None:
+        return made.score_rows(rows)[:, 0]
+    strengths, always_on = made.strengths(rows)
+    weights = made.effective_weights()[:, 0] - INITIAL * absent
+    examples = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+    parts = strengths.values * weights[strengths.indices]
+    sums = np.bincount(examples, parts, rows.n_rows)
+    return np.asarray(sums + always_on * made.always_on_weights()[0] - made.threshold)
+
+
+def is_corrected(name: str, variant: Variant) -> bool:
+    """Tell whether the program's average of this learner leaves absent features out."""
+    return name in ("v-MBW", "v-PW", "v-BW") and variant.absent_is_zero
+
+
+def cross_validate(
+    data: Problem,
+    names: Sequence[str],
+    seed: int,
+    variant: Variant = PROGRAM,
+    n_folds: int = 5,
+) -> dict[str, list[float]]:
+    """Return F1 of the positive class in each fold, after one pass of each learner.
+
+    Parameters
+    ----------
+    data : Problem
+        The data set.
+    names : sequence of str
+        The learners, as `learner` takes them.
+    seed : int
+        Seed of the folds and of the order.
+    variant : Variant
+        What is done otherwise than in the program.
+    n_folds : int, default=5
+        How many folds.
+
+    Examples
+    --------
+    >>> rows = Rows(np.arange(11), np.arange(10, dtype=np.int32) % 2, np.ones(10, np.float32), 2)
+    >>> data = Problem("toy", rows, np.arange(10) % 2 == 0)
+    >>> cross_validate(data, ["MBW"], seed=0, n_folds=2)
+    {'MBW': [100.0, 100.0]}
+    """
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for train, test in folds(data.positive, n_folds, seed, stratified=variant.stratified):
+        rows, held_out = data.rows.take(train), data.rows.take(test)
+        absent = first_met(rows)
+        for name in names:
+            made = learn_in_order(name, rows, data.positive[train], variant)
+            scores = scores_of(made, held_out, absent if is_corrected(name, variant) else None)
+            found[name].append(f1_percent(scores >= 0, data.positive[test]))
+    return found
