@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from naive import online as naive
 from thresher._kernels import online as kernels
+from thresher._kernels.rows import has_duplicates
 from thresher._rows import Labels, Rows
 from thresher.online import LEARNERS, ROMMA, PassiveAggressive
 
@@ -255,3 +256,11 @@ def test_whole_runs_equal_single_corrections(name):
     for learner in (runs, masked):
         learner.learn_rows(rows, labels)
     np.testing.assert_array_equal(runs.effective_weights(), masked.effective_weights())
+
+
+@given(st.lists(st.lists(st.integers(0, 8), max_size=6), max_size=8))
+def test_duplicates_are_found_without_sorting(rows):
+    indptr = np.cumsum([0, *map(len, rows)])
+    indices = np.array([column for row in rows for column in row], np.uint32)
+    found = has_duplicates(indptr, indices, np.zeros(9, np.int64))
+    assert found == naive.has_duplicates(indptr, indices)

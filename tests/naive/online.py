@@ -4,6 +4,7 @@ Every function takes a `Stream` and the arrays of one learner, and changes the a
 single precision where the learners do. `history` collects the hypotheses that an average counts.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -218,3 +219,9 @@ def regret(stream, k, arrays, low, high, promotion, demotion, start, gamma, hist
             weights[f] = clamp(weights[f], own)
         history.note(before, weights, mistaken)
     return mistakes
+
+
+def has_duplicates(indptr, indices):
+    """Tell whether a column stands twice in a row."""
+    rows = (indices[a:b].tolist() for a, b in itertools.pairwise(indptr))
+    return any(len(set(row)) < len(row) for row in rows)
