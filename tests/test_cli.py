@@ -189,6 +189,54 @@ def test_every_verb_has_help_with_an_example(verb):
     assert f"Example: thresher {verb}" in " ".join(printed.split())
 
 
+def test_papers_are_listed():
+    told = json.loads(run("paper", "list", "--json"))
+    assert "table-2" in told["dagan-karov-roth-1997"]
+    assert "table-4" in run("paper", "list")
+    assert "There is no paper" in run("paper", "run", "knuth-1968", "table-1", status=2)
+
+
+def test_corpora_are_listed_and_shown():
+    told = json.loads(run("corpus", "list", "--json"))
+    assert {"reuters21578", "20newsgroups"} <= {one["name"] for one in told}
+    assert "modapte" in run("corpus", "show", "reuters21578")
+    assert "no corpus called" in run("corpus", "show", "reuters", status=2)
+
+
+def test_a_corpus_that_is_not_here_is_told_where_to_find_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("THRESHER_DATA", str(tmp_path))
+    monkeypatch.setenv("THRESHER_CACHE", str(tmp_path))
+    sentence = run("train", "reuters21578:modapte", "-o", tmp_path / "m", status=2)
+    assert "thresher corpus fetch reuters21578" in sentence
+
+
+@pytest.mark.corpus
+def test_the_readme_reaches_the_papers_break_even(data_dir, tmp_path, monkeypatch):
+    """The commands of the README, with the promotion that cross-validation chooses there."""
+    monkeypatch.setenv("THRESHER_DATA", str(data_dir))
+    run(
+        "train", "reuters21578:modapte", "-o", tmp_path / "m", "--min-df", "3", "--passes", "12",
+        "--learner", "balanced-winnow", "-p", "promotion=1.2", "-p", "margin=0.1",
+        "-p", "discard=filter-range",
+    )  # fmt: skip
+    told = json.loads(run("evaluate", tmp_path / "m", "reuters21578:modapte/test", "--json"))
+    assert told["micro"]["break_even"] > 0.833
+    assert told["documents"] == 3299
+
+
+@pytest.mark.corpus
+def test_one_pass_is_as_good_as_a_linear_svm(data_dir, tmp_path, monkeypatch):
+    """Passive-Aggressive, one pass over Reuters R90: the mean of three orders of the documents."""
+    monkeypatch.setenv("THRESHER_DATA", str(data_dir))
+    found = []
+    for seed in range(3):
+        words = ("reuters21578:modapte,categories=R90", "--stop-words", "--passes", "1")
+        run("train", *words, "--seed", seed, "-o", tmp_path / "m")
+        test = run("evaluate", tmp_path / "m", words[0] + "/test", "--json")
+        found.append(json.loads(test)["micro"]["break_even"])
+    assert sum(found) / len(found) >= 0.88
+
+
 def test_version():
     assert run("--version").startswith("thresher 0.")
 

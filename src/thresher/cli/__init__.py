@@ -13,6 +13,7 @@ from thresher.cli import (
     inspect,
     learn,
     learners,
+    paper,
     predict,
     rank,
     train,
@@ -60,6 +61,7 @@ for module in (
     learn,
     learners,
     corpus,
+    paper,
     demo,
 ):
     module.register(app)

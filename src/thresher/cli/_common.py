@@ -153,6 +153,21 @@ def report_reading(documents: Documents) -> None:
 
 
 @contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show on stderr that work of unknown length goes on, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        bar.add_task(what, total=None)
+        yield
+
+
+@contextmanager
 def progress() -> Iterator[Callable[[str, int, float | None], None]]:
     """Show documents, documents per second and time left on stderr, if that is a terminal."""
     if not sys.stderr.isatty():
