@@ -141,14 +141,7 @@ def progress(result: dict[str, Any], seconds: float) -> str:
 
 def machine() -> dict[str, Any]:
     """Return what the figures are measured on, and how busy it is."""
-    model = platform.processor() or platform.machine()
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        lines = information.read_text().splitlines()
-        names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-        model = next(names, model)
     return {
-        "processor": model,
         "processors": os.cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),
@@ -173,7 +166,7 @@ def heading(kept: dict[str, Any]) -> str:
     named = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
     return (
         f"{facts['corpus']}: {facts['train']:,} training and {facts['test']:,} test documents, "
-        f"{facts['categories']} categories. {here['processors']} processors ({here['processor']}), "
+        f"{facts['categories']} categories. {here['processors']} processors, "
         f"{here['system']}, load average {here['load']:.1f} before the run. "
         f"Python {here['python']}; {named}."
     )
