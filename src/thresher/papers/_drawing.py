@@ -14,7 +14,7 @@ __all__ = ["draw_agreement", "draw_panels"]
 
 # Colours that people who do not see all colours can tell apart (Okabe and Ito).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-MARKERS = "osD^vP*X"
+MARKERS = "osD^vP*X<>"
 LINES = ("-", "--", "-.", ":")
 
 

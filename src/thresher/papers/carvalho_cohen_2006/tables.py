@@ -300,8 +300,8 @@ def variants(seed: int = 0, quick: bool = False) -> Table:
         {},
         ours,
         [
-            f"Mean of {runs} runs. The least distance, not the greatest, is the best fit; of the "
-            "two classes only the named one is changed at a time."
+            f"Mean of {runs} runs. Each column changes one thing; the least distance, set bold, is "
+            "the best fit."
         ],
         best="least of row",
     )

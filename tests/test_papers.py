@@ -1,0 +1,426 @@
+"""Reproductions: the machinery on toys, the papers' claims on the corpora."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from thresher._rows import Rows
+from thresher.errors import ParameterError
+from thresher.online import BalancedWinnow
+from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
+from thresher.papers._running import Problem, f1_percent, folds, one_category
+from thresher.papers.carvalho_cohen_2006 import published
+from thresher.papers.carvalho_cohen_2006.curves import checkpoints, learning_curves
+from thresher.papers.carvalho_cohen_2006.learners import (
+    PROGRAM,
+    Variant,
+    cross_validate,
+    first_met,
+    learn_in_order,
+    learner,
+    scores_of,
+)
+from thresher.papers.carvalho_cohen_2006.problems import problem
+from thresher.papers.carvalho_cohen_2006.selection import errors_by_features, feature_numbers
+from thresher.papers.carvalho_cohen_2006.tables import measure, summarize, table_4
+from thresher.papers.dagan_karov_roth_1997.extensions import (
+    VERSIONS,
+    learn_and_score,
+    make_learner,
+    table_1,
+)
+from thresher.papers.dagan_karov_roth_1997.splits import Grid, choose, passes_of, split_task
+from thresher.papers.dagan_karov_roth_1997.tasks import Documents, Task, break_even, numbered
+from thresher.papers.learner_table import measure as measure_learner
+
+
+def random_problem(n=120, n_features=30, seed=0):
+    """Make examples of a few counted features, whose class hangs on the first few columns."""
+    random = np.random.default_rng(seed)
+    dense = random.poisson(0.3, (n, n_features)).astype(np.float32)
+    lengths = np.count_nonzero(dense, axis=1)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    rows = Rows(indptr, np.nonzero(dense)[1].astype(np.int32), dense[dense != 0], n_features)
+    return Problem("toy", rows, dense[:, :4].sum(1) > dense[:, 4:8].sum(1))
+
+
+# ---- results ----------------------------------------------------------------------------------
+
+
+def small_table():
+    told = {"a": {"P": 50.0, "Q": 60.0}, "b": {"P": 70.0}}
+    ours = {"a": {"P": 49.0, "Q": 65.0}, "b": {"P": 70.5, "Q": 10.0}, "median": {"P": 60.0}}
+    return Table(
+        "x", "t", "Title", told, ours, ["A note."], spread={"a": {"Q": 3.0}}, summaries=("median",)
+    )
+
+
+def test_differences_are_of_the_cells_both_have_and_the_largest_comes_first():
+    found = small_table().differences()
+    assert [(cell.row, cell.column) for cell in found] == [("a", "Q"), ("a", "P"), ("b", "P")]
+    assert found[0].difference == 5.0
+    assert len(small_table().differences(beyond=0.7)) == 2
+
+
+def test_spread_covers_a_difference_of_two_standard_deviations():
+    assert small_table().differences()[0].is_within_spread
+    assert not Difference("a", "P", 50.0, 57.0, 3.0).is_within_spread
+    assert not Difference("a", "P", 50.0, 50.1, math.nan).is_within_spread
+
+
+def test_markdown_sets_ours_before_the_published_value_and_lists_what_differs():
+    text = small_table().to_markdown()
+    assert "| a | 49.0 (50.0) | **65.0** (60.0) |" in text
+    assert "1 of 3 cells differ by more than 3 points" in text
+    assert "| a, Q | 60.0 | 65.0 | +5.0 | 3.0 (covers it) |" in text
+    assert text.endswith("A note.")
+
+
+def test_ranks_and_columns_have_their_own_best():
+    ranks = Table("x", "t", "T", {}, {"average rank": {"P": 1.0, "Q": 2.0}})
+    assert "**1.0** | 2.0" in ranks.to_markdown()
+    columns = Table("x", "t", "T", {}, {"a": {"P": 1.0}, "b": {"P": 2.0}}, best="column")
+    assert "| a | 1.0 |\n| b | **2.0** |" in columns.to_markdown()
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_plots_are_written_and_the_same_svg_twice(tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    curves = {"a": {"P": Curve((1, 2), (3.0, 4.0))}}
+    for one in (small_table(), Figure("x", "f", "T", {}, curves, points=True)):
+        paths = [one.plot(tmp_path / name / f"figure{suffix}") for name in ("first", "second")]
+        assert paths[0].stat().st_size > 1000
+        assert suffix == ".png" or paths[0].read_bytes() == paths[1].read_bytes()
+    with pytest.raises(ParameterError, match=r"must end in .svg or .png"):
+        small_table().plot(tmp_path / "figure.pdf")
+
+
+def test_figures_compare_point_by_point():
+    told = {"a": {"P": Curve((1, 2), (10.0, 20.0))}}
+    ours = {"a": {"P": Curve((1, 2), (11.0, 25.0))}}
+    assert [c.difference for c in Figure("x", "f", "T", told, ours).differences()] == [5.0, 1.0]
+
+
+def test_what_is_asked_for_must_exist():
+    with pytest.raises(ParameterError, match="no paper 'carvalho'"):
+        reproduce("carvalho", "table-4")
+    with pytest.raises(ParameterError, match=r"Did you mean figure-2\?"):
+        reproduce("carvalho-cohen-2006", "figure2")
+    assert all(item.summary for paper in list_papers() for item in paper.items.values())
+
+
+# ---- folds and measures -----------------------------------------------------------------------
+
+
+@given(st.lists(st.booleans(), min_size=5, max_size=60), st.booleans(), st.integers(0, 99))
+def test_folds_divide_the_examples(positive, stratified, seed):
+    positive = np.array(positive)
+    parts = list(folds(positive, 5, seed, stratified=stratified))
+    assert sorted(np.concatenate([test for _, test in parts])) == list(range(len(positive)))
+    for train, test in parts:
+        assert sorted([*train, *test]) == list(range(len(positive)))
+    if stratified:
+        shares = [positive[test].sum() for _, test in parts]
+        assert max(shares) - min(shares) <= 1
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_f1_is_scikit_learns(pairs):
+    decided, truth = np.array(pairs).T
+    assert f1_percent(decided, truth) == pytest.approx(
+        100 * f1_score(truth, decided, zero_division=0)
+    )
+
+
+# ---- the paper of 2006 ------------------------------------------------------------------------
+
+
+def test_the_published_table_was_copied_right():
+    """The medians printed under the table follow from its cells."""
+    text = summarize(published.TABLE_4, ("RequestAct", "Webmaster", *published.TEXT), "text")
+    printed = (91.1, 82.0, 86.1, 81.8, 73.0, 89.3, 82.3, 87.0, 80.3, 58.8)
+    assert list(text["median, text"].values()) == pytest.approx(printed, abs=0.11)
+    others = summarize(published.TABLE_4, published.NOT_TEXT, "others")
+    printed = (80.2, 79.1, 74.3, 72.0, 68.3, 80.3, 80.3, 83.1, 86.3, 85.8)
+    assert list(others["median, others"].values()) == pytest.approx(printed, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["MBW", "BW", "PW"])
+def test_winnows_have_the_parameters_of_table_3(name):
+    made = learner(name)
+    assert (made.promotion, made.demotion, made.threshold) == (1.5, 0.5, 1.0)
+    assert made.margin == (1.0 if name == "MBW" else 0.0)
+    made.start(1, 1)
+    made.learn_rows(Rows(np.array([0, 0]), np.zeros(0, np.int32), np.zeros(0, np.float32), 1),
+                    one_category(np.array([True])))  # fmt: skip
+    assert made.effective_weights()[0, 0] == 1.0  # 2 - 1 in the balanced ones
+
+
+class ProgramsWinnow:
+    """The averaged Winnows of the program behind the paper, in dictionaries and as they stand.
+
+    A feature is created when it is met, before scoring. The average sums hypotheses, each as often
+    as examples were met with it, over the features that it had.
+    """
+
+    def __init__(self, kind):
+        self.kind, self.up, self.down = kind, {}, {}
+        self.summed, self.n_met = {}, 0
+
+    @staticmethod
+    def normalized(example):
+        total = 1.0 + sum(example.values())
+        return {name: value / total for name, value in [*example.items(), ("DUMMY", 1.0)]}
+
+    def net(self):
+        return {name: up - self.down.get(name, 0.0) for name, up in self.up.items()}
+
+    def learn(self, example, is_positive):
+        example = self.normalized(example)
+        for name in example:
+            if name not in self.up:
+                self.up[name] = 1.0 if self.kind == "PW" else 2.0
+                self.down[name] = 0.0 if self.kind == "PW" else 1.0
+        weights, sign = self.net(), 1 if is_positive else -1
+        score = sum(value * weights[name] for name, value in example.items()) - 1.0
+        if sign * score <= (1.0 if self.kind == "MBW" else 0.0):
+            for name, value in example.items():
+                grow, shrink = 1.5, 0.5
+                if self.kind == "MBW":
+                    grow, shrink = grow * (1 + value), shrink * (1 - value)
+                self.up[name] *= grow if is_positive else shrink
+                self.down[name] *= shrink if is_positive else grow
+        for name, weight in self.net().items():
+            self.summed[name] = self.summed.get(name, 0.0) + weight
+        self.n_met += 1
+
+    def score(self, example):
+        example = self.normalized({k: v for k, v in example.items() if k in self.up})
+        return sum(v * self.summed.get(k, 0.0) / self.n_met for k, v in example.items()) - 1.0
+
+
+@pytest.mark.parametrize("kind", ["MBW", "BW", "PW"])
+@pytest.mark.parametrize("seed", range(4))
+def test_averages_are_the_programs(kind, seed):
+    data = random_problem(2000, seed=seed)
+    # Strengths that are powers of two, so that a score at the very threshold is there for both.
+    totals = 1 + np.add.reduceat(data.rows.values, data.rows.indptr[:-1])
+    order = np.flatnonzero(np.isin(totals, [4, 8, 16]))[:120]
+    rows, test = data.rows.take(order[:80]), data.rows.take(order[80:])
+    positive = data.positive[order]
+    made = learn_in_order(f"v-{kind}", rows, positive[:80], PROGRAM)
+    twin = ProgramsWinnow(kind)
+
+    def example(part, i):
+        own = slice(part.indptr[i], part.indptr[i + 1])
+        return dict(zip(part.indices[own].tolist(), part.values[own].tolist(), strict=True))
+
+    for i in range(80):
+        twin.learn(example(rows, i), positive[i])
+    expected = [twin.score(example(test, i)) for i in range(test.n_rows)]
+    assert scores_of(made, test, first_met(rows)) == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+def test_cross_validation_learns_and_depends_only_on_the_seed():
+    data = random_problem(400)
+    found = cross_validate(data, published.LEARNERS, seed=1)
+    assert found == cross_validate(data, published.LEARNERS, seed=1)
+    assert np.mean(found["v-BW"]) > 70
+    assert all(len(values) == 5 for values in found.values())
+
+
+def test_a_variant_changes_what_it_names_and_nothing_else():
+    data = random_problem(200)
+    base = cross_validate(data, published.LEARNERS, seed=0)
+    other = cross_validate(data, published.LEARNERS, seed=0, variant=Variant(romma_initial="zero"))
+    changed = {name for name in base if base[name] != other[name]}
+    assert changed == {"ROMMA", "v-ROMMA"}
+
+
+def test_curves_end_where_one_pass_ends():
+    data = random_problem(150)
+    train, test = next(folds(data.positive, 5, 3))
+    rows, positive = data.rows.take(train), data.positive[train]
+    found = [learning_curves(data, 3, mistakes=one_by_one) for one_by_one in (False, True)]
+    for name, label in (("MBW", "MBW"), ("v-MBW", "v-MBW"), ("v-P", "v-Perceptron")):
+        made = learn_in_order(name, rows, positive, PROGRAM)
+        absent = first_met(rows) if name == "v-MBW" else None
+        decided = scores_of(made, data.rows.take(test), absent) >= 0
+        expected = f1_percent(decided, data.positive[test])
+        assert [one.f1[label][-1] for one in found] == pytest.approx([expected, expected])
+    assert found[1].examples == checkpoints(len(train))
+    for counts in found[1].mistakes.values():
+        assert counts == sorted(counts)
+        assert 0 < counts[-1] <= len(train)
+
+
+def test_keeping_all_features_changes_nothing():
+    data = random_problem(100)
+    found = errors_by_features(data, 0, (0.7, 1.0), ("IG", "CHI"))
+    assert {curve.x[-1] for curve in found.values()} == {30.0}
+    assert len({curve.y[-1] for curve in found.values()}) == 1
+
+
+def test_feature_numbers_rise_to_all():
+    assert feature_numbers(7) == [7]
+    assert feature_numbers(30_000)[:3] == [10, 18, 32]
+    assert feature_numbers(30_000)[-1] == 30_000
+
+
+# ---- the paper of 1997 ------------------------------------------------------------------------
+
+
+def small_documents(n=60, seed=0):
+    data = random_problem(n, seed=seed)
+    return Documents(data.rows, one_category(data.positive))
+
+
+def test_a_rehearsal_holds_out_the_last_quarter_of_the_training_documents():
+    task = Task(small_documents(), small_documents(seed=1)).rehearsal()
+    assert (task.train.rows.n_rows, task.test.rows.n_rows) == (45, 15)
+    whole = small_documents().rows
+    assert task.test.rows.values.tolist() == whole.values[whole.indptr[45] :].tolist()
+
+
+@pytest.mark.parametrize("algorithm", ["BalancedWinnow", "PositiveWinnow", "Perceptron"])
+def test_what_is_discarded_leaves_the_documents(algorithm):
+    documents = small_documents()
+    made = make_learner(algorithm, VERSIONS["Discard"], 1.1, 5.0)
+    scores = learn_and_score(made, documents, documents.rows, d=5.0)
+    assert scores.shape == (60, 1)
+    assert 0 < made.effective_weights().shape[0] < 30
+    assert len(made.mistakes_) <= 50
+
+
+def test_passes_end_when_no_mistakes_remain():
+    rows = Rows(np.arange(5), np.array([0, 1, 0, 1], np.int32), np.ones(4, np.float32), 2)
+    made = BalancedWinnow(promotion=1.5)
+    learn_and_score(made, Documents(rows, one_category(np.array([1, 0, 1, 0], bool))), rows, d=1.0)
+    assert made.mistakes_[-1] == 0
+    assert len(made.mistakes_) < 50
+
+
+@pytest.mark.parametrize("column, is_same", [("Discard", True), ("Sqrt. freq.", False)])
+def test_normalised_strengths_are_of_what_was_kept(column, is_same):
+    """A word that was never learned from is discarded, and then it dilutes no document."""
+    documents = small_documents()
+    rows, labels = documents.rows._replace(n_columns=31), documents.labels
+    new_word = Rows(np.arange(61), np.full(60, 30, np.int32), np.ones(60, np.float32), 31)
+    indices = np.insert(rows.indices, rows.indptr[1:], new_word.indices)
+    values = np.insert(rows.values, rows.indptr[1:], new_word.values)
+    longer = Rows(rows.indptr + np.arange(61), indices, values, 31)
+    scores = [
+        learn_and_score(
+            make_learner("PositiveWinnow", VERSIONS[column], 1.1, 5.0),
+            Documents(rows, labels),
+            test,
+            d=5.0,
+        )
+        for test in (rows, longer)
+    ]
+    assert np.allclose(*scores) == is_same
+
+
+def test_positives_of_categories_without_training_count_as_lost():
+    labels = numbered([["a"], ["new"]], ["a", "new"])
+    assert break_even(np.array([[1.0], [0.0]]), labels) == 50.0
+
+
+# ---- the claims, on the corpora ---------------------------------------------------------------
+
+
+@pytest.mark.corpus
+def test_data_sets_have_the_sizes_of_the_paper(data_dir):
+    sizes = {
+        "Reuters": (11_367, 30_156),
+        "MovieReviews": (1_400, 34_944),
+        "Ads": (3_279, 1_558),
+        "Adult": (30_162, 104),
+        "Congress": (435, 16),
+        "Credit": (653, 46),
+        "Wisc": (683, 89),
+    }
+    for name, (n_examples, n_features) in sizes.items():
+        data = problem(name)
+        assert (len(data), data.rows.n_columns) == (n_examples, n_features), name
+
+
+@pytest.mark.corpus
+def test_averaged_learners_have_the_published_f1_where_the_data_are_the_same(data_dir):
+    """Averages hardly depend on the order of the examples, so that they can be held to it."""
+    sets = ("Adult", "Congress", "Wisc", "Nursery")
+    found = measure(sets, published.LEARNERS[5:], seed=0, runs=3)
+    for name in sets:
+        for one in published.LEARNERS[5:]:
+            ours = np.mean([run[one] for run in found[name]])
+            assert ours == pytest.approx(published.TABLE_4[name][one], abs=3), (name, one)
+
+
+@pytest.mark.corpus
+def test_mbw_has_the_best_median_on_text(data_dir):
+    found = measure(("Spam", "MovieReviews", "Ads"), published.LEARNERS, seed=0, runs=2)
+    means = {
+        name: {one: np.mean([run[one] for run in runs]) for one in runs[0]}
+        for name, runs in found.items()
+    }
+    medians = summarize(means, tuple(means), "text")["median, text"]
+    assert max(medians, key=medians.get) == "MBW"
+    assert means["Ads"]["MBW"] == pytest.approx(81.3, abs=3)
+    assert means["MovieReviews"]["MBW"] == pytest.approx(75.1, abs=3)
+
+
+@pytest.mark.corpus
+def test_a_quick_table_4_is_a_part_of_it(data_dir):
+    table = table_4(quick=True)
+    assert set(table.ours) >= {"MovieReviews", "Ads", "Congress", "Wisc", "median, text"}
+    assert table.marks["Ads"]["ROMMA"] == "\\*\\*"
+
+
+@pytest.mark.corpus
+def test_a_few_of_the_lightest_features_help(data_dir):
+    found = errors_by_features(problem("MovieReviews"), 0, (0.9, 1.0), ())
+    many = [i for i, n in enumerate(found["EFS, P = 1"].x) if 1_000 <= n <= 20_000]
+    errors = {name: np.mean([curve.y[i] for i in many]) for name, curve in found.items()}
+    assert errors["EFS, P = 0.9"] < errors["EFS, P = 1"] - 1
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    "variant, range_, promotion, margin, passes, published_point",
+    [
+        ("modapte", "published", 1.1, 0.1, 16, 83.3),
+        ("modapte", "chosen", 1.05, 1.0, 12, 83.3),
+        ("modlewis", "chosen", 1.05, 0.7, 8, 74.7),
+    ],
+)
+def test_balanced_winnow_plus_reaches_the_published_break_even(
+    data_dir, variant, range_, promotion, margin, passes, published_point
+):
+    """With the parameters that the full grid chooses on held-out training documents."""
+    task = split_task(variant)
+    scores = passes_of(task, promotion, margin, None, (passes,), seed=0)
+    assert break_even(scores[passes], task.test.labels) >= published_point
+
+
+@pytest.mark.corpus
+def test_a_wider_range_is_chosen_on_training_documents(data_dir):
+    grid = Grid(promotions=(1.05,), margins=(0.1, 1.0), passes=(8, 12))
+    assert choose(split_task("modapte"), grid, None, seed=0).margin == 1.0
+
+
+@pytest.mark.corpus
+def test_extensions_help_as_in_table_1(data_dir):
+    rows = table_1(quick=True).ours
+    assert all(cells["Discard"] > cells["Basic"] for cells in rows.values())
+    assert all(cells["Sqrt. freq."] > cells["Basic"] for cells in rows.values())
+    assert rows["PositiveWinnow"]["Norm"] > rows["PositiveWinnow"]["Basic"] + 5
+
+
+@pytest.mark.corpus
+def test_one_pass_of_passive_aggressive_is_near_a_batch_learner(data_dir):
+    found = measure_learner("passive-aggressive", None, (1,), seed=0)
+    assert found["break-even, 1 pass"] > 87.5
