@@ -262,7 +262,7 @@ class Figure(Result):
         for panel, curves in self.ours.items():
             places = _spread_out(next(iter(curves.values())).x)
             xs = [next(iter(curves.values())).x[i] for i in places]
-            lines += ["", f"| {panel} | {' | '.join(f'{x:,.4g}' for x in xs)} |"]
+            lines += ["", f"| {panel} | {' | '.join(f'{x:,.10g}' for x in xs)} |"]
             lines.append("|---" * (len(places) + 1) + "|")
             for name, curve in curves.items():
                 cells = (f"{curve.y[i]:.1f}" for i in places if i < len(curve.y))
