@@ -97,6 +97,8 @@ def test_plots_are_written_and_the_same_svg_twice(tmp_path, suffix):
         assert suffix == ".png" or paths[0].read_bytes() == paths[1].read_bytes()
     with pytest.raises(ParameterError, match=r"must end in .svg or .png"):
         small_table().plot(tmp_path / "figure.pdf")
+    with pytest.raises(ParameterError, match="no published values"):
+        Table("x", "t", "T", {}, {"a": {"P": 1.0}}).plot(tmp_path / "figure.svg")
 
 
 def test_figures_compare_point_by_point():

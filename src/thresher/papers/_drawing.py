@@ -53,10 +53,14 @@ def _save(figure: Any, path: Path) -> Path:
 
 def draw_agreement(table: Table, path: Path) -> Path:
     """Draw each cell as a point: published across, ours upwards, the tolerance as a band."""
+    cells = table.differences()
+    if not cells:
+        raise ParameterError(
+            f"{table.paper} {table.item} has no published values to draw ours against; print it."
+        )
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(figsize=(6, 6))
-    cells = table.differences()
-    values = [value for cell in cells for value in (cell.published, cell.ours)] or [0.0, 100.0]
+    values = [value for cell in cells for value in (cell.published, cell.ours)]
     low, high = min(values) - 3, max(values) + 3
     axes.plot([low, high], [low, high], color="#999999", linewidth=1)
     band = [value - table.tolerance for value in (low, high)]
@@ -77,8 +81,7 @@ def draw_agreement(table: Table, path: Path) -> Path:
             )
     axes.set(xlabel="published", ylabel="ours", xlim=(low, high), ylim=(low, high))
     axes.set_title(table.title)
-    if cells:
-        axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8)
     return _save(figure, path)
 
 
