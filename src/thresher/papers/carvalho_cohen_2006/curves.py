@@ -20,7 +20,7 @@ from thresher.papers._running import Problem, f1_percent, folds, in_parallel, on
 from thresher.papers.carvalho_cohen_2006 import published
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, is_corrected, learner, scores_of
 from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.tables import NAME, batch_learner, fit_quietly
+from thresher.papers.carvalho_cohen_2006.tables import NAME, batch_learner, quiet_solvers
 
 __all__ = ["checkpoints", "figure_2", "figure_3", "figure_4", "learning_curves"]
 
@@ -150,7 +150,7 @@ def _decider(X: Any, positive: np.ndarray) -> Callable[[Any], np.ndarray]:
     """Return what a fresh SVM decides; with one class only, always that class."""
     if positive.all() or not positive.any():
         return lambda examples: np.full(examples.shape[0], positive[0])
-    made = fit_quietly(batch_learner("SVM"), X, positive)
+    made = batch_learner("SVM").fit(X, positive)
     return lambda examples: np.asarray(made.predict(examples))
 
 
@@ -162,7 +162,8 @@ def _measured(name: str, seed: int, mistakes: bool) -> Measured:
 def _figure(
     item: str, title: str, sets: tuple[str, ...], seed: int, kind: str, y_label: str
 ) -> Figure:
-    found = in_parallel(lambda name: _measured(name, seed, kind == "mistakes"), sets)
+    with quiet_solvers():
+        found = in_parallel(lambda name: _measured(name, seed, kind == "mistakes"), sets)
     panels: dict[str, dict[str, Any]] = {}
     for name, one in zip(sets, found, strict=True):
         values = getattr(one, kind)

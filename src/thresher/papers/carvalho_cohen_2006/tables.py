@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -163,15 +164,19 @@ def batch_learner(name: str) -> Any:
     return LinearSVC(loss="hinge", random_state=0) if name == "SVM" else MultinomialNB()
 
 
-def fit_quietly(made: Any, X: Any, y: np.ndarray) -> Any:
-    """Fit without the warning that features of 10^5 beside features of 1 do not converge."""
+@contextmanager
+def quiet_solvers() -> Iterator[None]:
+    """Do without the warning that features of 10^5 beside features of 1 do not converge.
+
+    To be entered before threads are started, for Python's filters are common to all of them.
+    """
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return made.fit(X, y)
+        yield
 
 
 def _batch_folds(data: Problem, names: Sequence[str], seed: int) -> dict[str, list[float]]:
@@ -179,7 +184,7 @@ def _batch_folds(data: Problem, names: Sequence[str], seed: int) -> dict[str, li
     found: dict[str, list[float]] = {name: [] for name in names}
     for train, test in folds(data.positive, 5, seed):
         for name in names:
-            made = fit_quietly(batch_learner(name), X[train], data.positive[train])
+            made = batch_learner(name).fit(X[train], data.positive[train])
             found[name].append(f1_percent(made.predict(X[test]), data.positive[test]))
     return found
 
@@ -196,7 +201,8 @@ def table_5(seed: int = 0, quick: bool = False) -> Table:
         found |= _batch_folds(problem(name), batch, seed)
         return {column: found[column] for column in published.BATCH}
 
-    found = dict(zip(sets, in_parallel(both, sets), strict=True))
+    with quiet_solvers():
+        found = dict(zip(sets, in_parallel(both, sets), strict=True))
     means = {
         name: {one: float(np.mean(values)) for one, values in runs.items()}
         for name, runs in found.items()
