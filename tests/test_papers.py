@@ -243,6 +243,7 @@ def test_a_variant_changes_what_it_names_and_nothing_else():
     assert changed == {"ROMMA", "v-ROMMA"}
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_curves_end_where_one_pass_ends():
     data = random_problem(150)
     train, test = next(folds(data.positive, 5, 3))
