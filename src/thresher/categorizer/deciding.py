@@ -102,6 +102,7 @@ class Deciding(Learning):
 
         Examples
         --------
+        >>> from thresher import Categorizer
         >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
         >>> categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
         >>> categorizer.fit(texts, ["spam", "ham", "spam", "ham"])  # doctest: +ELLIPSIS
@@ -189,6 +190,7 @@ class Deciding(Learning):
 
         Examples
         --------
+        >>> from thresher import Categorizer
         >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
         >>> categorizer = Categorizer().fit(texts, [["spam"], [], ["spam"], []])
         >>> unseen = ["cheap lunch", "cheap offer", "today", "lunch"]

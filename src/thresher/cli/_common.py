@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from thresher.categorizer import Categorizer
     from thresher.documents import Columns, Documents
+
+_is_interrupted = False
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `train` wrote.")]
 Data = Annotated[
@@ -63,20 +66,40 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt)
         try:
             function(*args, **kwargs)
             sys.stdout.flush()
         except ThresherError as problem:
             say(f"thresher: {problem}")
             raise typer.Exit(2) from None
-        except KeyboardInterrupt:
-            say("thresher: stopped; nothing was written.")
-            raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader of our output went away, as `head` does
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None
+        except (KeyboardInterrupt, Exception) as problem:
+            # A Ctrl-C that is lost while machine code is compiled comes back as some other error.
+            if not (_is_interrupted or isinstance(problem, KeyboardInterrupt)):
+                raise
+            say("thresher: stopped; nothing was written.")
+            raise typer.Exit(130) from None
 
     return run
+
+
+def _interrupt(number: int, frame: object) -> None:
+    global _is_interrupted
+    _is_interrupted = True
+    raise KeyboardInterrupt
+
+
+def go_on(stage: str, documents: int, share: float | None) -> None:
+    """Show no progress, but stop if Ctrl-C was pressed where it could not be heard.
+
+    While machine code is compiled or loaded, Python's KeyboardInterrupt is lost.
+    """
+    if _is_interrupted:
+        raise KeyboardInterrupt
 
 
 def say(sentence: str) -> None:
@@ -171,7 +194,7 @@ def waiting(what: str) -> Iterator[None]:
 def progress() -> Iterator[Callable[[str, int, float | None], None]]:
     """Show documents, documents per second and time left on stderr, if that is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda stage, documents, share: None
+        yield go_on
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -188,6 +211,7 @@ def progress() -> Iterator[Callable[[str, int, float | None], None]]:
         tasks: dict[str, Any] = {}
 
         def show(stage: str, documents: int, share: float | None) -> None:
+            go_on(stage, documents, share)
             if stage not in tasks:
                 for task in tasks.values():
                     bar.update(task, visible=False)

@@ -207,7 +207,7 @@ def _learn(categorizer: Categorizer, documents: Documents, curve: bool) -> None:
     if curve:
         drawing = Curve()
         with drawing.shown():
-            categorizer.fit(documents, watch=drawing.add)
+            categorizer.fit(documents, progress=common.go_on, watch=drawing.add)
         return
     with common.progress() as progress:
         categorizer.fit(documents, progress=progress)
