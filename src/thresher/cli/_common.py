@@ -68,6 +68,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **kwargs: Any) -> None:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _interrupt)
+            sys.unraisablehook = _say_unless_interrupted
         try:
             function(*args, **kwargs)
             sys.stdout.flush()
@@ -91,6 +92,12 @@ def _interrupt(number: int, frame: object) -> None:
     global _is_interrupted
     _is_interrupted = True
     raise KeyboardInterrupt
+
+
+def _say_unless_interrupted(problem: Any) -> None:
+    """Keep quiet about a KeyboardInterrupt that was lost; `go_on` raises it again."""
+    if problem.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(problem)
 
 
 def go_on(stage: str, documents: int, share: float | None) -> None:
