@@ -170,6 +170,13 @@ class Browser:
             raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
 
+    def until(self, expression: str, seconds: float = 20.0) -> None:
+        """Wait for a JavaScript expression to come true; a click on a link takes its time."""
+        deadline = time.monotonic() + seconds
+        while not self.evaluate(expression):
+            assert time.monotonic() < deadline, f"{expression} did not come true"
+            time.sleep(0.02)
+
     def text(self) -> str:
         """Return the text that is seen, found without running a script in the page."""
         shot = self._call("DOMSnapshot.captureSnapshot", {"computedStyles": ["visibility"]})

@@ -512,14 +512,14 @@ def test_a_link_shows_the_card_of_its_category(browser, page):
         "document.querySelector('.sortable tbody tr:nth-child(5) a').textContent"
     )
     browser.click(".sortable tbody tr:nth-child(5) a")
-    assert browser.evaluate(title) == last != first
+    assert last != first
+    browser.until(f"{title} === {json.dumps(last)}")
     assert browser.evaluate("document.querySelector('#pick').selectedOptions[0].text") == last
     assert browser.evaluate("document.querySelectorAll('.card.current').length") == 1
-    assert (
-        0 <= browser.evaluate("document.querySelector('#cards').getBoundingClientRect().top") < 99
-    )
+    top = "document.querySelector('#cards').getBoundingClientRect().top"
+    browser.until(f"0 <= {top} && {top} < 99")
     browser.click("#before")
-    assert browser.evaluate(title) not in (first, last)
+    browser.until(f"!{json.dumps([first, last])}.includes({title})")
 
 
 def test_many_rows_are_shown_when_they_are_asked_for(browser, tmp_path):
