@@ -142,7 +142,7 @@ def test_learn_adds_a_category(model, tmp_path):
     more = tmp_path / "more.jsonl"
     lines = [{"text": "office party on friday", "label": "social"}] * 5
     more.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert "1 new categories" in run("learn", model, more)
+    assert "1 new category," in run("learn", model, more)
     assert Categorizer.load(model).categories_[-1] == "social"
     assert run("predict", model, "-", input="party on friday\n") == "social\n"
 
@@ -328,7 +328,7 @@ def test_ragged_csv_with_skip(tmp_path):
         app, ["train", str(data), "-o", str(tmp_path / "m"), "--on-error", "skip"]
     )
     assert result.exit_code == 0 and "2 documents" in result.stdout
-    assert "1 documents were left out" in result.stderr
+    assert "Left out: 1 document." in result.stderr
 
 
 def test_invalid_json_on_a_line(tmp_path):

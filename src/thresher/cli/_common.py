@@ -114,6 +114,11 @@ def say(sentence: str) -> None:
     typer.echo(sentence, err=True)
 
 
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """Return a number with its noun, which is `one` with an s where there are `more`."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
 def show_json(value: Any) -> None:
     """Print one JSON value on a line of stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
@@ -175,9 +180,10 @@ def report_reading(documents: Documents) -> None:
     if "guessed" in documents.columns_said:
         say(f"{documents.columns_said}.")
     if documents.decoding_errors:
-        say(f"{documents.decoding_errors:,} documents were not UTF-8; bad bytes were replaced.")
+        found = counted(documents.decoding_errors, "document")
+        say(f"Not UTF-8, bad bytes replaced: {found}.")
     if documents.n_skipped:
-        say(f"{documents.n_skipped:,} documents were left out:")
+        say(f"Left out: {counted(documents.n_skipped, 'document')}.")
         for sentence in documents.skipped[:10]:
             say(f"  {sentence}")
 

@@ -47,6 +47,7 @@ def learn(
         common.show_json({"documents": seen, "categories": categories, "features": features})
     else:
         typer.echo(
-            f"Learned from {seen:,} documents: {categories:,} new categories, "
-            f"{features:,} new features. Saved to {output or model}."
+            f"Learned from {common.counted(seen, 'document')}: "
+            f"{common.counted(categories, 'new category', 'new categories')}, "
+            f"{common.counted(features, 'new feature')}. Saved to {output or model}."
         )

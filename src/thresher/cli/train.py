@@ -274,7 +274,8 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         typer.echo(str(tuning))
     typer.echo(
         f"{figures['documents']:,} documents, {figures['categories']:,} categories, "
-        f"{figures['features']:,} features: {figures['passes']} passes in {seconds:.2f} s, "
+        f"{figures['features']:,} features: {common.counted(figures['passes'], 'pass', 'passes')} "
+        f"in {seconds:.2f} s, "
         f"{figures['mistakes'][-1]:,} mistakes in the last.\n"
         f"Saved to {output} ({figures['bytes'] / 1e6:.1f} MB)."
     )
