@@ -1,0 +1,61 @@
+"""Models that were written in the past say what they said then, bit for bit, and go on learning.
+
+The files of format 1 were written at commit e0eb270, before format 2 existed: one per learner, and
+one per option that changes what is counted, decided or kept. `v1.json` holds the texts, and what
+each model said of them before and after it learned on.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thresher import Categorizer
+
+FOLDER = Path(__file__).parent / "golden"
+GOLDEN = json.loads((FOLDER / "v1.json").read_text(encoding="utf-8"))
+
+
+def assert_same_scores(model, expected):
+    scores = model.scores(GOLDEN["unseen"])
+    assert np.ascontiguousarray(scores, "<f4").tobytes().hex() == expected["scores"]
+
+
+def assert_same_explanations(model, expected):
+    texts = GOLDEN["unseen"][0], GOLDEN["unseen"][-1]
+    for text, wanted in zip(texts, expected["explanations"], strict=True):
+        explanation = model.explain(text, wanted["category"])
+        assert (explanation.chosen, explanation.threshold) == (wanted["chosen"], wanted["threshold"])
+        assert [[s.feature, s.share] for s in explanation.shares] == wanted["shares"]
+        assert [list(span) for span in explanation.spans[:6]] == wanted["spans"]
+        assert explanation.rival == (wanted["rival"] and tuple(wanted["rival"]))
+        assert (explanation.change and explanation.change._asdict()) == wanted["change"]
+
+
+def assert_says(model, expected):
+    assert_same_scores(model, expected)
+    assert model.decide(model.scores(GOLDEN["unseen"])) == expected["predictions"]
+    assert model.decisions_.thresholds.tolist() == expected["thresholds"]
+    if "probabilities" in expected:
+        np.testing.assert_allclose(
+            model.probabilities(GOLDEN["unseen"]), expected["probabilities"], rtol=1e-12
+        )
+    assert_same_explanations(model, expected)
+
+
+def test_every_golden_model_is_expected():
+    assert {path.stem for path in FOLDER.glob("v1-*.thresher")} == set(GOLDEN["models"])
+
+
+@pytest.mark.parametrize("name", sorted(GOLDEN["models"]))
+def test_golden_model_says_the_same(name):
+    model = Categorizer.load(FOLDER / f"{name}.thresher")
+    assert_says(model, GOLDEN["models"][name]["before"])
+
+
+@pytest.mark.parametrize("name", sorted(GOLDEN["models"]))
+def test_golden_model_learns_on_as_it_did(name):
+    model = Categorizer.load(FOLDER / f"{name}.thresher")
+    model.learn(GOLDEN["later"], GOLDEN["later_labels"])
+    assert_says(model, GOLDEN["models"][name]["after"])
