@@ -21,7 +21,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 
 from thresher import online
-from thresher._rows import Labels, Rows
+from thresher.rows import Labels, Rows
 
 
 def made_up(

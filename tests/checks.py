@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from thresher._rows import Labels, Rows
+from thresher.rows import Labels, Rows
 
 
 def documents(n_documents=120, n_features=30, seed=0):

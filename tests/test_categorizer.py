@@ -15,7 +15,9 @@ from thresher import (
     ParameterError,
     PassiveAggressive,
     read_documents,
-    spool,
+)
+from thresher import (
+    _spool as spool,
 )
 from thresher.corpora.standard_library import standard_library
 

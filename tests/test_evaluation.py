@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive import evaluation as naive
-from thresher._rows import Labels
 from thresher.errors import ParameterError
 from thresher.evaluation import Contingency, CutPoints, adjusted_thresholds, evaluate
 from thresher.evaluation.contingency import harmonic_mean
+from thresher.rows import Labels
 
 TWINS = {
     "break_even": naive.break_even,

@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from naive import features as naive
-from thresher._rows import Labels, Rows
 from thresher.errors import DocumentError, ModelError, ParameterError
 from thresher.features import (
     KINDS,
@@ -31,6 +30,7 @@ from thresher.features import (
     information_gain,
     select,
 )
+from thresher.rows import Labels, Rows
 
 NORMS = (None, "sum", "l1", "l2")
 TABLES = arrays(
@@ -382,7 +382,7 @@ def test_scores_that_cannot_be_ordered():
 
 def test_neither_scikit_learn_nor_scipy_is_imported():
     code = (
-        "import sys, numpy as np; from thresher._rows import Labels, Rows; "
+        "import sys, numpy as np; from thresher.rows import Labels, Rows; "
         "from thresher.features import Strength, chi_square; "
         "rows = Rows(np.array([0, 1]), np.array([0], np.int32), np.ones(1, np.float32), 1); "
         "Strength('tf-idf', normalize='l2').observe(rows).apply(rows); "

@@ -26,7 +26,10 @@ def assert_same_explanations(model, expected):
     texts = GOLDEN["unseen"][0], GOLDEN["unseen"][-1]
     for text, wanted in zip(texts, expected["explanations"], strict=True):
         explanation = model.explain(text, wanted["category"])
-        assert (explanation.chosen, explanation.threshold) == (wanted["chosen"], wanted["threshold"])
+        assert (explanation.chosen, explanation.threshold) == (
+            wanted["chosen"],
+            wanted["threshold"],
+        )
         assert [[s.feature, s.share] for s in explanation.shares] == wanted["shares"]
         assert [list(span) for span in explanation.spans[:6]] == wanted["spans"]
         assert explanation.rival == (wanted["rival"] and tuple(wanted["rival"]))

@@ -18,9 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from checks import CHECKS, documents, rows_of
 from thresher._kernels.online import winnow_epoch
-from thresher._rows import Labels, Rows
 from thresher.errors import ModelError, ParameterError
-from thresher.online import (
+from thresher.learners.online import (
     LEARNERS,
     ROMMA,
     BalancedWinnow,
@@ -32,6 +31,7 @@ from thresher.online import (
     SleepingExperts,
     extremal_features,
 )
+from thresher.rows import Labels, Rows
 
 VARIANTS = [
     *(learner() for learner in LEARNERS.values()),
@@ -100,8 +100,8 @@ def test_works_with_scikit_learns_tools():
 def test_the_engine_does_without_scikit_learn():
     code = (
         "import sys, numpy as np\n"
-        "from thresher.online import LEARNERS\n"
-        "from thresher._rows import Labels, Rows\n"
+        "from thresher.learners.online import LEARNERS\n"
+        "from thresher.rows import Labels, Rows\n"
         "rows = Rows(np.array([0, 1]), np.array([0], np.int32), np.ones(1, np.float32), 1)\n"
         "for learner in LEARNERS.values():\n"
         "    one = learner().start(1, 1, 1)\n"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from naive import online as naive
 from thresher._kernels import online as kernels
 from thresher._kernels.rows import has_duplicates
-from thresher._rows import Labels, Rows
-from thresher.online import LEARNERS, ROMMA, PassiveAggressive
+from thresher.learners.online import LEARNERS, ROMMA, PassiveAggressive
+from thresher.rows import Labels, Rows
 
 FEW = settings(max_examples=25, deadline=None)
 N_FEATURES, N_CATEGORIES = 7, 3

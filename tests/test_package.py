@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import thresher
-from thresher._rows import Labels, Rows
+from thresher.rows import Labels, Rows
 
 ROOT = Path(__file__).parents[1]
 

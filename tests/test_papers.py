@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from thresher._rows import Rows
 from thresher.errors import ParameterError
-from thresher.online import BalancedWinnow
+from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
 from thresher.papers._running import Problem, f1_percent, folds, one_category
 from thresher.papers.carvalho_cohen_2006 import published
@@ -36,6 +35,7 @@ from thresher.papers.dagan_karov_roth_1997.extensions import (
 from thresher.papers.dagan_karov_roth_1997.splits import Grid, choose, passes_of, split_task
 from thresher.papers.dagan_karov_roth_1997.tasks import Documents, Task, break_even, numbered
 from thresher.papers.learner_table import measure as measure_learner
+from thresher.rows import Rows
 
 
 def random_problem(n=120, n_features=30, seed=0):

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from thresher import Categorizer, DocumentError, ParameterError
-from thresher._rows import Labels
 from thresher.categorizer.counted import CountedDocuments
 from thresher.cli import app
 from thresher.corpora.standard_library import standard_library
-from thresher.evaluation.comparison import compare
-from thresher.evaluation.curves import feature_curve, learning_curve
 from thresher.evaluation.folds import hold_out, k_fold, stratified_k_fold
-from thresher.evaluation.progressive import progressive_validation
-from thresher.evaluation.protocols import cross_validate
-from thresher.online import PassiveAggressive
+from thresher.experiments.comparison import compare
+from thresher.experiments.curves import feature_curve, learning_curve
+from thresher.experiments.progressive import progressive_validation
+from thresher.experiments.protocols import cross_validate
+from thresher.learners.online import PassiveAggressive
+from thresher.rows import Labels
 
 FAST = PassiveAggressive(max_iter=2)
 
@@ -417,7 +417,7 @@ def test_compare_tunes_within_the_training_folds(library, data):
 
 
 def test_compare_takes_all_learners_by_default(data):
-    from thresher.online import LEARNERS
+    from thresher.learners.online import LEARNERS
 
     told = json.loads(run("compare", data, "--folds", 2, "--passes", 1, "--json"))
     assert list(told["learners"]) == list(LEARNERS)

@@ -8,7 +8,6 @@ from scipy import stats
 
 from naive import significance as naive
 from thresher._ranking import Positives
-from thresher._rows import Labels
 from thresher.errors import ParameterError
 from thresher.evaluation import evaluate
 from thresher.evaluation.significance import (
@@ -22,6 +21,7 @@ from thresher.evaluation.significance import (
     paired_t_test,
     read_measure,
 )
+from thresher.rows import Labels
 
 
 @pytest.mark.parametrize(

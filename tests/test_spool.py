@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from thresher._rows import Labels, Rows
-from thresher.spool import Spool, shuffled
+from thresher._spool import Spool, shuffled
+from thresher.rows import Labels, Rows
 
 
 def random_part(rng, n_rows, n_columns=50):
@@ -28,7 +28,7 @@ def as_dicts(rows):
 @pytest.fixture(params=["memory", "disk"])
 def filled(request, monkeypatch):
     """A spool of five parts, and the same documents as plain dicts and label lists."""
-    monkeypatch.setattr("thresher.spool.BLOCK_ENTRIES", 64)
+    monkeypatch.setattr("thresher._spool.BLOCK_ENTRIES", 64)
     rng = np.random.default_rng(7)
     parts = [random_part(rng, n) for n in (20, 1, 0, 33, 6)]
     spool = Spool(memory_limit=10**9 if request.param == "memory" else 200)
@@ -74,7 +74,7 @@ def test_map_replaces_rows_and_keeps_labels(filled):
 
 
 def test_a_document_longer_than_a_block_is_a_block_of_its_own(monkeypatch):
-    monkeypatch.setattr("thresher.spool.BLOCK_ENTRIES", 4)
+    monkeypatch.setattr("thresher._spool.BLOCK_ENTRIES", 4)
     spool = Spool(memory_limit=0)
     rows = Rows(np.array([0, 9, 10]), np.arange(10, dtype=np.int32), np.ones(10, np.float32), 10)
     spool.append(rows, Labels.from_lists([[0], []], 1))
@@ -87,7 +87,7 @@ def test_an_empty_spool_has_no_blocks():
 
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 1000])
 def test_a_shuffled_order_meets_every_document_once(n, monkeypatch):
-    monkeypatch.setattr("thresher.spool.GROUP", 256)
+    monkeypatch.setattr("thresher._spool.GROUP", 256)
     order = shuffled(n, np.random.default_rng(0))
     assert sorted(order) == list(range(n))
     again = shuffled(n, np.random.default_rng(0))
@@ -96,7 +96,7 @@ def test_a_shuffled_order_meets_every_document_once(n, monkeypatch):
 
 def test_a_shuffled_order_mixes_what_came_sorted(monkeypatch):
     """Each group holds documents from everywhere, though they are read in runs."""
-    monkeypatch.setattr("thresher.spool.GROUP", 1024)
+    monkeypatch.setattr("thresher._spool.GROUP", 1024)
     order = shuffled(16 * 1024, np.random.default_rng(0))
     for group in order.reshape(16, 1024):
         assert len(np.unique(group // 64)) == 16

@@ -9,14 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from thresher import Categorizer, Decisions, DocumentError, ModelError, ParameterError, spool
-from thresher._rows import Labels
 from thresher.categorizer import tuning
 from thresher.cli import app
 from thresher.corpora import load
 from thresher.corpora.standard_library import standard_library
 from thresher.evaluation import evaluate
 from thresher.evaluation.folds import stratified_k_fold
-from thresher.online import PassiveAggressive
+from thresher.learners.online import PassiveAggressive
+from thresher.rows import Labels
 
 
 @pytest.fixture(scope="module")

@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     from thresher.documents import Documents, read_documents
     from thresher.errors import DocumentError, ModelError, ParameterError, ThresherError
     from thresher.evaluation import Evaluation, evaluate
-    from thresher.evaluation.comparison import compare
-    from thresher.evaluation.curves import feature_curve, learning_curve
-    from thresher.evaluation.progressive import progressive_validation
-    from thresher.evaluation.protocols import cross_validate
     from thresher.evaluation.significance import bootstrap_intervals
+    from thresher.experiments.comparison import compare
+    from thresher.experiments.curves import feature_curve, learning_curve
+    from thresher.experiments.progressive import progressive_validation
+    from thresher.experiments.protocols import cross_validate
     from thresher.explanation import Explanation
     from thresher.features import Strength
-    from thresher.linguistics import Linguistics
-    from thresher.online import (
+    from thresher.learners.online import (
         LEARNERS,
         ROMMA,
         BalancedWinnow,
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         SleepingExperts,
         extremal_features,
     )
+    from thresher.linguistics import Linguistics
     from thresher.report import write_report
     from thresher.text import TextCounter, TextVectorizer
 
@@ -50,25 +50,25 @@ _HOMES = {
     "Evaluation": "evaluation",
     "evaluate": "evaluation",
     "Explanation": "explanation",
-    "compare": "evaluation.comparison",
-    "cross_validate": "evaluation.protocols",
-    "progressive_validation": "evaluation.progressive",
-    "learning_curve": "evaluation.curves",
-    "feature_curve": "evaluation.curves",
+    "compare": "experiments.comparison",
+    "cross_validate": "experiments.protocols",
+    "progressive_validation": "experiments.progressive",
+    "learning_curve": "experiments.curves",
+    "feature_curve": "experiments.curves",
     "bootstrap_intervals": "evaluation.significance",
     "write_report": "report",
-    "extremal_features": "online",
+    "extremal_features": "learners.online",
     "Strength": "features",
     "Linguistics": "linguistics",
-    "LEARNERS": "online",
-    "BalancedWinnow": "online",
-    "ModifiedBalancedWinnow": "online",
-    "PassiveAggressive": "online",
-    "Perceptron": "online",
-    "PositiveWinnow": "online",
-    "RegretWinnow": "online",
-    "ROMMA": "online",
-    "SleepingExperts": "online",
+    "LEARNERS": "learners.online",
+    "BalancedWinnow": "learners.online",
+    "ModifiedBalancedWinnow": "learners.online",
+    "PassiveAggressive": "learners.online",
+    "Perceptron": "learners.online",
+    "PositiveWinnow": "learners.online",
+    "RegretWinnow": "learners.online",
+    "ROMMA": "learners.online",
+    "SleepingExperts": "learners.online",
     "TextCounter": "text",
     "TextVectorizer": "text",
 }

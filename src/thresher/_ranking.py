@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._rows import Labels
 from thresher.errors import ParameterError
+from thresher.rows import Labels
 
 __all__ = ["CutPoints", "Positives", "Tie", "midpoint", "rankings"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher._rows import Rows
 from thresher.errors import ParameterError
+from thresher.rows import Rows
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

@@ -14,7 +14,7 @@ from thresher.documents import Columns
 from thresher.errors import ModelError, ParameterError
 from thresher.explanation import Explanation, explain
 from thresher.features import Strength
-from thresher.online import LEARNERS
+from thresher.learners.online import LEARNERS
 from thresher.storage import read_model, require_field, write_model
 from thresher.text import TextCounter
 

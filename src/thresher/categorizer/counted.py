@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
+from thresher._spool import Spool
 from thresher.categorizer.learning import Progress, no_progress
 from thresher.errors import DocumentError
-from thresher.spool import Spool
+from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
     from thresher.categorizer.categorizer import Categorizer

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
 from thresher.categorizer.learning import Learning, Progress, no_progress
 from thresher.categorizer.tuning import tune_decisions
 from thresher.documents import Batch
 from thresher.errors import DocumentError, ModelError
 from thresher.evaluation import Evaluation, evaluate
+from thresher.rows import Labels, Rows
 
 __all__ = ["Deciding"]
 

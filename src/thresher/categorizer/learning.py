@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
+from thresher._spool import Spool, shuffled
 from thresher.categorizer.options import Options
 from thresher.categorizer.tuning import Tuning, held_out_scores, tune_decisions
 from thresher.corpora import is_corpus_spec, load
@@ -18,8 +18,8 @@ from thresher.decisions import Decisions
 from thresher.documents import Batch, Columns, Documents, from_texts, read_documents
 from thresher.errors import DocumentError
 from thresher.features import SELECTIONS, select
-from thresher.online._learner import OnlineLearner
-from thresher.spool import Spool, shuffled
+from thresher.learners.online._learner import OnlineLearner
+from thresher.rows import Labels, Rows
 
 __all__ = ["Learning", "Progress", "documents_of", "no_progress"]
 

@@ -10,9 +10,9 @@ from thresher._estimator import check_choice, check_range
 from thresher.decisions import Objective
 from thresher.errors import ParameterError
 from thresher.features import SELECTIONS, Strength
+from thresher.learners.online import LEARNERS
+from thresher.learners.online._learner import OnlineLearner
 from thresher.linguistics import Linguistics
-from thresher.online import LEARNERS
-from thresher.online._learner import OnlineLearner
 from thresher.text import TextCounter
 
 __all__ = ["Options", "from_plain"]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher._rows import Labels
 from thresher.decisions import Decisions
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.folds import stratified_k_fold
+from thresher.rows import Labels
 
 if TYPE_CHECKING:
-    from thresher.online._learner import OnlineLearner
-    from thresher.spool import Spool
+    from thresher._spool import Spool
+    from thresher.learners.online._learner import OnlineLearner
 
 __all__ = ["Tuning", "held_out_scores", "tune_decisions"]
 

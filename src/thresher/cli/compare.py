@@ -12,7 +12,7 @@ from thresher.cli.train import make_learner
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
-    from thresher.evaluation.comparison import Comparison
+    from thresher.experiments.comparison import Comparison
 
 
 def register(app: typer.Typer) -> None:
@@ -86,8 +86,8 @@ def compare(
     The stars are those of a paired t-test over the folds: * for p <= 0.05, ** for p <= 0.01.
     """
     from thresher.categorizer import Categorizer
-    from thresher.evaluation.comparison import compare as compare_categorizers
-    from thresher.online import LEARNERS
+    from thresher.experiments.comparison import compare as compare_categorizers
+    from thresher.learners.online import LEARNERS
 
     options = _options(option or []) | {"seed": seed, "threads": threads, "tune_for": tune}
     categorizers = {}
@@ -136,7 +136,7 @@ def _show(found: Comparison, plot: str | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from thresher.evaluation.comparison import MEASURES
+    from thresher.experiments.comparison import MEASURES
 
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("learner", overflow="fold")  # so that long ones wrap, not the figures

@@ -215,7 +215,7 @@ def _learn(categorizer: Categorizer, documents: Documents, curve: bool) -> None:
 
 def make_learner(name: str, settings: list[str], passes: int | None) -> Any:
     """Build the learner that the command line names, with its parameters."""
-    from thresher.online import LEARNERS
+    from thresher.learners.online import LEARNERS
 
     if name not in LEARNERS:
         raise ParameterError(f"There is no learner {name!r}; choose from {', '.join(LEARNERS)}.")

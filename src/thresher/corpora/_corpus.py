@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
-    from thresher._rows import Rows
     from thresher.documents import Batch, Documents
     from thresher.documents.batch import Reading, Source
+    from thresher.rows import Rows
 
 __all__ = ["Corpus", "Split"]
 
@@ -184,7 +184,7 @@ class Corpus:
         """
         import numpy as np
 
-        from thresher._rows import Rows
+        from thresher.rows import Rows
 
         names = self.feature_names(split) if names is None else names
         column = {name: i for i, name in enumerate(names)}

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher._ranking import Positives
-from thresher._rows import Labels
 from thresher.decisions.thresholds import SHRINKAGE
 from thresher.errors import ModelError, ParameterError
+from thresher.rows import Labels
 from thresher.storage import require_field, require_tensor
 
 __all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from thresher._ranking import Positives
-from thresher._rows import Labels
 from thresher.decisions.calibration import Calibration
 from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_thresholds
 from thresher.errors import ModelError, ParameterError
+from thresher.rows import Labels
 from thresher.storage import require_field, require_tensor
 
 __all__ = ["Decisions"]

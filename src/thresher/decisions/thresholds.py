@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher._ranking import CutPoints, Positives, midpoint, rankings
-from thresher._rows import Labels
 from thresher.errors import ParameterError
+from thresher.rows import Labels
 
 __all__ = ["SHRINKAGE", "Objective", "learn_thresholds"]
 

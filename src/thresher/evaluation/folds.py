@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher._rows import Labels
 from thresher.errors import ParameterError
+from thresher.rows import Labels
 
 __all__ = ["Split", "hold_out", "k_fold", "stratified_k_fold", "stratified_order"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from thresher._ranking import CutPoints, Positives, Tie, midpoint, rankings
-from thresher._rows import Labels
 from thresher.errors import ParameterError
 from thresher.evaluation.contingency import Contingency, harmonic_mean, ratio
+from thresher.rows import Labels
 
 __all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]
 

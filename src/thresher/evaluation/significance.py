@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher._ranking import Positives
-from thresher._rows import Labels
 from thresher.errors import ParameterError
 from thresher.evaluation.contingency import Contingency, ratio
 from thresher.evaluation.measures import Evaluation, evaluate
+from thresher.rows import Labels
 
 __all__ = [
     "Interval",

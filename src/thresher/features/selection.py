@@ -9,8 +9,8 @@ from typing import Self
 import numpy as np
 
 from thresher._estimator import check_choice
-from thresher._rows import Labels, Rows
 from thresher.errors import ParameterError
+from thresher.rows import Labels, Rows
 
 __all__ = [
     "SELECTIONS",

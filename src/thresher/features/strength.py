@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from thresher._estimator import Estimator, check_choice
-from thresher._rows import Rows
 from thresher.errors import DocumentError, ModelError, ParameterError
+from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
+from thresher.rows import Labels, Rows
 
 __all__ = ["Problem", "f1_percent", "folds", "in_parallel", "one_category"]
 

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
 from thresher.corpora import load
 from thresher.evaluation import evaluate
 from thresher.features import Strength
-from thresher.online import LEARNERS
+from thresher.learners.online import LEARNERS
 from thresher.papers._paper import Item, Paper
 from thresher.papers._result import Cells, Table
 from thresher.papers._running import in_parallel
+from thresher.rows import Labels, Rows
 from thresher.text import TextCounter
 
 __all__ = ["PAPER", "learner_table"]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher._rows import Labels
 from thresher._version import __version__
 from thresher.decisions import Decisions, ReliabilityCurve, reliability_curve
 from thresher.errors import DocumentError, ParameterError
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.significance import Interval
 from thresher.report.worst import WorstErrors, WrongDecision
+from thresher.rows import Labels
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

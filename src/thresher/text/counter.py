@@ -11,8 +11,8 @@ import numpy as np
 
 from thresher._estimator import check_choice
 from thresher._kernels.text.counter import count
-from thresher._rows import Rows
 from thresher.errors import ModelError, ParameterError
+from thresher.rows import Rows
 from thresher.text.header import describe, parameters
 from thresher.text.ngrams import HashedNgrams, Ngrams
 from thresher.text.surface import Folding, Surface

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._rows import Rows
-from thresher.online._learner import OnlineLearner
+from thresher.learners.online._learner import OnlineLearner
 from thresher.papers._result import Curve, Figure
 from thresher.papers._running import Problem, f1_percent, folds, in_parallel, one_category
 from thresher.papers.carvalho_cohen_2006 import published
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, is_corrected, learner, scores_of
 from thresher.papers.carvalho_cohen_2006.problems import problem
 from thresher.papers.carvalho_cohen_2006.tables import NAME, batch_learner, quiet_solvers
+from thresher.rows import Rows
 
 __all__ = ["checkpoints", "figure_2", "figure_3", "figure_4", "learning_curves"]
 

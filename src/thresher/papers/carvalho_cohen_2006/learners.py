@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._rows import Rows
-from thresher.online import (
+from thresher.learners.online import (
     ROMMA,
     BalancedWinnow,
     ModifiedBalancedWinnow,
@@ -23,8 +22,9 @@ from thresher.online import (
     Perceptron,
     PositiveWinnow,
 )
-from thresher.online._learner import OnlineLearner
+from thresher.learners.online._learner import OnlineLearner
 from thresher.papers._running import Problem, f1_percent, folds, one_category
+from thresher.rows import Rows
 
 __all__ = ["Variant", "cross_validate", "learn_in_order", "learner", "scores_of"]
 

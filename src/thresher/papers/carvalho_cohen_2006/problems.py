@@ -18,10 +18,10 @@ from threading import Lock
 
 import numpy as np
 
-from thresher._rows import Rows
 from thresher.corpora import load
 from thresher.errors import ParameterError
 from thresher.papers._running import Problem
+from thresher.rows import Rows
 
 __all__ = ["problem"]
 

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from thresher._rows import Rows
 from thresher.features import chi_square, information_gain, select
-from thresher.online import extremal_features
-from thresher.online._learner import OnlineLearner
+from thresher.learners.online import extremal_features
+from thresher.learners.online._learner import OnlineLearner
 from thresher.papers._result import Curve, Figure
 from thresher.papers._running import Problem, folds, in_parallel, one_category
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, learn_in_order
 from thresher.papers.carvalho_cohen_2006.problems import problem
 from thresher.papers.carvalho_cohen_2006.tables import NAME
+from thresher.rows import Rows
 
 __all__ = ["errors_by_features", "figure_6", "figure_7", "figure_8"]
 

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher._rows import Rows
 from thresher.corpora import load
 from thresher.features import Strength
-from thresher.online import BalancedWinnow, Perceptron, PositiveWinnow
-from thresher.online._learner import OnlineLearner
+from thresher.learners.online import BalancedWinnow, Perceptron, PositiveWinnow
+from thresher.learners.online._learner import OnlineLearner
 from thresher.papers._result import Cells, Table
 from thresher.papers._running import in_parallel, one_category
 from thresher.papers.dagan_karov_roth_1997.tasks import (
@@ -25,6 +24,7 @@ from thresher.papers.dagan_karov_roth_1997.tasks import (
     nouns_and_verbs,
     numbered,
 )
+from thresher.rows import Rows
 
 __all__ = ["TABLE_1", "VERSIONS", "Version", "learn_and_score", "make_learner", "table_1"]
 

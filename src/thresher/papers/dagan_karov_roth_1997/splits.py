@@ -11,7 +11,7 @@ import numpy as np
 from thresher.corpora import load
 from thresher.evaluation import Evaluation, evaluate
 from thresher.features import Strength
-from thresher.online import BalancedWinnow
+from thresher.learners.online import BalancedWinnow
 from thresher.papers._result import Cells, Table
 from thresher.papers._running import in_parallel
 from thresher.papers.dagan_karov_roth_1997.tasks import (

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
 from thresher.evaluation import evaluate
 from thresher.linguistics import Linguistics
+from thresher.rows import Labels, Rows
 from thresher.text import TextCounter
 
 __all__ = ["Documents", "Task", "break_even", "frequent_only", "nouns_and_verbs", "numbered"]

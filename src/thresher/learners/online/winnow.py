@@ -9,10 +9,10 @@ import numpy as np
 
 from thresher._estimator import check_range
 from thresher.errors import ParameterError
-from thresher.online._classifier import OnlineClassifier
-from thresher.online._parameters import described
-from thresher.online._ranges import ThresholdRange
-from thresher.online._weights import AVERAGES
+from thresher.learners.online._classifier import OnlineClassifier
+from thresher.learners.online._parameters import described
+from thresher.learners.online._ranges import ThresholdRange
+from thresher.learners.online._weights import AVERAGES
 
 
 class Winnow(ThresholdRange, OnlineClassifier):
@@ -107,7 +107,7 @@ class PositiveWinnow(Winnow):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import PositiveWinnow
+    >>> from thresher.learners.online import PositiveWinnow
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = PositiveWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
@@ -189,7 +189,7 @@ class BalancedWinnow(Winnow):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import BalancedWinnow
+    >>> from thresher.learners.online import BalancedWinnow
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = BalancedWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
@@ -276,7 +276,7 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import ModifiedBalancedWinnow
+    >>> from thresher.learners.online import ModifiedBalancedWinnow
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = ModifiedBalancedWinnow(max_iter=10, shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.predict(X)

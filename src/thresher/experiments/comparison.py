@@ -12,7 +12,13 @@ import numpy as np
 
 from thresher.errors import ParameterError
 from thresher.evaluation._plots import COLOURS, new_figure, save_figure
-from thresher.evaluation.protocols import (
+from thresher.evaluation.significance import (
+    PairedTest,
+    macro_t_test,
+    micro_sign_test,
+    paired_t_test,
+)
+from thresher.experiments.protocols import (
     CrossValidation,
     count_once,
     gather,
@@ -21,12 +27,6 @@ from thresher.evaluation.protocols import (
     run_split,
     silent,
     told,
-)
-from thresher.evaluation.significance import (
-    PairedTest,
-    macro_t_test,
-    micro_sign_test,
-    paired_t_test,
 )
 
 if TYPE_CHECKING:

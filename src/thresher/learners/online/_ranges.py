@@ -7,7 +7,7 @@ from typing import Any
 
 from thresher._estimator import check_choice, check_range
 from thresher.errors import ParameterError
-from thresher.online._learner import OnlineLearner
+from thresher.learners.online._learner import OnlineLearner
 
 
 class ThresholdRange(OnlineLearner):

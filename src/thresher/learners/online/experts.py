@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thresher._estimator import check_range
-from thresher.online._classifier import OnlineClassifier
-from thresher.online._parameters import described
-from thresher.online._weights import AVERAGES
-from thresher.online.winnow import PositiveWinnow
+from thresher.learners.online._classifier import OnlineClassifier
+from thresher.learners.online._parameters import described
+from thresher.learners.online._weights import AVERAGES
+from thresher.learners.online.winnow import PositiveWinnow
 
 
 @described
@@ -55,7 +55,7 @@ class SleepingExperts(OnlineClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import SleepingExperts
+    >>> from thresher.learners.online import SleepingExperts
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = SleepingExperts(max_iter=1, shuffle=False).fit(X, [1, 1, 0, 0])
     >>> [round(float(score), 2) for score in learner.decision_function(X)]
@@ -162,7 +162,7 @@ class RegretWinnow(PositiveWinnow):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import RegretWinnow
+    >>> from thresher.learners.online import RegretWinnow
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = RegretWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from thresher._rows import Rows
 from thresher.errors import ModelError, ParameterError
-from thresher.online._weights import Weights
+from thresher.learners.online._weights import Weights
+from thresher.rows import Rows
 
 
 class Scorer(Weights):

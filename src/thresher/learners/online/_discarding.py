@@ -9,7 +9,7 @@ import numpy as np
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
-    from thresher.online._learner import OnlineLearner
+    from thresher.learners.online._learner import OnlineLearner
 
 
 def extremal_features(
@@ -42,7 +42,7 @@ def extremal_features(
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import PositiveWinnow, extremal_features
+    >>> from thresher.learners.online import PositiveWinnow, extremal_features
     >>> X = np.array([[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1], [0, 1, 0, 1]])
     >>> learner = PositiveWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> keep = extremal_features(learner, 2, extremal_share=0.5)

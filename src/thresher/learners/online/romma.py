@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thresher._estimator import check_choice
-from thresher._rows import Rows
-from thresher.online._classifier import OnlineClassifier
-from thresher.online._parameters import described
-from thresher.online._weights import AVERAGES
+from thresher.learners.online._classifier import OnlineClassifier
+from thresher.learners.online._parameters import described
+from thresher.learners.online._weights import AVERAGES
+from thresher.rows import Rows
 
 NO_MASK = np.empty((0, 0), bool)
 NO_DRIFT = np.empty((0, 0))
@@ -56,7 +56,7 @@ class ROMMA(OnlineClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import ROMMA
+    >>> from thresher.learners.online import ROMMA
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = ROMMA(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_

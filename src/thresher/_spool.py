@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
+from thresher.rows import Labels, Rows
 
 __all__ = ["Spool", "shuffled"]
 

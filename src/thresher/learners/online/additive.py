@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from thresher._estimator import check_choice, check_range
-from thresher.online._classifier import OnlineClassifier
-from thresher.online._parameters import described
-from thresher.online._ranges import ThresholdRange
-from thresher.online._weights import AVERAGES
+from thresher.learners.online._classifier import OnlineClassifier
+from thresher.learners.online._parameters import described
+from thresher.learners.online._ranges import ThresholdRange
+from thresher.learners.online._weights import AVERAGES
 
 NO_MASK = np.empty((0, 0), bool)
 NO_DRIFT = np.empty((0, 0))
@@ -90,7 +90,7 @@ class Perceptron(ThresholdRange, Additive):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import Perceptron
+    >>> from thresher.learners.online import Perceptron
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = Perceptron(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
@@ -197,7 +197,7 @@ class PassiveAggressive(Additive):
     Examples
     --------
     >>> import numpy as np
-    >>> from thresher.online import PassiveAggressive
+    >>> from thresher.learners.online import PassiveAggressive
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = PassiveAggressive(max_iter=1, shuffle=False).fit(X, [1, 1, 0, 0])
     >>> [round(float(score), 2) for score in learner.decision_function(X)]

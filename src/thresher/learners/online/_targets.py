@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._rows import Labels
+from thresher.rows import Labels
 
 
 class Found(NamedTuple):

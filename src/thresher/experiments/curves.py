@@ -13,7 +13,8 @@ from thresher.errors import ParameterError
 from thresher.evaluation._plots import COLOURS, new_figure, save_figure
 from thresher.evaluation.folds import Split
 from thresher.evaluation.measures import evaluate
-from thresher.evaluation.protocols import (
+from thresher.evaluation.significance import read_measure
+from thresher.experiments.protocols import (
     count_once,
     in_parallel,
     make_splits,
@@ -22,7 +23,6 @@ from thresher.evaluation.protocols import (
     summary,
     told,
 )
-from thresher.evaluation.significance import read_measure
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from thresher._rows import Labels
 from thresher.errors import ParameterError
 from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.evaluation.significance import read_measure
+from thresher.rows import Labels
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

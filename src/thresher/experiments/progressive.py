@@ -12,7 +12,7 @@ import numpy as np
 from thresher.errors import DocumentError, ParameterError
 from thresher.evaluation._plots import COLOURS, new_figure, save_figure
 from thresher.evaluation.contingency import ratio
-from thresher.evaluation.protocols import silent
+from thresher.experiments.protocols import silent
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

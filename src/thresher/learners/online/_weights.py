@@ -8,7 +8,7 @@ import numpy as np
 
 from thresher._estimator import Estimator, check_choice, check_range
 from thresher.errors import ModelError
-from thresher.online._arrays import check_tensor, grown, jsonable
+from thresher.learners.online._arrays import check_tensor, grown, jsonable
 
 AVERAGES = (None, "successes", "examples")  # the position is the kernel's code
 

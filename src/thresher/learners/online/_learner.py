@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
 from thresher.errors import ModelError, ParameterError
-from thresher.online._arrays import checked_order, checked_sample_weight
-from thresher.online._discarding import extremal_mask
-from thresher.online._scoring import Scorer, in_blocks
+from thresher.learners.online._arrays import checked_order, checked_sample_weight
+from thresher.learners.online._discarding import extremal_mask
+from thresher.learners.online._scoring import Scorer, in_blocks
+from thresher.rows import Labels, Rows
 
 PRUNE_EVERY = 1000  # documents between two prunings to the feature budget
 

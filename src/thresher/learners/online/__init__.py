@@ -1,11 +1,11 @@
 """The mistake-driven learners: all categories in one pass, only mistaken ones corrected."""
 
-from thresher.online._discarding import extremal_features
-from thresher.online._learner import OnlineLearner
-from thresher.online.additive import PassiveAggressive, Perceptron
-from thresher.online.experts import RegretWinnow, SleepingExperts
-from thresher.online.romma import ROMMA
-from thresher.online.winnow import BalancedWinnow, ModifiedBalancedWinnow, PositiveWinnow
+from thresher.learners.online._discarding import extremal_features
+from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online.additive import PassiveAggressive, Perceptron
+from thresher.learners.online.experts import RegretWinnow, SleepingExperts
+from thresher.learners.online.romma import ROMMA
+from thresher.learners.online.winnow import BalancedWinnow, ModifiedBalancedWinnow, PositiveWinnow
 
 __all__ = [
     "LEARNERS",

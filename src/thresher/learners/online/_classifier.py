@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._rows import Labels, Rows
 from thresher.errors import ParameterError
-from thresher.online._arrays import checked_sample_weight
-from thresher.online._learner import OnlineLearner
-from thresher.online._targets import Targets, read_targets
+from thresher.learners.online._arrays import checked_sample_weight
+from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online._targets import Targets, read_targets
+from thresher.rows import Labels, Rows
 
 
 class OnlineClassifier(OnlineLearner):

@@ -1,0 +1,1 @@
+"""What trains in order to measure: protocols, comparisons, curves of learning, streams."""

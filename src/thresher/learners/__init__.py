@@ -1,0 +1,1 @@
+"""What learns: from strengths and labels to one score per category."""
