@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from thresher import Categorizer, Decisions, DocumentError, ModelError, ParameterError, spool
+from thresher import Categorizer, Decisions, DocumentError, ModelError, ParameterError
+from thresher import _spool as spool
 from thresher.categorizer import tuning
 from thresher.cli import app
 from thresher.corpora import load
