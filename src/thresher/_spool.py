@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from thresher.rows import Labels, Rows
+from thresher.rows import Labels, Rows, joined
 
 __all__ = ["Spool", "shuffled"]
 
@@ -46,7 +46,8 @@ class Spool:
 
     def _empty(self) -> None:
         self._parts: list[Rows] = []
-        self._lengths: list[np.ndarray] = []
+        self._lengths: list[np.ndarray] = []  # entries of each document
+        self._tokens: list[np.ndarray | None] = []  # `Rows.lengths` of each part
         self._file: int | None = None
         self.n_entries = 0
         self.n_columns = 0
@@ -78,6 +79,7 @@ class Spool:
 
     def _append_rows(self, rows: Rows) -> None:
         self._lengths.append(np.diff(rows.indptr))
+        self._tokens.append(rows.lengths)
         self.n_entries += len(rows.indices)
         self.n_columns = max(self.n_columns, rows.n_columns)
         if self._file is not None:
@@ -100,6 +102,10 @@ class Spool:
     def relabel(self, labels: Labels) -> None:
         """Replace the labels of all documents."""
         self._labels = [labels]
+
+    def entry_counts(self) -> np.ndarray:
+        """Return how many entries each document has."""
+        return np.concatenate([np.zeros(0, np.int64), *self._lengths])
 
     def map(self, function: Callable[[Rows], Rows]) -> None:
         """Replace all rows by what `function` makes of them, block by block."""
@@ -126,7 +132,7 @@ class Spool:
                 self._parts = [Rows.concatenate(self._parts)]
             yield self._parts[0], labels, order
             return
-        lengths = np.concatenate(self._lengths)
+        lengths, tokens = np.concatenate(self._lengths), joined(self._tokens)
         starts = np.concatenate([[0], np.cumsum(lengths)])
         order = np.arange(len(lengths)) if order is None else order
         ends = np.cumsum(lengths[order])
@@ -136,6 +142,8 @@ class Spool:
             last = max(first + 1, int(np.searchsorted(ends, filled + BLOCK_ENTRIES, "right")))
             chosen = order[first:last]
             rows = _read(self._file, starts[chosen], lengths[chosen], self.n_columns)
+            if tokens is not None:
+                rows = rows._replace(lengths=tokens[chosen])
             yield rows, labels.take(chosen), None
             first = last
 

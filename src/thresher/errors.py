@@ -1,6 +1,13 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
-__all__ = ["DocumentError", "ModelError", "ParameterError", "ThresherError"]
+__all__ = [
+    "DocumentError",
+    "MissingExtra",
+    "ModelError",
+    "ParameterError",
+    "ThresherError",
+    "missing_extra",
+]
 
 
 class ThresherError(Exception):
@@ -17,3 +24,26 @@ class ModelError(ThresherError, ValueError):
 
 class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
+
+
+class MissingExtra(ThresherError, ImportError):
+    """What was asked for needs a package that the base installation does without."""
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
+    """Return the error that says which extra to install.
+
+    Parameters
+    ----------
+    package, extra : str
+        What is missing, and the extra of Thresher that brings it.
+    purpose : str
+        What needs it, as the plural subject of the sentence: "Lemmas".
+
+    Examples
+    --------
+    >>> raise missing_extra("simplemma", "lemmas", "Lemmas")
+    Traceback (most recent call last):
+    thresher.errors.MissingExtra: Lemmas need simplemma: pip install 'thresher[lemmas]'.
+    """
+    return MissingExtra(f"{purpose} need {package}: pip install 'thresher[{extra}]'.")

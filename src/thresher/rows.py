@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thresher.errors import missing_extra
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -17,12 +19,32 @@ class Rows(NamedTuple):
     """Documents as compressed sparse rows: counts after `text`, strengths after `features`.
 
     A column stands at most once in a row; columns within a row are in any order.
+
+    Attributes
+    ----------
+    indptr : array of int64
+        Where each document starts and ends; one more than there are documents.
+    indices : array of int32
+        Columns.
+    values : array of float32
+        What stands in them.
+    n_columns : int
+        How many columns there are.
+    lengths : array of int64 or None
+        How many tokens each document has, those without a column included, where that is known.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3, np.float32), 3)
+    >>> rows.n_rows, rows.take(np.array([1])).indices.tolist()
+    (2, [1])
     """
 
-    indptr: np.ndarray  # int64, one more than there are documents
-    indices: np.ndarray  # int32, columns
-    values: np.ndarray  # float32
+    indptr: np.ndarray
+    indices: np.ndarray
+    values: np.ndarray
     n_columns: int
+    lengths: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -31,7 +53,8 @@ class Rows(NamedTuple):
     def take(self, order: np.ndarray) -> Rows:
         """Return the rows of `order`, in that order."""
         indptr, places = _gather(self.indptr, order)
-        return Rows(indptr, self.indices[places], self.values[places], self.n_columns)
+        lengths = None if self.lengths is None else self.lengths[order]
+        return Rows(indptr, self.indices[places], self.values[places], self.n_columns, lengths)
 
     def keep(self, kept: np.ndarray, renumber: bool = True) -> Rows:
         """Return the rows with only the columns that are `kept`, numbered anew or as before."""
@@ -41,7 +64,7 @@ class Rows(NamedTuple):
         if renumber:
             indices = (np.cumsum(kept, dtype=np.int32) - 1)[indices].astype(np.int32, copy=False)
         width = int(np.count_nonzero(kept)) if renumber else self.n_columns
-        return Rows(ends[self.indptr], indices, self.values[inside], width)
+        return Rows(ends[self.indptr], indices, self.values[inside], width, self.lengths)
 
     @staticmethod
     def concatenate(parts: Sequence[Rows]) -> Rows:
@@ -51,12 +74,15 @@ class Rows(NamedTuple):
             np.concatenate([part.indices for part in parts]),
             np.concatenate([part.values for part in parts]),
             max(part.n_columns for part in parts),
+            joined([part.lengths for part in parts]),
         )
 
     def to_scipy(self) -> csr_array:
         """Return the rows as a scipy array, which must be installed."""
-        from scipy.sparse import csr_array
-
+        try:
+            from scipy.sparse import csr_array
+        except ImportError:
+            raise missing_extra("scipy", "scikit-learn", "Matrices of scipy") from None
         shape = (self.n_rows, self.n_columns)
         narrow = self.indptr[-1] < 2**31  # many solvers take only int32, and scipy mixes nothing
         indptr = self.indptr.astype(np.int32 if narrow else np.int64)
@@ -66,11 +92,30 @@ class Rows(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Which categories each document carries, as compressed sparse rows of category numbers."""
+    """Which categories each document carries, as compressed sparse rows of category numbers.
 
-    indptr: np.ndarray  # int64
-    indices: np.ndarray  # int32
+    Attributes
+    ----------
+    indptr : array of int64
+        Where each document's categories start and end.
+    indices : array of int32
+        Category numbers.
+    n_categories : int
+        How many categories there are.
+    weights : array of float64 or None
+        How much each document counts; None where each counts once.
+
+    Examples
+    --------
+    >>> Labels.from_lists([[0, 2], []], 3).to_dense().astype(int)
+    array([[1, 0, 1],
+           [0, 0, 0]])
+    """
+
+    indptr: np.ndarray
+    indices: np.ndarray
     n_categories: int
+    weights: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -79,7 +124,8 @@ class Labels(NamedTuple):
     def take(self, order: np.ndarray) -> Labels:
         """Return the labels of the documents of `order`, in that order."""
         indptr, places = _gather(self.indptr, order)
-        return Labels(indptr, self.indices[places], self.n_categories)
+        weights = None if self.weights is None else self.weights[order]
+        return Labels(indptr, self.indices[places], self.n_categories, weights)
 
     @staticmethod
     def concatenate(parts: Sequence[Labels]) -> Labels:
@@ -88,6 +134,7 @@ class Labels(NamedTuple):
             _stack_indptr([part.indptr for part in parts]),
             np.concatenate([part.indices for part in parts]),
             max(part.n_categories for part in parts),
+            joined([part.weights for part in parts]),
         )
 
     @staticmethod
@@ -113,6 +160,12 @@ def _gather(indptr: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarr
     np.cumsum(lengths, out=taken[1:])
     places = np.arange(taken[-1]) + np.repeat(starts - taken[:-1], lengths)
     return taken, places
+
+
+def joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Concatenate what is known of every part, or of none."""
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
 
 
 def _stack_indptr(parts: Sequence[np.ndarray]) -> np.ndarray:

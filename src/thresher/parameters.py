@@ -1,0 +1,444 @@
+"""Parameters, declared once: their defaults, bounds and words, for constructor, checks and docs.
+
+A class that takes parameters says so in its body,
+
+    class Ridge(Estimator):
+        penalty: float = parameter(1.0, Number(0, open_low=True), "How much large weights cost.")
+
+and has with that a constructor, `get_params`, `set_params`, a check of every value and the section
+"Parameters" of its documentation. The command line and the model file read them from there too.
+A subclass takes over what its bases declare, gives another `default`, or fixes a value by a plain
+attribute, which is then no parameter any more.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self, dataclass_transform
+
+import numpy as np
+
+from thresher.errors import ParameterError
+
+__all__ = [
+    "Choice",
+    "Estimator",
+    "Flag",
+    "Kind",
+    "Number",
+    "Pair",
+    "Parameter",
+    "Share",
+    "Some",
+    "Text",
+    "Whole",
+    "default",
+    "parameter",
+]
+
+LARGEST = 1e6  # a parameter beyond it is a slip, and a weight of its size might not be finite
+
+
+# What a value may be ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a parameter may be; `Kind` itself leaves everything to whoever uses the value.
+
+    Attributes
+    ----------
+    name : str
+        The type, in the words of the documentation.
+    optional : bool
+        Whether None may stand there.
+    """
+
+    name: ClassVar[str] = "object"
+    optional: bool = field(default=False, kw_only=True)
+
+    def allows(self, value: Any) -> bool:
+        """Tell whether a value other than None is within the bounds."""
+        return True
+
+    def bounds(self) -> str:
+        """Say what a value must be, to follow "it must be"."""
+        return self.name
+
+    def describe(self) -> str:
+        """Name the type, in the manner of NumPy's docstrings."""
+        return f"{self.name} or None" if self.optional else self.name
+
+    def parse(self, text: str) -> Any:
+        """Read a value from the command line."""
+        return text
+
+    def problem(self, value: Any) -> str | None:
+        """Say what the value must be, or nothing where it is that."""
+        if (value is None and self.optional) or (value is not None and self.allows(value)):
+            return None
+        return self.bounds() + (" or None" if self.optional else "")
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A finite number from `low` to `high`."""
+
+    low: float = -LARGEST
+    high: float = LARGEST
+    open_low: bool = False
+    name: ClassVar[str] = "float"
+
+    def allows(self, value: Any) -> bool:
+        if isinstance(value, bool | np.bool_) or not isinstance(
+            value, int | float | np.integer | np.floating
+        ):
+            return False
+        above = self.low < value if self.open_low else self.low <= value
+        return bool(above and value <= self.high and math.isfinite(value))
+
+    def bounds(self) -> str:
+        least = f"above {self.low:g}" if self.open_low else f"at least {self.low:g}"
+        least = "" if self.low == -LARGEST else least
+        most = "" if self.high == LARGEST else f"at most {self.high:g}"
+        return " and ".join(filter(None, (least, most))) or f"a number up to ±{LARGEST:,.0f}"
+
+    def parse(self, text: str) -> Any:
+        return float(text)
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """A whole number from `low` to `high`."""
+
+    low: int = 0
+    high: int = 2**31 - 1
+    name: ClassVar[str] = "int"
+
+    def allows(self, value: Any) -> bool:
+        return is_whole(value) and self.low <= value <= self.high
+
+    def bounds(self) -> str:
+        up_to = "" if self.high == 2**31 - 1 else f" to {self.high}"
+        return f"a whole number from {self.low}{up_to}"
+
+    def parse(self, text: str) -> Any:
+        return int(text)
+
+
+@dataclass(frozen=True)
+class Share(Kind):
+    """A number of documents, or a share of them as a float from 0.0 to 1.0."""
+
+    name: ClassVar[str] = "int or float"
+
+    def allows(self, value: Any) -> bool:
+        if isinstance(value, float | np.floating):
+            return bool(0.0 <= value <= 1.0)
+        return is_whole(value) and 0 <= value < 2**31
+
+    def bounds(self) -> str:
+        return "a number of documents, such as 2, or a share of them from 0.0 to 1.0"
+
+    def parse(self, text: str) -> Any:
+        return int(text) if text.isdigit() else float(text)
+
+
+@dataclass(frozen=True)
+class Pair(Kind):
+    """Two whole numbers, the least and the greatest."""
+
+    low: int = 1
+    high: int = 64
+    name: ClassVar[str] = "(int, int)"
+
+    def allows(self, value: Any) -> bool:
+        right = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_whole, value))
+        return right and bool(self.low <= value[0] <= value[1] <= self.high)
+
+    def bounds(self) -> str:
+        return (
+            f"two whole numbers from {self.low} to {self.high}, the least and the greatest, such "
+            "as (1, 2)"
+        )
+
+    def parse(self, text: str) -> Any:
+        least, _, greatest = text.partition("-")
+        return int(least), int(greatest or least)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of some values."""
+
+    choices: tuple[Any, ...] = ()
+    name: ClassVar[str] = "str"
+
+    def allows(self, value: Any) -> bool:
+        return any(value is choice or value == choice for choice in self.choices)
+
+    def bounds(self) -> str:
+        return f"one of {', '.join(map(repr, self.choices))}"
+
+    def problem(self, value: Any) -> str | None:
+        return None if self.allows(value) else self.bounds()
+
+    def describe(self) -> str:
+        return "{" + ", ".join(repr(choice).replace("'", '"') for choice in self.choices) + "}"
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """True or False."""
+
+    name: ClassVar[str] = "bool"
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+    def bounds(self) -> str:
+        return "True or False"
+
+
+@dataclass(frozen=True)
+class Text(Kind):
+    """A string."""
+
+    name: ClassVar[str] = "str"
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+
+@dataclass(frozen=True)
+class Some(Kind):
+    """What a function does not refuse: it returns what a value must be, None if it is that."""
+
+    words: str
+    refuse: Callable[[Any], str | None] = lambda value: None
+    read: Callable[[str], Any] = str
+
+    def describe(self) -> str:
+        return f"{self.words} or None" if self.optional else self.words
+
+    def problem(self, value: Any) -> str | None:
+        return None if value is None and self.optional else self.refuse(value)
+
+    def parse(self, text: str) -> Any:
+        return self.read(text)
+
+
+# Declaring ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter as a class declares it; made by `parameter` and `default`."""
+
+    value: Any
+    kind: Kind | None = None  # None where only the default is new
+    words: str = ""
+    kw_only: bool = True
+    flag: str | None = None
+    panel: str | None = None
+
+
+def parameter(
+    default: Any,
+    kind: Kind,
+    words: str,
+    *,
+    kw_only: bool = True,
+    flag: str | None = None,
+    panel: str | None = None,
+) -> Any:
+    """Declare a parameter of an `Estimator`.
+
+    Parameters
+    ----------
+    default : object
+        Its value unless another is given.
+    kind : Kind
+        What it may be.
+    words : str
+        What it does, for the documentation; the default is added.
+    kw_only : bool, default=True
+        Whether it can be given by name only.
+    flag, panel : str, optional
+        Its name on the command line, "--seed" say, and the heading it stands under.
+    """
+    return Parameter(default, kind, inspect.cleandoc(words), kw_only, flag, panel)
+
+
+def default(value: Any) -> Any:
+    """Give a parameter that a base declares another default."""
+    return Parameter(value)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter, default))
+class Estimator:
+    """Parameters as constructor arguments, stored under their own names and nothing else.
+
+    scikit-learn's `clone`, `Pipeline` and `GridSearchCV` ask no more of an estimator than this and
+    `__sklearn_tags__`, which a subclass fills in; that method alone imports scikit-learn.
+
+    Examples
+    --------
+    >>> class Ridge(Estimator):
+    ...     penalty: float = parameter(1.0, Number(0), "How much large weights cost.")
+    >>> Ridge(penalty=2.5).get_params()
+    {'penalty': 2.5}
+    """
+
+    parameters: ClassVar[dict[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        inherited: dict[str, Parameter] = {}
+        for base in reversed(cls.__mro__[1:]):
+            inherited |= base.__dict__.get("parameters", {})
+        declared = {n: v for n, v in cls.__dict__.items() if isinstance(v, Parameter)}
+        for name, one in declared.items():
+            inherited[name] = replace(inherited[name], value=one.value) if one.kind is None else one
+            delattr(cls, name)
+        fixed = {name for name in inherited if name in cls.__dict__}
+        for base in cls.__mro__[1:]:
+            fixed |= {n for n in inherited if n in base.__dict__ and n not in declared}
+        cls.parameters = {name: one for name, one in inherited.items() if name not in fixed}
+        if "__init__" not in cls.__dict__:
+            cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
+        if cls.__doc__ is not None:  # python -OO strips docstrings
+            cls.__doc__ = _documented(cls.__doc__, cls.parameters)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, those of nested estimators as `outer__inner`."""
+        values: dict[str, Any] = {}
+        for name in self.parameters:
+            value = values[name] = getattr(self, name)
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                values |= {f"{name}__{k}": v for k, v in value.get_params().items()}
+        return values
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of nested estimators as `outer__inner`."""
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if name not in self.parameters:
+                raise ParameterError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}: "
+                    f"it takes {', '.join(self.parameters)}."
+                )
+            if inner:
+                getattr(self, name).set_params(**{inner: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def check_parameters(self) -> None:
+        """Raise a sentence for the first parameter that is out of its bounds."""
+        for name, one in self.parameters.items():
+            value = getattr(self, name)
+            problem = one.kind.problem(value) if one.kind else None
+            if problem:
+                raise ParameterError(
+                    f"{type(self).__name__}: {name} is {value!r}; it must be {problem}."
+                )
+
+    def plain_params(self) -> dict[str, Any]:
+        """Return the parameters as JSON can hold them."""
+        return {
+            name: plain(type(self).__name__, name, getattr(self, name)) for name in self.parameters
+        }
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={getattr(self, name)!r}"
+            for name, one in self.parameters.items()
+            if repr(getattr(self, name)) != repr(one.value)
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _constructor(parameters: dict[str, Parameter]) -> Callable[..., None]:
+    """Return an `__init__` that stores its arguments and then calls `__post_init__`, if any."""
+    by_place, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    ordered = sorted(parameters.items(), key=lambda item: item[1].kw_only)
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", by_place),
+            *(
+                inspect.Parameter(name, by_name if one.kw_only else by_place, default=one.value)
+                for name, one in ordered
+            ),
+        ]
+    )
+
+    def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
+        values = signature.bind(self, *args, **kwargs)
+        values.apply_defaults()
+        for name, value in values.arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+        if hasattr(self, "__post_init__"):
+            self.__post_init__()
+
+    initialize.__name__, initialize.__qualname__ = "__init__", "Estimator.__init__"
+    initialize.__signature__ = signature  # type: ignore[attr-defined]
+    return initialize
+
+
+SECTIONS = ("Attributes", "Raises", "See Also", "Notes", "References", "Examples")
+
+
+def _documented(doc: str, parameters: dict[str, Parameter]) -> str:
+    """Put the section "Parameters" before the first other section of a docstring."""
+    doc = inspect.cleandoc(doc)
+    if not parameters or "\nParameters\n---" in doc:
+        return doc
+    entries = []
+    for name, one in parameters.items():
+        shown = repr(one.value).replace("'", '"')
+        kind = one.kind.describe() if one.kind else "object"
+        entries.append(f"{name} : {kind}, default={shown}\n{textwrap.indent(one.words, '    ')}")
+    section = "\n".join(["Parameters", "----------", *entries])
+    places = [doc.find(f"\n{title}\n---") for title in SECTIONS]
+    place = min((one for one in places if one >= 0), default=len(doc))
+    return f"{doc[:place].rstrip()}\n\n{section}\n{doc[place:]}"
+
+
+def plain(owner: str, name: str, value: Any) -> Any:
+    """Return a value as JSON can hold it, or say that a model file cannot."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
+    if isinstance(value, tuple | list):
+        return [plain(owner, name, one) for one in value]
+    if isinstance(value, dict):
+        return {str(key): plain(owner, name, one) for key, one in value.items()}
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise ParameterError(
+        f"{owner}: {name} is {value!r}, which a model file cannot hold; "
+        "give a number, a name or a list."
+    )
+
+
+def from_plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters from a model file as a constructor takes them: its lists as tuples."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number, which True and False are not meant to be."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def names_of(values: Iterable[str]) -> str:
+    """Return names for a sentence: at most twenty, and whether there are more."""
+    names = list(values)
+    return ", ".join(names[:20]) + (" and more" if len(names) > 20 else "")
