@@ -26,7 +26,7 @@ class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
 
 
-class MissingExtra(ThresherError, ImportError):
+class MissingExtra(ThresherError, ImportError):  # noqa: N818
     """What was asked for needs a package that the base installation does without."""
 
 
