@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thresher._estimator import Estimator, check_choice
+from thresher._arrays import reserved
 from thresher.errors import DocumentError, ModelError, ParameterError
+from thresher.parameters import Choice, Estimator, Flag, parameter
 from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Strength"]
 
 KINDS = ("binary", "frequency", "sqrt", "log", "tf-idf", "book")
-_NORMS = (None, "sum", "l1", "l2")
 _FREQUENCIES = "document_frequencies"
 
 
@@ -45,25 +46,12 @@ class Strength(Estimator):
     transformer (`fit`, `transform`) it takes scipy sparse or dense counts, and gives sparse
     strengths in single precision.
 
-    Parameters
-    ----------
-    kind : str
-        One of the kinds above. Default "binary".
-    normalize : {None, "sum", "l1", "l2"}
-        How the strengths of each document are scaled: so that they sum to one ("sum", the
-        normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares
-        do ("l2"). Default None: not at all.
-    smooth_idf : bool
-        Count one more document that has every feature, for "tf-idf". Default True.
-    sublinear_tf : bool
-        Use 1 + ln tf instead of tf, for "tf-idf". Default False.
-
     Examples
     --------
     >>> rows = Rows(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 4], np.float32), 2)
     >>> Strength("sqrt", normalize="sum").apply(rows).values.round(3)
     array([0.333, 0.667], dtype=float32)
-    >>> Strength("book").apply(rows, lengths=np.array([100])).values
+    >>> Strength("book").apply(rows._replace(lengths=np.array([100]))).values
     array([2., 4.], dtype=float32)
     >>> from scipy.sparse import csr_array
     >>> counts = csr_array([[3, 0, 1], [2, 0, 0], [3, 0, 0]])
@@ -71,23 +59,30 @@ class Strength(Estimator):
     array([0.871, 0.   , 0.491], dtype=float32)
     """
 
-    # What observing has learned; an estimator's __init__ only stores its parameters.
-    _n_documents: int = 0
-    _frequencies: np.ndarray = np.zeros(0, np.int64)
-    _idf: np.ndarray | None = None
+    kind: str = parameter(
+        default="binary", kind=Choice(KINDS), words="One of the kinds above.", kw_only=False
+    )
+    normalize: str | None = parameter(
+        default=None,
+        kind=Choice((None, "sum", "l1", "l2")),
+        words="""
+        How the strengths of each document are scaled: so that they sum to one ("sum", the
+        normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares
+        do ("l2"); None: not at all.""",
+    )
+    smooth_idf: bool = parameter(
+        default=True,
+        kind=Flag(),
+        words='Count one more document that has every feature, for "tf-idf".',
+    )
+    sublinear_tf: bool = parameter(
+        default=False, kind=Flag(), words='Use 1 + ln tf instead of tf, for "tf-idf".'
+    )
 
-    def __init__(
-        self,
-        kind: str = "binary",
-        *,
-        normalize: str | None = None,
-        smooth_idf: bool = True,
-        sublinear_tf: bool = False,
-    ) -> None:
-        self.kind = kind
-        self.normalize = normalize
-        self.smooth_idf = smooth_idf
-        self.sublinear_tf = sublinear_tf
+    # What observing has learned; an estimator's __init__ only stores its parameters.
+    _n_documents = 0
+    _n_columns = 0  # how many of the frequencies count; the rest is room
+    _frequencies = np.zeros(0, np.int64)
 
     # ------------------------------------------------------------------ streams of rows
 
@@ -99,34 +94,57 @@ class Strength(Estimator):
         rows : Rows
             Counts; there may be more columns than before.
         """
-        self._check_parameters()
+        self.check_parameters()
         if self.kind != "tf-idf":
             return self
         present = rows.indices if rows.values.all() else rows.indices[rows.values != 0]
-        n_columns = max(rows.n_columns, len(self._frequencies))
-        frequencies = np.bincount(present, minlength=n_columns).astype(np.int64, copy=False)
-        frequencies[: len(self._frequencies)] += self._frequencies
-        self._frequencies = frequencies
+        n_columns = max(rows.n_columns, self._n_columns)
+        frequencies = reserved(self._frequencies, n_columns)
+        if len(present) < n_columns:  # few documents must not cost a walk over all features
+            np.add.at(frequencies, present, 1)
+        else:
+            frequencies[:n_columns] += np.bincount(present, minlength=n_columns)
+        self._frequencies, self._n_columns = frequencies, n_columns
         self._n_documents += rows.n_rows
-        self._idf = None
         return self
 
-    def apply(self, rows: Rows, lengths: np.ndarray | None = None) -> Rows:
+    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
+        """Return a function that forgets what is observed from now on.
+
+        Parameters
+        ----------
+        columns : array of int
+            All features that will be observed until then.
+        """
+        n_documents, n_columns = self._n_documents, self._n_columns
+        known = columns[columns < n_columns]
+        before = self._frequencies[known]
+
+        def restore() -> None:
+            self._frequencies[n_columns : self._n_columns] = 0
+            self._frequencies[known] = before
+            self._n_documents, self._n_columns = n_documents, n_columns
+
+        return restore
+
+    def apply(self, rows: Rows, factors: np.ndarray | None = None) -> Rows:
         """Return the strengths in place of the counts; the rows' structure is shared.
 
         Parameters
         ----------
         rows : Rows
-            Counts.
-        lengths : array of numbers, optional
-            The number of tokens of each document, those of no feature included, for "book".
-            Default: the sum of its counts.
+            Counts. "book" takes the number of tokens of each document from their `lengths`, or
+            else the sum of its counts.
+        factors : array, one for each column, optional
+            What strengths are multiplied by before they are normalised.
         """
-        self._check_parameters()
+        self.check_parameters()
         if not len(rows.values):
             return rows
         self._check_counts(rows)
-        strengths = self._weigh(rows, lengths)
+        strengths = self._weigh(rows)
+        if factors is not None:
+            strengths = strengths * factors[rows.indices]
         if self.normalize is not None:
             strengths = _normalised(strengths, rows.indptr, squared=self.normalize == "l2")
         return rows._replace(values=strengths)
@@ -139,26 +157,20 @@ class Strength(Estimator):
         keep : array of bool
             Which features to keep, one entry for each.
         """
-        missing = len(keep) - len(self._frequencies)
-        if missing < 0:
+        if len(keep) < self._n_columns:
             raise ParameterError(
-                f"Strength.prune: keep has {len(keep)} entries, and {len(self._frequencies)} "
-                "features were observed; give one entry for each feature."
+                f"Strength.prune: keep has {len(keep)} entries, and {self._n_columns} features "
+                "were observed; give one entry for each feature."
             )
         if self.kind == "tf-idf":
-            self._frequencies = np.pad(self._frequencies, (0, missing))[keep]
-            self._idf = None
+            self._frequencies = reserved(self._frequencies, len(keep))[: len(keep)][keep]
+            self._n_columns = len(self._frequencies)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the parameters and what was observed, as a model file holds them."""
-        header = {
-            "kind": self.kind,
-            "normalize": self.normalize,
-            "smooth_idf": bool(self.smooth_idf),
-            "sublinear_tf": bool(self.sublinear_tf),
-            "n_documents": self._n_documents,
-        }
-        return header, {_FREQUENCIES: self._frequencies} if self.kind == "tf-idf" else {}
+        header = self.plain_params() | {"n_documents": self._n_documents}
+        observed = self._frequencies[: self._n_columns]
+        return header, {_FREQUENCIES: observed} if self.kind == "tf-idf" else {}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
@@ -176,28 +188,20 @@ class Strength(Estimator):
         ModelError
             These are not what `state` returns.
         """
-        made = cls(
-            require_field(header, "kind", str),
-            normalize=header.get("normalize"),
-            smooth_idf=require_field(header, "smooth_idf", bool),
-            sublinear_tf=require_field(header, "sublinear_tf", bool),
-        )
-        made._n_documents = n_documents = require_field(header, "n_documents", int)
+        strength = cls(**{name: header.get(name) for name in cls.parameters})
+        strength._n_documents = n_documents = require_field(header, "n_documents", int)
         try:
-            made._check_parameters()
+            strength.check_parameters()
         except ParameterError as error:
             raise ModelError(f"The model's strengths make no sense: {error}") from error
         if n_documents < 0:
             raise ModelError(f"The model's field 'n_documents' is {n_documents}; it must be >= 0.")
-        if made.kind == "tf-idf":
-            made._frequencies = require_tensor(
+        if strength.kind == "tf-idf":
+            strength._frequencies = require_tensor(
                 tensors, _FREQUENCIES, np.int64, (None,), low=0, high=n_documents
             )
-        return made
-
-    def _check_parameters(self) -> None:
-        check_choice(self, "kind", KINDS)
-        check_choice(self, "normalize", _NORMS)
+            strength._n_columns = len(strength._frequencies)
+        return strength
 
     @property
     def _takes_logs_or_roots(self) -> bool:
@@ -217,7 +221,7 @@ class Strength(Estimator):
             f"strengths of kind {self.kind!r} are made from finite counts{bound}."
         )
 
-    def _weigh(self, rows: Rows, lengths: np.ndarray | None) -> np.ndarray:
+    def _weigh(self, rows: Rows) -> np.ndarray:
         counts = rows.values.astype(np.float32, copy=False)
         strengths: np.ndarray = counts
         match self.kind:
@@ -229,23 +233,32 @@ class Strength(Estimator):
                 strengths = _one_plus_log(counts)
             case "tf-idf":
                 tf = _one_plus_log(counts) if self.sublinear_tf else counts
-                strengths = tf * self._idf_of(rows.n_columns).take(rows.indices)
+                strengths = tf * self._idf_of(rows)
             case "book":
-                strengths = _book_weights(counts, rows.indptr, lengths)
+                strengths = _book_weights(counts, rows.indptr, rows.lengths)
         return strengths
 
-    def _idf_of(self, n_columns: int) -> np.ndarray:
-        """Return the inverse document frequency of at least so many features."""
-        if self._idf is None or len(self._idf) < n_columns:
-            df = np.zeros(max(n_columns, len(self._frequencies)))
-            df[: len(self._frequencies)] = self._frequencies
-            n_documents = float(self._n_documents)
-            if self.smooth_idf:
-                df += 1.0
-                n_documents += 1.0
-            idf = np.log(max(n_documents, 1.0) / np.maximum(df, 1.0)) + 1.0
-            self._idf = idf.astype(np.float32)
-        return self._idf
+    def _idf_of(self, rows: Rows) -> np.ndarray:
+        """Return the inverse document frequency of each entry's feature.
+
+        It is computed anew, for every document observed changes that of all features: from the
+        entries where these are fewer than the features, else once for each feature.
+        """
+        if len(rows.indices) < rows.n_columns:
+            known = rows.indices < self._n_columns
+            df = np.where(known, self._frequencies[np.where(known, rows.indices, 0)], 0)
+            return self._idf(df) if self._n_columns else self._idf(np.zeros(len(known)))
+        df = np.zeros(max(rows.n_columns, self._n_columns))
+        df[: self._n_columns] = self._frequencies[: self._n_columns]
+        return np.asarray(self._idf(df).take(rows.indices))
+
+    def _idf(self, df: np.ndarray) -> np.ndarray:
+        df, n_documents = df.astype(np.float64), float(self._n_documents)
+        if self.smooth_idf:
+            df += 1.0
+            n_documents += 1.0
+        idf = np.log(max(n_documents, 1.0) / np.maximum(df, 1.0)) + 1.0
+        return np.asarray(idf, np.float32)
 
     # ------------------------------------------------------------------ scikit-learn's protocol
 
@@ -259,11 +272,8 @@ class Strength(Estimator):
         y : ignored
         """
         matrix = self._validated(X, reset=True)
-        self._n_documents, self._frequencies, self._idf = 0, np.zeros(0, np.int64), None
-        self.observe(_rows_of(matrix))
-        if self.kind == "tf-idf":
-            self._idf_of(matrix.shape[1])  # here, so that transforming changes nothing
-        return self
+        self._n_documents, self._n_columns, self._frequencies = 0, 0, np.zeros(0, np.int64)
+        return self.observe(_rows_of(matrix))
 
     def transform(self, X: Any) -> csr_array:
         """Return the strengths of these documents.
@@ -358,8 +368,7 @@ def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | 
         lengths = _row_sums(counts, indptr)
     if len(lengths) != len(indptr) - 1:
         raise ParameterError(
-            f"Strength.apply: lengths has {len(lengths)} entries for {len(indptr) - 1} documents; "
-            "give one for each."
+            f"The rows have {len(lengths)} lengths for {len(indptr) - 1} documents; give one each."
         )
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
     weights = _one_plus_log(counts.astype(np.float64))
