@@ -105,6 +105,25 @@ class Examples:
         mapped._transform = lambda rows: transform(self._transformed(rows))
         return mapped
 
+    def rewrite(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
+        """Put other rows in the place of these, which are given up, and return self.
+
+        Parameters
+        ----------
+        transform, n_columns
+            As for `map`.
+        """
+        assert self._transform is None and self._chosen is None
+        self._spool.map(transform)
+        self.n_columns = n_columns
+        self.__dict__.pop("mean_active", None)
+        return self
+
+    def relabelled(self, labels: Labels) -> Examples:
+        """Return the documents with other labels, one set for each; they must be in memory."""
+        rows = [part for part, _ in self]
+        return Examples.of(rows[0] if len(rows) == 1 else Rows.concatenate(rows), labels)
+
     def shuffled(self, generator: np.random.Generator) -> np.ndarray:
         """Return a random order in which a file can still be read in long runs."""
         return shuffled(len(self), generator)

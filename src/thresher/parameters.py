@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
-from thresher.errors import ParameterError
+from thresher.errors import ModelError, ParameterError
 
 __all__ = [
     "Choice",
@@ -59,6 +59,7 @@ class Kind:
     """
 
     name: ClassVar[str] = "object"
+    is_flag: ClassVar[bool] = False  # whether it stands on the command line without a value
     optional: bool = field(default=False, kw_only=True)
 
     def allows(self, value: Any) -> bool:
@@ -193,15 +194,21 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """True or False."""
+    """True or False, or also what `others` accepts, which `words` names."""
 
     name: ClassVar[str] = "bool"
+    is_flag: ClassVar[bool] = True
+    words: str = "bool"
+    others: Callable[[Any], bool] = lambda value: False
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, bool | np.bool_)
+        return isinstance(value, bool | np.bool_) or self.others(value)
 
     def bounds(self) -> str:
-        return "True or False"
+        return "True or False" if self.words == "bool" else self.words
+
+    def describe(self) -> str:
+        return f"{self.words} or None" if self.optional else self.words
 
 
 @dataclass(frozen=True)
@@ -354,6 +361,27 @@ class Estimator:
             name: plain(type(self).__name__, name, getattr(self, name)) for name in self.parameters
         }
 
+    @classmethod
+    def from_plain(cls, values: dict[str, Any]) -> Self:
+        """Return an estimator with the parameters that a model file has, once they are checked.
+
+        Parameters
+        ----------
+        values : dict
+            What `plain_params` returned; what it lacks has its default.
+        """
+        strangers = sorted(set(values) - set(cls.parameters))
+        if strangers:
+            raise ModelError(f"The model gives {cls.__name__} {strangers[0]!r}, unknown here.")
+        try:
+            estimator = cls(
+                **{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+            )
+            estimator.check_parameters()
+        except ParameterError as error:
+            raise ModelError(f"The model's parameters make no sense: {error}") from error
+        return estimator
+
     def __repr__(self) -> str:
         shown = (
             f"{name}={getattr(self, name)!r}"
@@ -426,11 +454,6 @@ def plain(owner: str, name: str, value: Any) -> Any:
         f"{owner}: {name} is {value!r}, which a model file cannot hold; "
         "give a number, a name or a list."
     )
-
-
-def from_plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters from a model file as a constructor takes them: its lists as tuples."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
 
 def is_whole(value: Any) -> bool:

@@ -30,7 +30,14 @@ from safetensors.numpy import save_file
 from thresher._version import __version__
 from thresher.errors import ModelError, ParameterError
 
-__all__ = ["FORMAT_VERSION", "read_model", "require_field", "require_tensor", "write_model"]
+__all__ = [
+    "FORMAT_VERSION",
+    "part_of",
+    "read_model",
+    "require_field",
+    "require_tensor",
+    "write_model",
+]
 
 FORMAT_VERSION = 1
 
@@ -341,6 +348,28 @@ def require_tensor(
             f"The model's tensor {name!r} holds {array.max()}; values up to {high} belong there."
         )
     return array
+
+
+def part_of(
+    name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a station's part of a model: its field of the header, and the tensors it named.
+
+    Parameters
+    ----------
+    name : str
+        Which part is asked for.
+    header, tensors
+        As read from the model, or a part of it.
+
+    Examples
+    --------
+    >>> part_of("text", {"text": {"lowercase": True}}, {"text.words": np.ones(2)})
+    ({'lowercase': True}, {'words': array([1., 1.])})
+    """
+    prefix = f"{name}."
+    own = {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
+    return require_field(header, name, dict), own
 
 
 def require_field(header: dict[str, Any], name: str, kind: type[T]) -> T:

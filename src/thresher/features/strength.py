@@ -95,6 +95,7 @@ class Strength(Estimator):
             Counts; there may be more columns than before.
         """
         self.check_parameters()
+        self._n_documents += rows.n_rows
         if self.kind != "tf-idf":
             return self
         present = rows.indices if rows.values.all() else rows.indices[rows.values != 0]
@@ -105,8 +106,12 @@ class Strength(Estimator):
         else:
             frequencies[:n_columns] += np.bincount(present, minlength=n_columns)
         self._frequencies, self._n_columns = frequencies, n_columns
-        self._n_documents += rows.n_rows
         return self
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents were observed."""
+        return self._n_documents
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
         """Return a function that forgets what is observed from now on.
@@ -135,7 +140,7 @@ class Strength(Estimator):
         rows : Rows
             Counts. "book" takes the number of tokens of each document from their `lengths`, or
             else the sum of its counts.
-        factors : array, one for each column, optional
+        factors : array, one for each entry, optional
             What strengths are multiplied by before they are normalised.
         """
         self.check_parameters()
@@ -144,7 +149,7 @@ class Strength(Estimator):
         self._check_counts(rows)
         strengths = self._weigh(rows)
         if factors is not None:
-            strengths = strengths * factors[rows.indices]
+            strengths = strengths * factors
         if self.normalize is not None:
             strengths = _normalised(strengths, rows.indptr, squared=self.normalize == "l2")
         return rows._replace(values=strengths)
@@ -188,7 +193,8 @@ class Strength(Estimator):
         ModelError
             These are not what `state` returns.
         """
-        strength = cls(**{name: header.get(name) for name in cls.parameters})
+        values: dict[str, Any] = {name: header.get(name) for name in cls.parameters}
+        strength = cls(**values)
         strength._n_documents = n_documents = require_field(header, "n_documents", int)
         try:
             strength.check_parameters()

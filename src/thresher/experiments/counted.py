@@ -1,0 +1,128 @@
+"""Labelled documents counted once, to be learned from and tested on again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thresher._spool import Spool
+from thresher.errors import DocumentError
+from thresher.examples import Examples
+from thresher.rows import Labels
+from thresher.training import (
+    Line,
+    Progress,
+    Reader,
+    check_learnable,
+    encoded,
+    fit_line,
+    fold_features,
+    new_stations,
+    no_progress,
+)
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.features import Features
+
+__all__ = ["CountedDocuments", "Fitted"]
+
+
+class CountedDocuments(NamedTuple):
+    """Counts and labels of documents, of which some are learned from and others tested on.
+
+    Only the counting is shared. Which words there are, how many documents each is in, and which
+    features tell most is found anew from the documents that are learned from, so that nothing of
+    the others leaks in: the result is that of `Categorizer.fit` on the texts.
+    """
+
+    counts: Examples
+    features: Features  # which counted, and nothing else
+    labels: Labels
+    categories: list[str]  # sorted by label
+
+    @classmethod
+    def read(
+        cls,
+        categorizer: Categorizer,
+        documents: Any,
+        labels: Any = None,
+        *,
+        progress: Progress = no_progress,
+    ) -> CountedDocuments:
+        """Count documents as a categorizer would.
+
+        Parameters
+        ----------
+        categorizer : Categorizer
+            Whose parameters say what is counted; it is left alone.
+        documents : list of str, path, Documents or table
+            Labelled documents.
+        labels : list of labels, list of lists of labels or matrix, optional
+            The categories of each text, when `documents` is a list of texts.
+        progress : callable, optional
+            Told the stage, the number of documents and the share that is done.
+        """
+        reader = Reader(documents, labels, progress=progress)
+        stations, spool = new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
+        for batch in reader.batches("counting"):
+            rows = stations.features.counter.count(batch.texts)
+            spool.append(rows, encoded(stations.categories, batch))
+        if not len(spool):
+            raise DocumentError("There is nothing to learn from: the source has no documents.")
+        together, new_numbers = spool.labels(), stations.categories.sort()
+        together = together._replace(indices=new_numbers[together.indices])
+        check_learnable(together, stations.categories)
+        spool.relabel(together)
+        return cls(Examples(spool), stations.features, together, stations.categories.names)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def fit(self, categorizer: Categorizer, chosen: np.ndarray) -> Fitted:
+        """Train a categorizer of the same parameters on some of the documents.
+
+        Parameters
+        ----------
+        categorizer : Categorizer
+            Whose parameters are taken; it is left alone. What it counts must be what was counted.
+        chosen : array of int
+            The documents to learn from, in this order.
+        """
+        labels = self.labels.take(chosen)
+        present = np.bincount(labels.indices, minlength=len(self.categories)) > 0
+        numbers = np.cumsum(present, dtype=np.int32) - 1
+        known = labels._replace(
+            indices=numbers[labels.indices], n_categories=int(np.count_nonzero(present))
+        )
+        categorizer.check_parameters()
+        learner = categorizer.new_learner()
+        part = self.counts.take(chosen).relabelled(known)
+        features = fold_features(categorizer, self.features, learner, part)
+        names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
+        return Fitted(fit_line(categorizer, features, learner, part, names), present)
+
+
+class Fitted(NamedTuple):
+    """What was learned from some of the counted documents."""
+
+    line: Line
+    present: np.ndarray  # which categories were met
+
+    def score(self, documents: CountedDocuments, chosen: np.ndarray) -> np.ndarray:
+        """Return the scores of some of the documents for the categories that were met."""
+        return np.concatenate(
+            [
+                self.line.learner.score_rows(self.line.features.apply(rows))
+                for rows, _ in documents.counts.take(chosen)
+            ]
+        )
+
+    def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
+        """Return labels in the learner's numbering, what it never met last, and their names."""
+        order = np.argsort(~self.present, kind="stable")
+        numbers = np.argsort(order).astype(np.int32)
+        labels = documents.labels.take(chosen)
+        names = [documents.categories[i] for i in order]
+        return labels._replace(indices=numbers[labels.indices]), names

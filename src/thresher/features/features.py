@@ -1,0 +1,400 @@
+"""The one line from counts to columns: which features there are, and how strong each is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from thresher.errors import DocumentError, ModelError
+from thresher.examples import Examples
+from thresher.features.selection import SELECTIONS, select
+from thresher.features.strength import KINDS, Strength
+from thresher.parameters import Choice, Estimator, Kind, Number, Share, Whole, parameter
+from thresher.rows import Rows
+from thresher.storage import part_of, require_field, require_tensor
+from thresher.text import BLOCKS, TextCounter
+
+__all__ = ["FeatureParameters", "Features"]
+
+PANEL = "Features"
+Clock = dict[str, float]
+TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
+
+
+@dataclass(frozen=True)
+class ByBlock(Kind):
+    """A value for all blocks, or a dict of values for some of them."""
+
+    one: Kind
+
+    def allows(self, value: Any) -> bool:
+        if not isinstance(value, Mapping):
+            return self.one.problem(value) is None
+        return set(value) <= set(BLOCKS) and not any(map(self.one.problem, value.values()))
+
+    def bounds(self) -> str:
+        return f"{self.one.bounds()}; or a dict of such for some of {', '.join(BLOCKS)}"
+
+    def describe(self) -> str:
+        return f"{self.one.describe()} or dict"
+
+    def parse(self, text: str) -> Any:
+        if "=" not in text:
+            return self.one.parse(text)
+        parts = (part.partition("=") for part in text.split(","))
+        return {name.strip(): self.one.parse(value.strip()) for name, _, value in parts}
+
+
+def of_blocks(value: Any, otherwise: Any) -> list[Any]:
+    """Return the value of each block, given one for all or a dict with those of some."""
+    if isinstance(value, Mapping):
+        return [value.get(name, otherwise) for name in BLOCKS]
+    return [value] * len(BLOCKS)
+
+
+class FeatureParameters(Estimator):
+    """What the line from counts to strengths can be told."""
+
+    strength: str | None = parameter(
+        default=None,
+        kind=Choice((None, *KINDS)),
+        words="""
+        How a count becomes a strength; None: what suits the learner. "tf-idf" is that of the
+        learners that want it, with logarithms of counts and documents of length one.""",
+        flag="--strength",
+        panel=PANEL,
+    )
+    normalize: str | None = parameter(
+        default=None,
+        kind=Choice((None, "sum", "l2", "none")),
+        words="""
+        How each document's strengths are scaled; None: what suits the learner, or not at all if
+        `strength` is given and is not "tf-idf".""",
+        flag="--normalize",
+        panel=PANEL,
+    )
+    min_df: Any = parameter(
+        default=1,
+        kind=ByBlock(Share()),
+        words="""
+        Features in fewer documents are left out; a float is a share of the documents, a dict
+        has one for each block: {"runs": 2, "parts": 3}. Later, when the model learns on, a new
+        word comes at once, a run of words or a part of a word when it has been in as many.""",
+        flag="--min-df",
+        panel=PANEL,
+    )
+    max_df: int | float = parameter(
+        default=1.0,
+        kind=Share(),
+        words="Features in more documents are left out; a float is a share of the documents.",
+        flag="--max-df",
+        panel=PANEL,
+    )
+    max_features: int | None = parameter(
+        default=None,
+        kind=Whole(1, optional=True),
+        words="Keep at most so many features, those with the highest counts in all.",
+        flag="--max-features",
+        panel=PANEL,
+    )
+    n_selected: int | None = parameter(
+        default=None,
+        kind=Whole(1, optional=True),
+        words="Keep at most so many features, those that tell most about any one category.",
+        flag="--select",
+        panel=PANEL,
+    )
+    select_by: str = parameter(
+        default="chi-square",
+        kind=Choice(tuple(SELECTIONS)),
+        words="How `n_selected` judges a feature.",
+        flag="--select-by",
+        panel=PANEL,
+    )
+    block_weights: Any = parameter(
+        default=1.0,
+        kind=ByBlock(Number(0, open_low=True)),
+        words="""
+        What strengths are multiplied by before a document is scaled: a number, or a dict with
+        one for some of the blocks, as {"runs": 0.9, "parts": 0.6}.""",
+        flag="--block-weights",
+        panel=PANEL,
+    )
+
+
+class Features:
+    """The line from texts to strengths: a counter, a choice of columns, a strength.
+
+    Parameters
+    ----------
+    parameters : FeatureParameters
+        What is left out and how strengths are made.
+    preferred : dict
+        The arguments of `Strength` that suit the learner, where none are given.
+    counter : TextCounter or None
+        What counts; None where all is counted already, as it is for a fold.
+    columns : Columns, optional
+        Which columns of the counts are features; by default all of them.
+
+    Examples
+    --------
+    >>> features = Features(FeatureParameters(), {"kind": "sqrt"}, TextCounter())
+    >>> rows = features.apply(features.count(["a rose is a rose is a rose"], grow=True))
+    >>> features.names(rows.indices), rows.values.round(2).tolist()
+    (['rose', 'is'], [1.73, 1.41])
+    """
+
+    def __init__(
+        self,
+        parameters: FeatureParameters,
+        preferred: dict[str, Any],
+        counter: TextCounter | None,
+        columns: Columns | None = None,
+    ) -> None:
+        own = {name: getattr(parameters, name) for name in FeatureParameters.parameters}
+        self.parameters = FeatureParameters(**own)
+        self.parameters.check_parameters()
+        self.strength = _strength(self.parameters, preferred)
+        self._counter = counter
+        self.columns = columns
+        weights = of_blocks(self.parameters.block_weights, 1.0)
+        self._weights = None if set(weights) == {1.0} else np.array(weights, np.float32)
+
+    @property
+    def counter(self) -> TextCounter:
+        assert self._counter is not None
+        return self._counter
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are by now."""
+        return self.counter.n_features if self.columns is None else self.columns.n_columns
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """The block of each column: 0 for words, 1 for runs of words, 2 for parts of words."""
+        return self.counter.blocks if self.columns is None else self.columns.blocks
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether the place of a column is its name."""
+        if self.columns is not None:
+            return self.columns.is_hashed
+        return self.counter.hashing_bits is not None
+
+    def fit(self, counts: Examples) -> Examples:
+        """Choose the columns, take notice of the documents, and return their strengths.
+
+        With a counter of its own, the counts are given up: strengths take their place.
+
+        Parameters
+        ----------
+        counts : Examples
+            The counts of all documents to learn from.
+        """
+        change = Examples.map if self._counter is None else Examples.rewrite
+        if self.columns is not None:
+            counts = change(counts, self.columns.apply, self.columns.n_columns)
+        keep = self._choose(counts)
+        if keep is not None:
+            self.prune(keep)
+            counts = change(
+                counts, lambda rows: rows.keep(keep, renumber=not self.is_hashed), self.n_columns
+            )
+        for rows, _ in counts:
+            self.strength.observe(rows)
+        return change(counts, self._weigh, self.n_columns)
+
+    def count(
+        self, texts: Any, grow: bool = False, n_jobs: int = 1, clock: Clock | None = None
+    ) -> Rows:
+        """Return how often each feature stands in each text.
+
+        Parameters
+        ----------
+        texts : list of str or Arrow array of strings
+            The documents.
+        grow : bool, default=False
+            Give new words a column; new runs and parts when they have been in `min_df` documents.
+        n_jobs : int, default=1
+            Threads, where nothing grows.
+        clock : dict, optional
+            Seconds by stage, to which the time taken is added.
+        """
+        least = None
+        if grow:
+            _, *least = (
+                math.ceil(limit * self.strength.n_documents) if isinstance(limit, float) else limit
+                for limit in of_blocks(self.parameters.min_df, 1)
+            )
+            least = (1, *(max(1, limit) for limit in least))
+        return self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
+
+    def apply(self, counts: Rows) -> Rows:
+        """Return the strengths of counted documents."""
+        return self._weigh(counts if self.columns is None else self.columns.apply(counts))
+
+    def names(self, columns: np.ndarray) -> list[str]:
+        """Return the names of some columns."""
+        return self.counter.names(columns)
+
+    def prune(self, keep: np.ndarray) -> None:
+        """Forget the columns that are not kept; the others close ranks, unless they are hashed.
+
+        Parameters
+        ----------
+        keep : array of bool
+            One for each column.
+        """
+        if self.columns is not None:
+            self.columns.prune(keep)
+        elif self.is_hashed:
+            self.columns = Columns.hashed(keep, self.counter.blocks)
+        else:
+            self.counter.prune(keep)
+        if not self.is_hashed:
+            self.strength.prune(keep)
+
+    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
+        """Return a function that takes back what is observed of these columns from now on."""
+        return self.strength.checkpoint(columns)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return what a model file keeps: a header and tensors."""
+        text, words = self.counter.state()
+        strength, frequencies = self.strength.state()
+        header = {"parameters": self.parameters.plain_params(), "text": text, "strength": strength}
+        tensors = {f"text.{name}": tensor for name, tensor in words.items()}
+        tensors |= {f"strength.{name}": tensor for name, tensor in frequencies.items()}
+        if self.columns is not None:
+            tensors["kept"] = (self.columns.numbers >= 0).astype(np.uint8)
+        return header, tensors
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Return the line that `state` described, having checked all of it."""
+        counter = TextCounter.from_state(*part_of("text", header, tensors))
+        parameters = FeatureParameters.from_plain(require_field(header, "parameters", dict))
+        columns = None
+        if "kept" in tensors:
+            if counter.hashing_bits is None:
+                raise ModelError("The model leaves out columns that are not hashed; it is damaged.")
+            shape = (counter.n_features,)
+            kept = require_tensor(tensors, "kept", np.uint8, shape, high=1).astype(bool)
+            columns = Columns.hashed(kept, counter.blocks)
+        features = cls(parameters, {}, counter, columns)
+        features.strength = Strength.from_state(*part_of("strength", header, tensors))
+        return features
+
+    # ---- choosing and weighing ---------------------------------------------------------------
+
+    def _choose(self, counts: Examples) -> np.ndarray | None:
+        """Return which columns stay, by document frequency, counts and what they tell."""
+        own = self.parameters
+        if (own.min_df, own.max_df, own.max_features, own.n_selected) == (1, 1.0, None, None):
+            return None
+        n_columns, n_documents = counts.n_columns, len(counts)
+        frequency, total = np.zeros(n_columns, np.int64), np.zeros(n_columns)
+        scores = None if own.n_selected is None else SELECTIONS[own.select_by]()
+        for rows, labels in counts:
+            frequency += np.bincount(rows.indices, minlength=n_columns)
+            if own.max_features is not None:
+                total += np.bincount(rows.indices, rows.values, minlength=n_columns)
+            if scores is not None:
+                scores.observe(rows, labels)
+        *low, high = (
+            limit * n_documents if isinstance(limit, float) else limit
+            for limit in (*of_blocks(own.min_df, 1), own.max_df)
+        )
+        blocks = self.blocks[:n_columns]
+        keep = (frequency >= np.array(low)[blocks]) & (frequency <= high)
+        if own.max_features is not None:
+            keep &= select(np.where(keep, total, -1.0), own.max_features)
+        if scores is not None:
+            keep &= select(np.where(keep, scores.pooled(), -1.0), own.n_selected or 0)
+        if not keep.any():
+            raise DocumentError(
+                f"No feature is left of {n_columns:,}: min_df={own.min_df!r} and "
+                f"max_df={own.max_df!r} leave out all; choose a lower or a higher one."
+            )
+        return None if keep.all() else keep
+
+    def _weigh(self, counts: Rows) -> Rows:
+        factors = None
+        if self._weights is not None:
+            factors = self._weights[self.blocks[counts.indices]]
+        return self.strength.apply(counts, factors)
+
+
+class Columns:
+    """Which columns of the counts are features, and which number each has among them.
+
+    Parameters
+    ----------
+    numbers : array of int32
+        The number of each column of the counts, or -1.
+    n_columns : int
+        How many numbers there are.
+    blocks : array of uint8
+        The block of each number.
+    is_hashed : bool
+        Whether the place of a column is its name, so that it cannot have another number.
+    """
+
+    def __init__(
+        self, numbers: np.ndarray, n_columns: int, blocks: np.ndarray, is_hashed: bool = False
+    ) -> None:
+        self.numbers, self.n_columns, self.blocks = numbers, n_columns, blocks
+        self.is_hashed = is_hashed
+
+    @classmethod
+    def hashed(cls, kept: np.ndarray, blocks: np.ndarray) -> Columns:
+        """Leave hashed columns where they are."""
+        numbers = np.where(kept, np.arange(len(kept)), -1).astype(np.int32)
+        return cls(numbers, len(kept), blocks, is_hashed=True)
+
+    @classmethod
+    def as_met(cls, counts: Examples, blocks: np.ndarray) -> Columns:
+        """Number the columns that occur as a counter of these documents would: as they come."""
+        numbers, n = np.full(counts.n_columns, -1, np.int32), 0
+        for rows, _ in counts:
+            columns, first = np.unique(rows.indices, return_index=True)
+            new = columns[np.argsort(first)]
+            new = new[numbers[new] < 0]
+            numbers[new] = np.arange(n, n + len(new))
+            n += len(new)
+        in_order = np.argsort(numbers, kind="stable")[len(numbers) - n :]
+        return cls(numbers, n, blocks[in_order])
+
+    def prune(self, keep: np.ndarray) -> None:
+        """Leave out columns; the others close ranks, unless they are hashed."""
+        if self.is_hashed:
+            self.numbers = np.where(keep, self.numbers, -1)
+            return
+        new = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+        left = self.numbers >= 0
+        self.numbers[left] = new[self.numbers[left]]
+        self.n_columns, self.blocks = int(np.count_nonzero(keep)), self.blocks[keep]
+
+    def apply(self, rows: Rows) -> Rows:
+        """Return the rows in the columns that are left."""
+        columns = self.numbers[rows.indices]
+        inside = columns >= 0
+        ends = np.concatenate([[0], np.cumsum(inside)])
+        kept = rows.values[inside]
+        return Rows(ends[rows.indptr], columns[inside], kept, self.n_columns, rows.lengths)
+
+
+def _strength(parameters: FeatureParameters, preferred: dict[str, Any]) -> Strength:
+    """Return the strength that was asked for, or the one that suits the learner."""
+    suited = dict(preferred)
+    if parameters.strength is not None:
+        suited = TF_IDF if parameters.strength == "tf-idf" else {"kind": parameters.strength}
+    if parameters.normalize is not None:
+        normalize = None if parameters.normalize == "none" else parameters.normalize
+        suited = suited | {"normalize": normalize}
+    return Strength(**suited)
