@@ -121,17 +121,17 @@ def test_evaluate_as_table_and_json(model, tickets):
 def test_explain_adds_up(model, tmp_path):
     printed = run("explain", model, "my password", "--category", "access")
     assert "access: chosen" in printed and "password" in printed
-    told = json.loads(run("explain", model, "my password", "--category", "access", "--json"))
-    total = sum(one["share"] for one in told["shares"])
-    assert total - told["threshold"] == pytest.approx(told["score"])
+    explanation = json.loads(run("explain", model, "my password", "--category", "access", "--json"))
+    total = sum(one["share"] for one in explanation["shares"])
+    assert total - explanation["threshold"] == pytest.approx(explanation["score"])
     run("explain", model, "-", "--html", tmp_path / "why.html", input="my password")
     assert "password" in (tmp_path / "why.html").read_text()
 
 
 def test_inspect_shows_the_strongest_words(model):
     assert "password" in run("inspect", model, "--category", "access")
-    told = json.loads(run("inspect", model, "--json"))
-    assert told["documents_seen"] == 6 and set(told["strongest"]) == {
+    knowledge = json.loads(run("inspect", model, "--json"))
+    assert knowledge["documents_seen"] == 6 and set(knowledge["strongest"]) == {
         "access",
         "billing",
         "hardware",
@@ -191,15 +191,15 @@ def test_every_verb_has_help_with_an_example(verb):
 
 
 def test_papers_are_listed():
-    told = json.loads(run("paper", "list", "--json"))
-    assert "table-2" in told["dagan-karov-roth-1997"]
+    papers = json.loads(run("paper", "list", "--json"))
+    assert "table-2" in papers["dagan-karov-roth-1997"]
     assert "table-4" in run("paper", "list")
     assert "There is no paper" in run("paper", "run", "knuth-1968", "table-1", status=2)
 
 
 def test_corpora_are_listed_and_shown():
-    told = json.loads(run("corpus", "list", "--json"))
-    assert {"reuters21578", "20newsgroups"} <= {one["name"] for one in told}
+    corpora = json.loads(run("corpus", "list", "--json"))
+    assert {"reuters21578", "20newsgroups"} <= {one["name"] for one in corpora}
     assert "modapte" in run("corpus", "show", "reuters21578")
     assert "no corpus called" in run("corpus", "show", "reuters", status=2)
 
@@ -220,22 +220,22 @@ def test_the_readme_reaches_the_papers_break_even(data_dir, tmp_path, monkeypatc
         "--learner", "balanced-winnow", "-p", "promotion=1.2", "-p", "margin=0.1",
         "-p", "discard=filter-range",
     )  # fmt: skip
-    told = json.loads(run("evaluate", tmp_path / "m", "reuters21578:modapte/test", "--json"))
-    assert told["micro"]["break_even"] > 0.833
-    assert told["documents"] == 3299
+    evaluation = json.loads(run("evaluate", tmp_path / "m", "reuters21578:modapte/test", "--json"))
+    assert evaluation["micro"]["break_even"] > 0.833
+    assert evaluation["documents"] == 3299
 
 
 @pytest.mark.corpus
 def test_one_pass_is_as_good_as_a_linear_svm(data_dir, tmp_path, monkeypatch):
     """Passive-Aggressive, one pass over Reuters R90: the mean of three orders of the documents."""
     monkeypatch.setenv("THRESHER_DATA", str(data_dir))
-    found = []
+    break_evens = []
     for seed in range(3):
         words = ("reuters21578:modapte,categories=R90", "--stop-words", "--passes", "1")
         run("train", *words, "--seed", seed, "-o", tmp_path / "m")
         test = run("evaluate", tmp_path / "m", words[0] + "/test", "--json")
-        found.append(json.loads(test)["micro"]["break_even"])
-    assert sum(found) / len(found) >= 0.88
+        break_evens.append(json.loads(test)["micro"]["break_even"])
+    assert sum(break_evens) / len(break_evens) >= 0.88
 
 
 def test_version():
@@ -263,8 +263,8 @@ def test_heavy_libraries_are_not_imported(words, kind, model, tickets, tmp_path)
         "import sys\n"
         "from thresher.cli import main\n"
         "try:\n    main()\nexcept SystemExit as end:\n    status = end.code\n"
-        f"found = [name for name in {FORBIDDEN!r} if sys.modules.get(name)]\n"
-        "assert not status and not found, (status, found)\n"
+        f"imported = [name for name in {FORBIDDEN!r} if sys.modules.get(name)]\n"
+        "assert not status and not imported, (status, imported)\n"
     )
     command = [sys.executable, "-c", code, *words, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -417,11 +417,11 @@ def test_ctrl_c_while_training(tmp_path, doing, seconds):
         time.sleep(seconds)
         assert process.poll() is None, process.stderr.read()
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 130
-    assert "stopped" in told and "Traceback" not in told
+    assert "stopped" in stderr and "Traceback" not in stderr
     assert {p.name for p in tmp_path.iterdir()} - {"cache"} == {"data.jsonl"}
 
 

@@ -46,7 +46,7 @@ def test_spec_is_taken_apart(text, spec):
 
 
 @pytest.mark.parametrize(
-    "spec, said",
+    "spec, sentence",
     [
         ("reuters", "There is no corpus called 'reuters'. Did you mean reuters21578?"),
         ("a b", "'a b' does not name a corpus; write name"),
@@ -58,8 +58,8 @@ def test_spec_is_taken_apart(text, spec):
         ("medline:min_frequency=-1", "min_frequency is '-1'; it must be a whole number"),
     ],
 )
-def test_bad_spec_is_told_in_a_sentence(spec, said):
-    with pytest.raises(ParameterError, match=re.escape(said)):
+def test_bad_spec_is_told_in_a_sentence(spec, sentence):
+    with pytest.raises(ParameterError, match=re.escape(sentence)):
         load(spec)
 
 
@@ -135,7 +135,7 @@ def test_documents_can_be_read_again_and_again(toy):
         assert batches[1].place(0) == "toy 3"
     assert documents.n_documents == 3 and documents.n_labelled == 2
     assert documents.bytes_read == documents.bytes_total == 3
-    assert documents.columns_said == "text and labels of toy"
+    assert documents.columns_note == "text and labels of toy"
     assert documents.skipped == [] and documents.decoding_errors == 0
 
 
@@ -146,15 +146,15 @@ def test_features_become_sparse_rows(toy):
 
 
 @pytest.mark.parametrize(
-    "ask, said",
+    "ask, sentence",
     [
         (lambda toy: toy.split("dev"), "has no split 'dev'; it has train, test, and all"),
         (lambda toy: toy.categories("R90"), "has no category set 'R90'; it has few"),
         (lambda toy: Corpus({"all": Split(["a"], [[]], ["1"])}).rows(), "holds text only"),
     ],
 )
-def test_what_is_not_there_is_told(toy, ask, said):
-    with pytest.raises(ParameterError, match=said):
+def test_what_is_not_there_is_told(toy, ask, sentence):
+    with pytest.raises(ParameterError, match=sentence):
         ask(toy)
 
 

@@ -101,14 +101,14 @@ def _storable(name: str, given: np.ndarray) -> np.ndarray:
 
 
 def _text(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    said = {
+    description = {
         "format_version": FORMAT_VERSION,
         "thresher_version": __version__,
         "header": header,
         "tensors": _described(arrays),
     }
     try:
-        return json.dumps(said, sort_keys=True, allow_nan=False)
+        return json.dumps(description, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The header of a model must be JSON: {error}.") from error
 
@@ -229,17 +229,17 @@ def _read(path: object, opening: bytes) -> tuple[dict[str, Any], dict[str, np.nd
             raise _foreign(path) from error
         raise _damaged(path, "it is cut short, lengthened or changed") from error
     with file:
-        said = _said(path, file.metadata() or {})
+        description = _description(path, file.metadata() or {})
         try:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, AttributeError, TypeError, ValueError) as error:
             raise _damaged(path, "its tensors are not arrays of numbers") from error
-    if _described(tensors) != said.get("tensors"):
+    if _described(tensors) != description.get("tensors"):
         raise _damaged(path, "its tensors are not those that were written")
-    return said["header"], tensors
+    return description["header"], tensors
 
 
-def _said(path: object, metadata: dict[str, str]) -> dict[str, Any]:
+def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
     """Return what the text says, once its checksum is right and its version is ours."""
     if "thresher" not in metadata:
         raise _foreign(path)
@@ -247,19 +247,19 @@ def _said(path: object, metadata: dict[str, str]) -> dict[str, Any]:
     if checksum != f"{zlib.crc32(text.encode()):08x}":
         raise _damaged(path, "the checksum of its header is wrong")
     try:
-        said: dict[str, Any] = json.loads(text)
-        version = said["format_version"]
+        description: dict[str, Any] = json.loads(text)
+        version = description["format_version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header is not that of a model") from error
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelError(
             f"The model {path} is of format {version}, written by Thresher "
-            f"{said.get('thresher_version')}; this is Thresher {__version__}, which reads formats "
+            f"{description.get('thresher_version')}; this is Thresher {__version__}, which reads formats "
             f"up to {FORMAT_VERSION}. Install a newer Thresher."
         )
-    if type(version) is not int or version < 1 or not isinstance(said.get("header"), dict):
+    if type(version) is not int or version < 1 or not isinstance(description.get("header"), dict):
         raise _damaged(path, "its header is not that of a model")
-    return said
+    return description
 
 
 def _foreign(path: object) -> ModelError:
@@ -273,8 +273,8 @@ def _damaged(path: object, how: str) -> ModelError:
 def _reason(error: Exception) -> str:
     """Return what the system said, of which safetensors passes on the number within a text."""
     number = re.search(r"(?:os error|code:) (\d+)", str(error))
-    said = os.strerror(int(number[1])) if number else str(error)
-    return getattr(error, "strerror", None) or said
+    reason = os.strerror(int(number[1])) if number else str(error)
+    return getattr(error, "strerror", None) or reason
 
 
 # What a station asks of its part of a model -----------------------------------------------------
@@ -330,8 +330,10 @@ def require_tensor(
         wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)
     ):
         wanted = " x ".join("any" if n is None else str(n) for n in shape) or "a single number"
-        found = " x ".join(map(str, array.shape)) or "a single number"
-        raise ModelError(f"The model's tensor {name!r} has the shape {found}; it must be {wanted}.")
+        shape_text = " x ".join(map(str, array.shape)) or "a single number"
+        raise ModelError(
+            f"The model's tensor {name!r} has the shape {shape_text}; it must be {wanted}."
+        )
     if array.size and low is not None and not array.min() >= low:
         raise ModelError(
             f"The model's tensor {name!r} holds {array.min()}; values from {low} belong there."
@@ -370,6 +372,6 @@ def require_field(header: dict[str, Any], name: str, kind: type[T]) -> T:
     if kind is float and type(value) is int:
         value = float(value)
     if type(value) is not kind:
-        found = "is missing" if name not in header else f"is {value!r}"
-        raise ModelError(f"The model's field {name!r} {found}; it must be a {kind.__name__}.")
+        fault = "is missing" if name not in header else f"is {value!r}"
+        raise ModelError(f"The model's field {name!r} {fault}; it must be a {kind.__name__}.")
     return value

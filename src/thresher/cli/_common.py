@@ -177,11 +177,11 @@ def open_documents(
 
 def report_reading(documents: Documents) -> None:
     """Say on stderr which columns were guessed and what was left out or repaired."""
-    if "guessed" in documents.columns_said:
-        say(f"{documents.columns_said}.")
+    if "guessed" in documents.columns_note:
+        say(f"{documents.columns_note}.")
     if documents.decoding_errors:
-        found = counted(documents.decoding_errors, "document")
-        say(f"Not UTF-8, bad bytes replaced: {found}.")
+        number = counted(documents.decoding_errors, "document")
+        say(f"Not UTF-8, bad bytes replaced: {number}.")
     if documents.n_skipped:
         say(f"Left out: {counted(documents.n_skipped, 'document')}.")
         for sentence in documents.skipped[:10]:

@@ -49,7 +49,7 @@ class Documents:
     ----------
     columns : Columns or None
         The columns read; known from the first batch on.
-    columns_said : str
+    columns_note : str
         The same as a sentence, which tells what was guessed.
     n_documents, n_labelled : int
         How many documents were read, and how many of them have a label.
@@ -125,7 +125,7 @@ class Documents:
         return self._reading.columns
 
     @property
-    def columns_said(self) -> str:
+    def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
     @property
@@ -205,7 +205,7 @@ def read_documents(
     >>> documents = read_documents(table)
     >>> sum(len(batch) for batch in documents)
     2
-    >>> documents.columns_said
+    >>> documents.columns_note
     'text is "body" (guessed); labels are "topics" (guessed)'
     """
     names = (text,) if isinstance(text, str) else tuple(text or ()) or None

@@ -59,9 +59,9 @@ def _read(
     folder: str, entries: list[Entry], format: str | None, reading: Reading
 ) -> Iterator[Batch]:
     has_categories = any(entry.category is not None for entry in entries)
-    said = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
+    note = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
     columns = reading.set_columns(
-        folder, said, has_categories, *_text_columns(entries, format, reading)
+        folder, note, has_categories, *_text_columns(entries, format, reading)
     )
     for entry in entries:
         if has_categories and entry.category is None:

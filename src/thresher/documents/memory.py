@@ -39,8 +39,8 @@ def pairs_source(pairs: Iterable[Any]) -> Source:
 
 
 def _read(pairs: Iterable[tuple[Any, Any]], reading: Reading, has_labels: bool) -> Iterator[Batch]:
-    said = "texts and labels as given" if has_labels else "texts as given; no labels"
-    columns = reading.set_columns("the texts", said, has_labels)
+    note = "texts and labels as given" if has_labels else "texts as given; no labels"
+    columns = reading.set_columns("the texts", note, has_labels)
     return reading.gather(columns, _records(pairs, reading))
 
 
