@@ -1,6 +1,14 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
-__all__ = ["DocumentError", "ModelError", "ParameterError", "ThresherError"]
+__all__ = [
+    "DocumentError",
+    "MissingExtra",
+    "ModelError",
+    "OutputError",
+    "ParameterError",
+    "ThresherError",
+    "missing_extra",
+]
 
 
 class ThresherError(Exception):
@@ -17,3 +25,34 @@ class ModelError(ThresherError, ValueError):
 
 class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
+
+
+class OutputError(ThresherError, OSError):
+    """A file cannot be written: no such folder, no right to, no space left."""
+
+
+class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is a state, not a mistake
+    """What is asked needs a library that comes with an extra, which is not installed."""
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
+    """Return the error for a library that is not installed.
+
+    Parameters
+    ----------
+    package : str
+        The library.
+    extra : str
+        The extra of Thresher that brings it.
+    purpose : str
+        What needs it, in the plural.
+
+    Examples
+    --------
+    >>> raise missing_extra("simplemma", "lemmas", "Lemmas")
+    Traceback (most recent call last):
+    thresher.errors.MissingExtra: Lemmas need simplemma, which is not installed: ...
+    """
+    return MissingExtra(
+        f"{purpose} need {package}, which is not installed: pip install 'thresher[{extra}]'."
+    )

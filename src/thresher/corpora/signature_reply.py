@@ -103,7 +103,7 @@ def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, f
 
     Examples
     --------
-    >>> features = line_features(["From: ann@x.org (Ann Lee)", "", "Bye", "-- ", "Ann Lee, x!y!ann"])
+    >>> features = line_features(["From: ann@x.org (Ann Lee)", "", "Bye", "-- ", "Ann, x!y!ann"])
     >>> len(features), sorted(features[3])[:3]
     (5, ['all-special', 'last<=2', 'punctuation>20'])
     """
