@@ -2,12 +2,16 @@
 
 import gzip
 import re
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archives import write_tar, write_zip
+from thresher import corpora
 from thresher.corpora import (
     Corpus,
     Split,
@@ -18,6 +22,7 @@ from thresher.corpora import (
     newsgroups20,
 )
 from thresher.corpora._registry import Option, parse_options, parse_spec
+from thresher.documents import read_documents
 from thresher.errors import DocumentError, ParameterError
 
 
@@ -61,6 +66,51 @@ def test_spec_is_taken_apart(text, spec):
 def test_bad_spec_is_told_in_a_sentence(spec, sentence):
     with pytest.raises(ParameterError, match=re.escape(sentence)):
         load(spec)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_texts_are_opened_with_their_labels(kind):
+    (batch,) = corpora.open_documents(kind(["wheat up", "oil down"]), kind(["grain", "crude"]))
+    assert batch.texts.to_pylist() == ["wheat up", "oil down"]
+    assert batch.labels == [["grain"], ["crude"]]
+    (unlabelled,) = corpora.open_documents(kind(["wheat up"]))
+    assert unlabelled.labels is None
+
+
+def test_files_are_opened_with_the_column_of_their_labels(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("text,team,label\nwheat,x,y\n")
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for source, n_files in [(paths, 2), (str(paths[0]), 1), (paths[0], 1)]:
+        batches = list(corpora.open_documents(source, "team"))
+        assert [batch.labels for batch in batches] == [[["x"]]] * n_files
+    documents = read_documents(paths[0])
+    assert corpora.open_documents(documents) is documents
+    with pytest.raises(ParameterError, match="must name one column"):
+        corpora.open_documents(paths[0], np.array(["x"]))
+
+
+@pytest.mark.parametrize(
+    ("spec", "split", "texts"),
+    [
+        ("toy", None, ["a", "b"]),
+        ("toy", "test", ["c"]),
+        ("toy/train", "test", ["a", "b"]),
+        ("toy", "dev", ["a", "b"]),
+    ],
+)
+def test_a_corpus_is_opened_at_the_split_that_is_named(toy, monkeypatch, spec, split, texts):
+    named = replace(toy, default_split=parse_spec(spec).split)
+    monkeypatch.setattr(corpora, "is_corpus_spec", lambda text: text == spec)
+    monkeypatch.setattr(corpora, "load", lambda text: named)
+    (batch,) = corpora.open_documents(spec, split=split)
+    assert batch.texts.to_pylist() == texts
+
+
+@pytest.mark.parametrize("text", ["wheat prices rose", "wheat " * 900, "a b\0"])
+def test_a_text_that_is_taken_for_a_path_is_told(text):
+    with pytest.raises(DocumentError, match=r"no such file or folder; .* a text goes into a list"):
+        corpora.open_documents(text)
 
 
 def test_existing_file_wins_over_corpus(tmp_path, monkeypatch):

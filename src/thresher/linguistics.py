@@ -164,8 +164,9 @@ class Linguistics(Estimator):
                 fault = f"is {state[name]!r}" if name in state else "is missing"
                 wanted = kinds[0].__name__
                 raise ModelError(f"The model's field {name!r} {fault}; it must be a {wanted}.")
-        parameters = {name: state.get(name) for name in _STATE_TYPES if name != "libraries"}
-        linguistics, recorded = cls(**parameters), state["libraries"]
+        parameters: dict[str, Any] = {name: state.get(name) for name in _STATE_TYPES}
+        recorded = parameters.pop("libraries")
+        linguistics = cls(**parameters)
         try:
             linguistics._steps()
             installed = linguistics._libraries()

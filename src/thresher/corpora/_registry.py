@@ -262,7 +262,7 @@ def is_corpus_spec(text: str | os.PathLike[str]) -> bool:
     >>> is_corpus_spec("reuters21578:modapte"), is_corpus_spec("mail.csv")
     (True, False)
     """
-    if not isinstance(text, str) or Path(text).exists():
+    if not isinstance(text, str) or os.path.exists(text):
         return False
     match = SPEC.fullmatch(text)
     return match is not None and match["name"] in MODULES

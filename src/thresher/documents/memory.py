@@ -17,6 +17,10 @@ def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
             f"texts is one string ({texts[:40]!r}), where a list of texts is expected; "
             "put it into a list."
         )
+    if isinstance(labels, str):
+        raise DocumentError(
+            f"labels is one string ({labels[:40]!r}), where the labels of each text are expected."
+        )
     if labels is not None and len(labels) != len(texts):
         raise DocumentError(
             f"there are {len(texts)} texts but labels for {len(labels)}; give each text its labels."
