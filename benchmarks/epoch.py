@@ -24,7 +24,7 @@ from thresher import online
 from thresher.rows import Labels, Rows
 
 
-def made_up(
+def synthetic_documents(
     n_documents: int = 9603, n_categories: int = 90, n_features: int = 27_000, seed: int = 0
 ) -> tuple[csr_array, np.ndarray]:
     """Make documents of Zipf-distributed words, tf-idf, with few categories per document."""
@@ -127,7 +127,7 @@ def main() -> None:
     parser.add_argument("--svmlight", help="a file of labelled documents, several labels each")
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
-    X, Y = read_svmlight(arguments.svmlight) if arguments.svmlight else made_up()
+    X, Y = read_svmlight(arguments.svmlight) if arguments.svmlight else synthetic_documents()
     print(f"{X.shape[0]} documents, {X.shape[1]} features, {X.nnz} strengths")
     show(f"All {Y.shape[1]} categories", epochs(X, Y, arguments.repeat), X.nnz)
     largest = Y[:, [Y.sum(0).argmax()]]

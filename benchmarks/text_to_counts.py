@@ -74,11 +74,11 @@ def documents(source: Path) -> Iterator[str]:
             yield text[start : start + PARAGRAPHS]
 
 
-def take(found: Iterator[str], n_bytes: float) -> tuple[list[str], bool]:
+def take(source_texts: Iterator[str], n_bytes: float) -> tuple[list[str], bool]:
     """Return documents of `n_bytes` together, from the start again if there are not enough."""
     texts: list[str] = []
     size = 0
-    for text in found:
+    for text in source_texts:
         if size >= n_bytes:
             return texts, False
         texts.append(text)

@@ -181,8 +181,8 @@ class Browser:
         """Return the text that is seen, found without running a script in the page."""
         shot = self._call("DOMSnapshot.captureSnapshot", {"computedStyles": ["visibility"]})
         strings = shot["strings"]
-        found = (i for document in shot["documents"] for i in document["layout"]["text"] if i >= 0)
-        return " ".join(strings[i] for i in found)
+        seen = (i for document in shot["documents"] for i in document["layout"]["text"] if i >= 0)
+        return " ".join(strings[i] for i in seen)
 
     def click(self, selector: str) -> None:
         """Click on the middle of the first element that a selector finds, with a real mouse."""

@@ -125,10 +125,10 @@ def test_ours_and_scikit_learn_write_predictions(small):
 def test_f1_is_that_of_scikit_learn():
     random = np.random.default_rng(0)
     truth, decisions = random.random((2, 50, 7)) < 0.3
-    found = f1(truth, decisions)
+    averages = f1(truth, decisions)
     for average in ("micro", "macro"):
         expected = 100 * f1_score(truth, decisions, average=average)
-        assert found[f"{average}_f1"] == pytest.approx(expected)
+        assert averages[f"{average}_f1"] == pytest.approx(expected)
 
 
 def test_break_even_gives_each_category_as_many_as_it_has():

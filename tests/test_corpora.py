@@ -2,12 +2,16 @@
 
 import gzip
 import re
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archives import write_tar, write_zip
+from thresher import corpora
 from thresher.corpora import (
     Corpus,
     Split,
@@ -18,6 +22,7 @@ from thresher.corpora import (
     newsgroups20,
 )
 from thresher.corpora._registry import Option, parse_options, parse_spec
+from thresher.documents import read_documents
 from thresher.errors import DocumentError, ParameterError
 
 
@@ -46,7 +51,7 @@ def test_spec_is_taken_apart(text, spec):
 
 
 @pytest.mark.parametrize(
-    "spec, said",
+    "spec, sentence",
     [
         ("reuters", "There is no corpus called 'reuters'. Did you mean reuters21578?"),
         ("a b", "'a b' does not name a corpus; write name"),
@@ -58,9 +63,54 @@ def test_spec_is_taken_apart(text, spec):
         ("medline:min_frequency=-1", "min_frequency is '-1'; it must be a whole number"),
     ],
 )
-def test_bad_spec_is_told_in_a_sentence(spec, said):
-    with pytest.raises(ParameterError, match=re.escape(said)):
+def test_bad_spec_is_told_in_a_sentence(spec, sentence):
+    with pytest.raises(ParameterError, match=re.escape(sentence)):
         load(spec)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_texts_are_opened_with_their_labels(kind):
+    (batch,) = corpora.open_documents(kind(["wheat up", "oil down"]), kind(["grain", "crude"]))
+    assert batch.texts.to_pylist() == ["wheat up", "oil down"]
+    assert batch.labels == [["grain"], ["crude"]]
+    (unlabelled,) = corpora.open_documents(kind(["wheat up"]))
+    assert unlabelled.labels is None
+
+
+def test_files_are_opened_with_the_column_of_their_labels(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("text,team,label\nwheat,x,y\n")
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for source, n_files in [(paths, 2), (str(paths[0]), 1), (paths[0], 1)]:
+        batches = list(corpora.open_documents(source, "team"))
+        assert [batch.labels for batch in batches] == [[["x"]]] * n_files
+    documents = read_documents(paths[0])
+    assert corpora.open_documents(documents) is documents
+    with pytest.raises(ParameterError, match="must name one column"):
+        corpora.open_documents(paths[0], np.array(["x"]))
+
+
+@pytest.mark.parametrize(
+    ("spec", "split", "texts"),
+    [
+        ("toy", None, ["a", "b"]),
+        ("toy", "test", ["c"]),
+        ("toy/train", "test", ["a", "b"]),
+        ("toy", "dev", ["a", "b"]),
+    ],
+)
+def test_a_corpus_is_opened_at_the_split_that_is_named(toy, monkeypatch, spec, split, texts):
+    named = replace(toy, default_split=parse_spec(spec).split)
+    monkeypatch.setattr(corpora, "is_corpus_spec", lambda text: text == spec)
+    monkeypatch.setattr(corpora, "load", lambda text: named)
+    (batch,) = corpora.open_documents(spec, split=split)
+    assert batch.texts.to_pylist() == texts
+
+
+@pytest.mark.parametrize("text", ["wheat prices rose", "wheat " * 900, "a b\0"])
+def test_a_text_that_is_taken_for_a_path_is_told(text):
+    with pytest.raises(DocumentError, match=r"no such file or folder; .* a text goes into a list"):
+        corpora.open_documents(text)
 
 
 def test_existing_file_wins_over_corpus(tmp_path, monkeypatch):
@@ -135,7 +185,7 @@ def test_documents_can_be_read_again_and_again(toy):
         assert batches[1].place(0) == "toy 3"
     assert documents.n_documents == 3 and documents.n_labelled == 2
     assert documents.bytes_read == documents.bytes_total == 3
-    assert documents.columns_said == "text and labels of toy"
+    assert documents.columns_note == "text and labels of toy"
     assert documents.skipped == [] and documents.decoding_errors == 0
 
 
@@ -146,15 +196,15 @@ def test_features_become_sparse_rows(toy):
 
 
 @pytest.mark.parametrize(
-    "ask, said",
+    "ask, sentence",
     [
         (lambda toy: toy.split("dev"), "has no split 'dev'; it has train, test, and all"),
         (lambda toy: toy.categories("R90"), "has no category set 'R90'; it has few"),
         (lambda toy: Corpus({"all": Split(["a"], [[]], ["1"])}).rows(), "holds text only"),
     ],
 )
-def test_what_is_not_there_is_told(toy, ask, said):
-    with pytest.raises(ParameterError, match=said):
+def test_what_is_not_there_is_told(toy, ask, sentence):
+    with pytest.raises(ParameterError, match=sentence):
         ask(toy)
 
 

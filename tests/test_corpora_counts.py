@@ -96,17 +96,17 @@ wpi 32 19 10, orange 29 16 11, fuel 28 13 10
 @pytest.mark.corpus
 def test_reuters_topics_are_those_of_the_literature(local):
     corpus = loaded("reuters21578:modapte")
-    found = {
+    topics = {
         split: Counter(name for labels in corpus.split(split).labels for name in labels)
         for split in ("all", "train", "test")
     }
     table = [row.split() for row in TOP_50.split(",")]
     assert len(table) == 50
     for topic, *counts in table:
-        assert [found[split][topic] for split in found] == list(map(int, counts)), topic
-    assert [len(found[split]) for split in found] == [120, 115, 93]
-    assert found["test"].total() == 3_747
-    assert sum(n for topic, n in found["test"].items() if topic not in found["train"]) == 3
+        assert [topics[split][topic] for split in topics] == list(map(int, counts)), topic
+    assert [len(topics[split]) for split in topics] == [120, 115, 93]
+    assert topics["test"].total() == 3_747
+    assert sum(n for topic, n in topics["test"].items() if topic not in topics["train"]) == 3
 
 
 @pytest.mark.corpus
@@ -138,8 +138,8 @@ def test_reuters_stories_without_topic_are_kept(local):
     ],
 )
 def test_reuters_subsets_of_the_papers(local, spec, counts):
-    found = loaded(spec).counts()
-    assert {split: found[split] for split in counts} == counts
+    sizes = loaded(spec).counts()
+    assert {split: sizes[split] for split in counts} == counts
 
 
 @pytest.mark.corpus
@@ -191,21 +191,21 @@ def test_reuters_raw_text_gives_the_vector_of_the_book(local):
     text = train.texts[train.ids.index("11")].lower()
     tokens = Counter(re.findall(r"[a-z]+|[0-9]+|[^\w\s]", text))
     length = 1 + math.log(tokens.total())
-    found = [round(10 * (1 + math.log(n)) / length) if (n := tokens[w]) else 0 for w in WORDS]
-    assert found == VECTOR
+    vector = [round(10 * (1 + math.log(n)) / length) if (n := tokens[w]) else 0 for w in WORDS]
+    assert vector == VECTOR
 
 
 @pytest.mark.corpus
 def test_newsgroups_by_group_and_without_parts(local):
     corpus = loaded("20newsgroups:bydate")
-    found = [Counter(names[0] for names in corpus.split(s).labels) for s in ("train", "test")]
-    assert len(found[0]) == len(found[1]) == 20
+    groups = [Counter(names[0] for names in corpus.split(s).labels) for s in ("train", "test")]
+    assert len(groups[0]) == len(groups[1]) == 20
     for group, counts in {
         "alt.atheism": [480, 319],
         "talk.religion.misc": [377, 251],
         "rec.sport.hockey": [600, 399],
     }.items():
-        assert [part[group] for part in found] == counts
+        assert [part[group] for part in groups] == counts
     from sklearn.datasets import _twenty_newsgroups as theirs
 
     for text in corpus.split("all").texts[::10]:
@@ -251,9 +251,9 @@ def test_medline_counts(local):
 def test_imdb_counts(local, monkeypatch):
     info = describe("imdb")
     path = _fetch.locate(info.files[0])
-    found = list(_archive.members(path, imdb.MEMBERS))
-    assert _archive.digest_of_members(found, imdb.MEMBERS) == info.files[0].contents
-    monkeypatch.setattr(imdb, "members", lambda *_: found)  # unpacking takes seconds
+    reviews = list(_archive.members(path, imdb.MEMBERS))
+    assert _archive.digest_of_members(reviews, imdb.MEMBERS) == info.files[0].contents
+    monkeypatch.setattr(imdb, "members", lambda *_: reviews)  # unpacking takes seconds
     corpus = load("imdb")
     assert corpus.counts() == info.counts["v1.0"]
     for split in ("train", "test"):

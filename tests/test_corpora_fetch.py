@@ -132,8 +132,8 @@ class Server(BaseHTTPRequestHandler):
             if start >= len(content):
                 return self.send_error(416)
             self.send_response(206)
-            said = start + self.server.shift
-            self.send_header("Content-Range", f"bytes {said}-{len(content) - 1}/{len(content)}")
+            first = start + self.server.shift
+            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
         else:
             self.send_response(200)
         self.send_header("Content-Length", str(len(content) - start))
@@ -158,14 +158,14 @@ def serve(content, *, ranges=True, cuts=(), shift=0):
 
 def test_download_goes_to_the_cache_and_is_found_there(places):
     _, cached = places
-    told = []
+    calls = []
     with serve(PACKED) as server:
         info = table_info(server.url)
-        path = fetch(info, progress=lambda *n: told.append(n))[0]
+        path = fetch(info, progress=lambda *n: calls.append(n))[0]
         assert fetch(info) == [path] == [cached / "table.csv.gz"]
         assert server.asked == [None]
     assert path.read_bytes() == PACKED and list(cached.iterdir()) == [path]
-    assert told[-1] == (len(PACKED), len(PACKED)) and sorted(told) == told
+    assert calls[-1] == (len(PACKED), len(PACKED)) and sorted(calls) == calls
     assert corpora.is_here(info)
 
 

@@ -315,11 +315,11 @@ def test_columns_are_joined_and_kept(tmp_path):
     (batch,) = documents
     assert batch.texts.to_pylist() == ["Hello\nworld", "\nb"]
     assert batch.fields == {"subject": ["Hello", ""], "body": ["world", "b"]}
-    assert documents.columns_said == 'text is "subject" and "body"; labels are "x"'
+    assert documents.columns_note == 'text is "subject" and "body"; labels are "x"'
 
 
 @pytest.mark.parametrize(
-    ("header", "options", "said"),
+    ("header", "options", "note"),
     [
         (["id", "Text", "Topic"], {}, 'text is "Text" (guessed); labels are "Topic" (guessed)'),
         (["title", "body", "z"], {}, 'text is "body" (guessed); no labels'),
@@ -329,11 +329,11 @@ def test_columns_are_joined_and_kept(tmp_path):
         (["label", "topic"], {"text": "label"}, 'text is "label"; labels are "topic" (guessed)'),
     ],
 )
-def test_guessed_columns_are_said(tmp_path, header, options, said):
+def test_guessed_columns_are_said(tmp_path, header, options, note):
     write_csv(tmp_path / "a.csv", [header, ["x"] * len(header)])
     documents = read_documents(tmp_path / "a.csv", **options)
     list(documents)
-    assert documents.columns_said == said
+    assert documents.columns_note == note
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_label_separator(tmp_path, separator):
         " ": [["a,b"], ["a"], ["b", "c"], [], [",", "b,b"]],
     }[separator if separator is not None else ","]
     assert read_all(documents)[1] == expected
-    assert ('split at "," (guessed)' in documents.columns_said) == (separator is None)
+    assert ('split at "," (guessed)' in documents.columns_note) == (separator is None)
 
 
 @pytest.mark.parametrize(
@@ -720,7 +720,7 @@ def test_a_folder_per_category(tmp_path):
     documents = read_documents(tmp_path)
     assert read_all(documents) == (["hello", "win", "buy\nnow"], [["ham"], ["spam"], ["spam"]])
     assert documents.skipped == [f"{tmp_path / 'README'}: the file stands in no category's folder."]
-    assert documents.columns_said == "each file is a document; its folder is the label"
+    assert documents.columns_note == "each file is a document; its folder is the label"
     assert places(documents) == ["3.txt.gz", "1", "2.txt"]
     assert documents.bytes_read == documents.bytes_total > 0
 
@@ -743,12 +743,12 @@ def test_what_does_not_belong_into_a_category(tmp_path):
         read_all(read_documents(tmp_path))
     documents = read_documents(tmp_path, on_error="skip")
     assert read_all(documents) == (["x"], [["a"]])
-    for said, expected in zip(
+    for sentence, expected in zip(
         documents.skipped,
         ["is a table", "binary file", "No such file", "symbolic links", "neither a file"],
         strict=True,
     ):
-        assert expected in said
+        assert expected in sentence
 
 
 def message(
@@ -784,7 +784,7 @@ def test_mbox(tmp_path, tiny_blocks):
     ]
     assert labels is None
     assert first.fields["subject"] == ["Grüße"]
-    assert documents.columns_said == 'text is "subject" and "body"; no labels'
+    assert documents.columns_note == 'text is "subject" and "body"; no labels'
     assert places(documents)[0] == "a.mbox:1"
     documents = read_documents(
         tmp_path / "a.mbox", text="Subject", labels="x-gmail-labels", label_separator=","
@@ -1053,7 +1053,7 @@ def test_familiar_columns_are_taken_instead_of_guessing(tmp_path):
     documents = read_documents(path, familiar=familiar)
     (batch,) = documents
     assert (batch.texts.to_pylist(), batch.labels) == (["wheat\nup"], [["a", "b"]])
-    assert "guessed" not in documents.columns_said
+    assert "guessed" not in documents.columns_note
 
 
 def test_familiar_columns_that_are_not_there_are_guessed_as_ever(tmp_path):

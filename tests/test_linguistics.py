@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive.features import fold_one_by_one
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import MissingExtra, ModelError, ParameterError
 from thresher.linguistics import LANGUAGES, Linguistics, stop_words
 
 LISTS = ["danish", "dutch", "english", "finnish", "french", "german", "italian", "norwegian"]
@@ -140,10 +141,22 @@ def test_what_cannot_be_done_is_said(parameters, sentence):
         Linguistics(**parameters).fold([])
 
 
-def test_a_missing_library_names_the_remedy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "lemminflect", None)
-    with pytest.raises(ParameterError, match="pip install lemminflect"):
-        Linguistics(word_classes=["noun"]).fold(["houses"])
+@pytest.mark.parametrize(
+    ("package", "extra", "parameters"),
+    [
+        ("lemminflect", "english", {"word_classes": ["noun"]}),
+        ("simplemma", "lemmas", {"lemmatize": True}),
+    ],
+)
+def test_a_missing_library_names_the_extra(monkeypatch, package, extra, parameters):
+    sentence = re.escape(f"need {package}, which is not installed: pip install 'thresher[{extra}]'")
+    state = Linguistics(**parameters).state()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=sentence):
+        Linguistics(**parameters).fold(["houses"])
+    with pytest.raises(ModelError, match=sentence):
+        Linguistics.from_state(state)
+    assert Linguistics(stem=True).fold(["houses"]) == ["hous"]
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load_file, save
 
-from thresher import storage
-from thresher.errors import ModelError, ParameterError
+from thresher import _files, storage
+from thresher.errors import ModelError, OutputError, ParameterError
 from thresher.storage import read_model, require_field, require_tensor, write_model
 
 GOLDEN = Path(__file__).parent / "golden" / "model-v1.thresher"
@@ -47,18 +47,18 @@ def assert_same(read, header, tensors):
         assert read[1][name].shape == array.shape
 
 
-def told_by(path):
+def refusal(path):
     """Return the sentence with which the file is refused."""
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(ModelError) as raised:
         read_model(path)
-    sentence = str(told.value)
+    sentence = str(raised.value)
     assert sentence.endswith(".") and "\n" not in sentence
     return sentence
 
 
-def forge(path, layout, data=b"", text=None, **said):
+def forge(path, layout, data=b"", text=None, **fields):
     """Write, by the module's description of the format alone, a file with right checksums."""
-    text = text or json.dumps({"format_version": 1, "header": {}, "tensors": {}, **said})
+    text = text or json.dumps({"format_version": 1, "header": {}, "tensors": {}, **fields})
     signed = f"{zlib.crc32(text.encode()):08x} {text}"
     body = json.dumps({"__metadata__": {"thresher": signed}, **layout}, separators=(",", ":"))
     path.write_bytes(len(body).to_bytes(8, "little") + body.encode() + data)
@@ -160,8 +160,8 @@ def test_every_cut_is_told(model):
     whole = model.read_bytes()
     for n in range(len(whole)):
         model.write_bytes(whole[:n])
-        told = "cut short" if n >= 8 else "is not a model of Thresher" if n else "is empty"
-        assert told in told_by(model)
+        expected = "cut short" if n >= 8 else "is not a model of Thresher" if n else "is empty"
+        assert expected in refusal(model)
 
 
 def test_many_cuts_of_a_larger_file_are_told(tmp_path):
@@ -170,7 +170,7 @@ def test_many_cuts_of_a_larger_file_are_told(tmp_path):
     size = path.stat().st_size
     for n in sorted(random.Random(0).sample(range(size), 150), reverse=True):
         os.truncate(path, n)
-        told_by(path)
+        refusal(path)
 
 
 def test_every_flipped_byte_is_told(model, tmp_path):
@@ -179,14 +179,14 @@ def test_every_flipped_byte_is_told(model, tmp_path):
         for mask in (0x01, 0x20, 0xFF):
             whole[n] ^= mask
             flipped.write_bytes(whole)
-            told_by(flipped)
+            refusal(flipped)
             whole[n] ^= mask
 
 
 def test_bytes_appended_are_told(model):
     with open(model, "ab") as file:
         file.write(b"more")
-    assert "lengthened" in told_by(model)
+    assert "lengthened" in refusal(model)
 
 
 def test_a_byte_of_the_header_swapped_for_another_is_told_or_changes_nothing(model):
@@ -206,9 +206,14 @@ def test_a_byte_of_the_header_swapped_for_another_is_told_or_changes_nothing(mod
 @pytest.mark.parametrize("dtype", ["F32", "BF16"])  # of which numpy knows but the first
 def test_a_newer_format_asks_for_a_newer_thresher(tmp_path, dtype):
     layout = {"w": {"dtype": dtype, "shape": [0], "data_offsets": [0, 0]}}
-    said = {"format_version": 2, "thresher_version": "9.1", "header": "elsewhere", "tensors": None}
-    told = told_by(forge(tmp_path / "m", layout, **said))
-    assert "format 2" in told and "Thresher 9.1" in told and "Install a newer" in told
+    fields = {
+        "format_version": 2,
+        "thresher_version": "9.1",
+        "header": "elsewhere",
+        "tensors": None,
+    }
+    sentence = refusal(forge(tmp_path / "m", layout, **fields))
+    assert "format 2" in sentence and "Thresher 9.1" in sentence and "Install a newer" in sentence
 
 
 def one(dtype="F32", shape=(2,), data_offsets=(0, 8)):
@@ -238,7 +243,7 @@ def test_a_forged_file_is_read_when_it_is_right(tmp_path):
     ],
 )
 def test_tensors_other_than_those_told_of_are_told(tmp_path, tensors):
-    assert "not those that were written" in told_by(
+    assert "not those that were written" in refusal(
         forge(tmp_path / "m", one(), DATA, tensors=tensors)
     )
 
@@ -273,7 +278,7 @@ def test_tensors_other_than_those_told_of_are_told(tmp_path, tensors):
 def test_a_lying_layout_is_told_and_costs_no_memory(tmp_path, layout):
     tracemalloc.start()
     try:
-        assert "damaged" in told_by(forge(tmp_path / "m", layout, DATA))
+        assert "damaged" in refusal(forge(tmp_path / "m", layout, DATA))
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
@@ -284,19 +289,19 @@ def test_a_lying_layout_is_told_and_costs_no_memory(tmp_path, layout):
     ["", "[]", "{}", "{", '"x"', "[" * 100_000, '{"format_version": %s}' % ("9" * 5000)],
 )
 def test_a_header_of_nonsense_is_told(tmp_path, text):
-    assert "damaged" in told_by(forge(tmp_path / "m", {}, text=text or " "))
+    assert "damaged" in refusal(forge(tmp_path / "m", {}, text=text or " "))
 
 
-@pytest.mark.parametrize("said", [{"format_version": v} for v in (0, -1, None, "1", 1.0, True)])
-def test_a_version_that_is_none_is_told(tmp_path, said):
-    assert "damaged" in told_by(forge(tmp_path / "m", {}, **said))
+@pytest.mark.parametrize("fields", [{"format_version": v} for v in (0, -1, None, "1", 1.0, True)])
+def test_a_version_that_is_none_is_told(tmp_path, fields):
+    assert "damaged" in refusal(forge(tmp_path / "m", {}, **fields))
 
 
 def test_a_length_that_lies_is_told(model):
     whole = model.read_bytes()
     for length in (0, 10, 36, 37, 10**6, 10**10, 2**63, 2**64 - 1):
         model.write_bytes(length.to_bytes(8, "little") + whole[8:])
-        assert "damaged" in told_by(model)
+        assert "damaged" in refusal(model)
 
 
 # Other files are not taken for models -------------------------------------------------------------
@@ -314,35 +319,35 @@ def test_foreign_files_are_told(tmp_path):
     }
     for content in contents.values():
         path.write_bytes(content)
-        assert "is not a model of Thresher" in told_by(path)
+        assert "is not a model of Thresher" in refusal(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.txt", "oats")
-    assert "is not a model of Thresher" in told_by(path)
+    assert "is not a model of Thresher" in refusal(path)
 
 
 def test_what_is_no_file_is_told(tmp_path):
     (tmp_path / "empty").touch()
-    assert "is empty" in told_by(tmp_path / "empty")
-    assert "There is no model file" in told_by(tmp_path / "missing")
-    assert "is not a file" in told_by(tmp_path)
-    assert "cannot be read" in told_by(tmp_path / "empty" / "m")
-    assert "cannot be read" in told_by("a\0b")
+    assert "is empty" in refusal(tmp_path / "empty")
+    assert "There is no model file" in refusal(tmp_path / "missing")
+    assert "is not a file" in refusal(tmp_path)
+    assert "cannot be read" in refusal(tmp_path / "empty" / "m")
+    assert "cannot be read" in refusal("a\0b")
     os.mkfifo(tmp_path / "pipe")
-    assert "is not a file" in told_by(tmp_path / "pipe")
+    assert "is not a file" in refusal(tmp_path / "pipe")
 
 
 # Saving is all or nothing -------------------------------------------------------------------------
 
 
 def refused(path):
-    with pytest.raises(ModelError) as told:
+    with pytest.raises(OutputError) as raised:
         write_model(path, HEADER, TENSORS)
-    return str(told.value)
+    return str(raised.value)
 
 
 def test_places_that_cannot_be_written_are_told(tmp_path):
     assert "it is a folder" in refused(tmp_path)
-    assert "there is no folder" in refused(tmp_path / "missing" / "m")
+    assert "missing does not exist" in refused(tmp_path / "missing" / "m")
     assert "a device or a pipe" in refused("/dev/null")
     assert "cannot be written" in refused("a\0b")
     assert "File name too long" in refused(tmp_path / ("m" * 300))
@@ -359,14 +364,14 @@ def run(script, *arguments, **how):
 SAVE = """
 import os, sys
 import numpy as np
-from thresher.errors import ModelError
+from thresher.errors import OutputError
 from thresher.storage import write_model
 if os.getuid() == 0 and sys.argv[2] == "as nobody":
     os.setgid(65534), os.setuid(65534)
 try:
     write_model(sys.argv[1], {}, {"w": np.zeros(100_000)})
-except ModelError as told:
-    print(told)
+except OutputError as error:
+    print(error)
 """
 
 
@@ -376,7 +381,7 @@ def test_a_folder_without_the_right_to_write_is_told():
         (Path(folder) / "locked").mkdir(mode=0o555)
         path = Path(folder) / "locked" / "m"
         assert run(SAVE, path, "as nobody").strip() == (
-            f"The model cannot be written to {path}: Permission denied."
+            f"{path} cannot be written: the folder {path.parent} is write-protected."
         )
 
 
@@ -393,8 +398,10 @@ def test_a_write_protected_model_is_told():
 def test_a_full_disk_leaves_the_old_model(model):
     """The system refuses the file's 100,001st byte (RLIMIT_FSIZE), as a full disk does."""
     limit = (100_000, 100_000)
-    told = run(SAVE, model, "", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
-    assert told.strip() == f"The model cannot be written to {model}: File too large."
+    printed = run(
+        SAVE, model, "", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    )
+    assert printed.strip() == f"{model} cannot be written: File too large."
     assert_same(read_model(model), HEADER, TENSORS)
     assert os.listdir(model.parent) == [model.name]
 
@@ -410,8 +417,8 @@ def test_a_disk_that_is_really_full_leaves_the_old_model(model):
     steps = 'cp "$2" "$1/m" && "$3" -c "$4" "$1/m" "" && cp "$1/m" "$2" && ls -A "$1"'
     command = [*own, mount + steps, "sh", disk, model, sys.executable, SAVE]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    told, *left = done.stdout.splitlines()
-    assert told.endswith("No space left on device.")
+    sentence, *left = done.stdout.splitlines()
+    assert sentence.endswith("No space left on device.")
     assert left == ["m"]
     assert_same(read_model(model), HEADER, TENSORS)
 
@@ -428,6 +435,15 @@ def test_permissions_are_kept_and_new_files_follow_the_umask(tmp_path):
     assert (tmp_path / "m").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_writer_that_fails_leaves_what_was_there(tmp_path):
+    (tmp_path / "page").write_text("old")
+    for error, seen in [(ZeroDivisionError, ZeroDivisionError), (OSError("torn"), OutputError)]:
+        with pytest.raises(seen), _files.replace_file(tmp_path / "page") as temporary:
+            temporary.write_text("new")
+            raise error
+        assert os.listdir(tmp_path) == ["page"] and (tmp_path / "page").read_text() == "old"
+
+
 def test_links_are_followed(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder/m")
@@ -437,12 +453,12 @@ def test_links_are_followed(tmp_path):
         assert read_model(tmp_path / "folder" / "m")[0] == header
 
 
-# One child after the other dies at the next line of the module that a save comes to, until a save
+# One child after the other dies at the next line of ours that a save comes to, until a save
 # comes to its end; after each death the file must be the old model or the new one.
 DIE_AT_EACH_LINE = """
 import os, signal, sys
 import numpy as np
-from thresher import storage
+from thresher import _files, storage
 
 OLD, NEW = np.zeros(50_000), np.ones(60_000)
 
@@ -450,7 +466,7 @@ def die_at(line):
     left = line
     def trace(frame, event, argument):
         nonlocal left
-        if frame.f_code.co_filename != storage.__file__:
+        if frame.f_code.co_filename not in (storage.__file__, _files.__file__):
             return None
         left -= event == "line"
         if not left:
@@ -513,7 +529,7 @@ def test_an_interrupt_at_any_line_leaves_no_temporary_file(tmp_path):
 
         def interrupt(frame, event, argument):
             nonlocal left
-            if frame.f_code.co_filename != storage.__file__:
+            if frame.f_code.co_filename not in (storage.__file__, _files.__file__):
                 return None
             left -= event == "line"
             if not left:
@@ -538,7 +554,7 @@ def test_an_interrupt_at_any_line_leaves_no_temporary_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype", "shape", "bounds", "told"),
+    ("name", "dtype", "shape", "bounds", "sentence"),
     [
         ("bias", np.float32, (2, 3), {}, "lacks the tensor 'bias'"),
         ("weights", np.float64, (2, 3), {}, "holds float32; float64 belongs there"),
@@ -550,11 +566,14 @@ def test_an_interrupt_at_any_line_leaves_no_temporary_file(tmp_path):
         ("weights", np.float32, (2, 3), {"high": 4}, "holds 5.0; values up to 4"),
         ("unknown", np.float32, (2,), {"low": 0}, "holds nan"),
         ("unknown", np.float32, (2,), {"high": 9}, "holds nan"),
+        ("unknown", np.float32, (None,), {"finite": True}, "holds nan; finite values"),
+        ("endless", np.float64, (None,), {"finite": True}, "holds -inf; finite values"),
     ],
 )
-def test_a_tensor_that_is_not_as_it_must_be_is_told(name, dtype, shape, bounds, told):
+def test_a_tensor_that_is_not_as_it_must_be_is_told(name, dtype, shape, bounds, sentence):
     tensors = {**TENSORS, "unknown": np.array([1, np.nan], np.float32)}
-    with pytest.raises(ModelError, match=re.escape(told)):
+    tensors["endless"] = np.array([1, -np.inf])
+    with pytest.raises(ModelError, match=re.escape(sentence)):
         require_tensor(tensors, name, dtype, shape, **bounds)
 
 
@@ -562,6 +581,8 @@ def test_a_tensor_that_is_as_it_must_be_is_returned():
     got = require_tensor(TENSORS, "weights", np.float32, (None, 3), low=0, high=5)
     assert got is TENSORS["weights"]
     assert require_tensor(TENSORS, "nothing", np.int32, (0, 3), low=0, high=5).size == 0
+    for name, array in TENSORS.items():  # booleans, whole numbers and none at all are finite
+        assert require_tensor(TENSORS, name, array.dtype, array.shape, finite=True) is array
 
 
 def test_a_field_is_of_its_type_or_told():

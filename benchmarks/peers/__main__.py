@@ -114,7 +114,7 @@ def run_all(chosen: argparse.Namespace) -> dict[str, Any]:
     shutil.rmtree(models, ignore_errors=True)
     began, here = perf_counter(), machine()
     facts = data.prepare(files)
-    for sentence in facts["said"]:
+    for sentence in facts["notes"]:
         print(sentence)
     results = []
     for task in tasks(chosen, facts):
@@ -134,9 +134,9 @@ def progress(result: dict[str, Any], seconds: float) -> str:
     """Return a line about what has just been done."""
     main = JOBS[result["job"]].main
     figure = result.get("figures", {}).get(main)
-    said = f"{main} {figure:.4g}" if figure else result.get("missing", f"no {main}")
+    done = f"{main} {figure:.4g}" if figure else result.get("missing", f"no {main}")
     place = " ".join(filter(None, (result["job"], result["variant"])))
-    return f"{seconds:6.0f} s  {place}: {result['contender']}, threads {result['threads']}: {said}"
+    return f"{seconds:6.0f} s  {place}: {result['contender']}, threads {result['threads']}: {done}"
 
 
 def machine() -> dict[str, Any]:
@@ -151,13 +151,13 @@ def machine() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the version of every library, or that it is missing."""
-    found = {}
+    installed = {}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "missing"
-    return found
+            installed[package] = "missing"
+    return installed
 
 
 def heading(kept: dict[str, Any]) -> str:

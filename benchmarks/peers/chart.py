@@ -34,13 +34,13 @@ def bars(results: list[Result], job: str, variant: str) -> list[Bar]:
     here = [one for one in results if one["job"] == job and one["threads"] == 1]
     known = list(dict.fromkeys(one["variant"] for one in here))
     variant = variant if variant in known else (known or [""])[0]
-    found = [
+    contenders = [
         (one["contender"], one["figures"][JOBS[job].main], one["figures"].get("micro_f1"))
         for one in here
         if one["variant"] == variant and JOBS[job].main in one.get("figures", {})
     ]
-    ours = [one for one in found if one[0].startswith(OURS)]  # the first is the one to compare
-    others = [one for one in found if not one[0].startswith(OURS)]
+    ours = [one for one in contenders if one[0].startswith(OURS)]  # the first is the one to compare
+    others = [one for one in contenders if not one[0].startswith(OURS)]
     return sorted(ours[:1] + others, key=lambda one: one[1])
 
 
@@ -63,7 +63,7 @@ def draw(results: list[Result], path: Path) -> None:
     panels = [(title, bars(results, job, variant), job) for job, variant, title in PANELS]
     panels = [one for one in panels if one[1]]
     pairs = [panels[i : i + 2] for i in range(0, len(panels), 2)]
-    rows = [max(len(found) for _, found, _ in pair) for pair in pairs]
+    rows = [max(len(its_bars) for _, its_bars, _ in pair) for pair in pairs]
     figure, axes = pyplot.subplots(
         len(pairs),
         2,
@@ -75,10 +75,10 @@ def draw(results: list[Result], path: Path) -> None:
     figure.get_layout_engine().set(wspace=0.04, hspace=0.06)
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
-    for i, (title, found, job) in enumerate(panels):
+    for i, (title, its_bars, job) in enumerate(panels):
         axis = axes.flat[i]
         axis.set_title(title, loc="left", color=INK, fontweight="bold")
-        _panel(axis, found, in_microseconds=JOBS[job].main.endswith("us"))
+        _panel(axis, its_bars, in_microseconds=JOBS[job].main.endswith("us"))
         axis.set_ylim(rows[i // 2] - 0.5, -0.5)  # bars of one height, from the top
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {"Date": None} if path.suffix == ".svg" else {}
@@ -86,16 +86,16 @@ def draw(results: list[Result], path: Path) -> None:
     pyplot.close(figure)
 
 
-def _panel(axis: Any, found: list[Bar], *, in_microseconds: bool) -> None:
-    names, values = [name for name, *_ in found], [value for _, value, _ in found]
+def _panel(axis: Any, its_bars: list[Bar], *, in_microseconds: bool) -> None:
+    names, values = [name for name, *_ in its_bars], [value for _, value, _ in its_bars]
     ours = [name.startswith(OURS) for name in names]
     drawn = axis.barh(names, values, color=[ACCENT if one else OTHERS for one in ours], height=0.7)
     mine = next((value for value, own in zip(values, ours, strict=True) if own), None)
-    said = [
+    captions = [
         _words(bar, None if own else mine, in_microseconds)
-        for bar, own in zip(found, ours, strict=True)
+        for bar, own in zip(its_bars, ours, strict=True)
     ]
-    axis.bar_label(drawn, said, color=INK, padding=4)
+    axis.bar_label(drawn, captions, color=INK, padding=4)
     for label, own in zip(axis.get_yticklabels(), ours, strict=True):
         label.set(color=ACCENT if own else INK, fontweight="bold" if own else "normal")
     if in_microseconds:
@@ -112,8 +112,8 @@ def _panel(axis: Any, found: list[Bar], *, in_microseconds: bool) -> None:
 def _words(bar: Bar, mine: float | None, in_microseconds: bool) -> str:
     """Return the figure, how many times Thresher's it is, and what quality it bought."""
     _, value, quality = bar
-    said = f"{value:,.0f} µs" if in_microseconds else f"{value:.2f} s"
+    caption = f"{value:,.0f} µs" if in_microseconds else f"{value:.2f} s"
     if mine:
         times = value / mine
-        said += f"  ({times:.1f} ×)" if times < 10 else f"  ({times:.0f} ×)"
-    return said if quality is None else f"{said}  F1 {quality:.1f}"
+        caption += f"  ({times:.1f} ×)" if times < 10 else f"  ({times:.0f} ×)"
+    return caption if quality is None else f"{caption}  F1 {quality:.1f}"

@@ -26,7 +26,7 @@ def prepare(folder: Path, growth: Sequence[int] = GROWTH) -> dict[str, Any]:
     from thresher import corpora
 
     folder.mkdir(parents=True, exist_ok=True)
-    said = []
+    notes = []
     if corpora.is_here("reuters21578"):
         corpus = corpora.load(REUTERS)
         name, train, test = (
@@ -37,11 +37,11 @@ def prepare(folder: Path, growth: Sequence[int] = GROWTH) -> dict[str, Any]:
     else:
         name, train, test = _standard_library()
         texts = {name: [text for text, _ in train + test]}
-        said.append(_missing("reuters21578", name))
+        notes.append(_missing("reuters21578", name))
     if corpora.is_here(NEWSGROUPS):
         texts["20 Newsgroups"] = corpora.load(NEWSGROUPS).split("all").texts
     else:
-        said.append(_missing(NEWSGROUPS, "nothing"))
+        notes.append(_missing(NEWSGROUPS, "nothing"))
     for times in growth:
         write(folder / f"train-x{times}.jsonl", train * times)
     write(folder / "test.jsonl", test)
@@ -54,7 +54,7 @@ def prepare(folder: Path, growth: Sequence[int] = GROWTH) -> dict[str, Any]:
         "test": len(test),
         "categories": len({label for _, labels in train for label in labels}),
         "texts": {key: sum(len(text.encode()) for text in value) for key, value in texts.items()},
-        "said": said,
+        "notes": notes,
     }
 
 

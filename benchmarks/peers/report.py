@@ -44,8 +44,8 @@ def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[st
     """
     for job, variant in dict.fromkeys((one["job"], one["variant"]) for one in results):
         here = [one for one in results if (one["job"], one["variant"]) == (job, variant)]
-        said = {name for one in here for name in one.get("figures", {})}
-        shown = [name for name in (JOBS[job].main, *JOBS[job].figures) if name in said]
+        measured = {name for one in here for name in one.get("figures", {})}
+        shown = [name for name in (JOBS[job].main, *JOBS[job].figures) if name in measured]
         title = JOBS[job].title + (f": {variant}" if variant else "")
         header = ["contender", "threads", "ratio", *(FIGURES[name][0] for name in shown)]
         missing = [

@@ -4,6 +4,8 @@ __all__ = [
     "DocumentError",
     "MissingExtra",
     "ModelError",
+    "NotFittedError",
+    "OutputError",
     "ParameterError",
     "ThresherError",
     "missing_extra",
@@ -22,28 +24,40 @@ class ModelError(ThresherError, ValueError):
     """The model file cannot be read or does not fit what is asked of it."""
 
 
+class NotFittedError(ModelError, AttributeError):
+    """The model has not learned anything yet."""
+
+
 class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
 
 
-class MissingExtra(ThresherError, ImportError):  # noqa: N818
-    """What was asked for needs a package that the base installation does without."""
+class OutputError(ThresherError, OSError):
+    """A file cannot be written: no such folder, no right to, no space left."""
+
+
+class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is a state, not a mistake
+    """What is asked needs a library that comes with an extra, which is not installed."""
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
-    """Return the error that says which extra to install.
+    """Return the error for a library that is not installed.
 
     Parameters
     ----------
-    package, extra : str
-        What is missing, and the extra of Thresher that brings it.
+    package : str
+        The library.
+    extra : str
+        The extra of Thresher that brings it.
     purpose : str
-        What needs it, as the plural subject of the sentence: "Lemmas".
+        What needs it, in the plural.
 
     Examples
     --------
     >>> raise missing_extra("simplemma", "lemmas", "Lemmas")
     Traceback (most recent call last):
-    thresher.errors.MissingExtra: Lemmas need simplemma: pip install 'thresher[lemmas]'.
+    thresher.errors.MissingExtra: Lemmas need simplemma, which is not installed: ...
     """
-    return MissingExtra(f"{purpose} need {package}: pip install 'thresher[{extra}]'.")
+    return MissingExtra(
+        f"{purpose} need {package}, which is not installed: pip install 'thresher[{extra}]'."
+    )

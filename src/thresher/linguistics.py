@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from types import NoneType
 from typing import Any, Self
 
 from thresher._estimator import Estimator
-from thresher.errors import ModelError, ParameterError
-from thresher.storage import require_field
+from thresher.errors import MissingExtra, ModelError, ParameterError, missing_extra
 
 __all__ = ["LANGUAGES", "WORD_CLASSES", "Linguistics", "stop_words"]
 
@@ -46,6 +46,15 @@ WORD_CLASSES = {
 
 _NOUNS_ARE_CAPITALISED = frozenset({"de", "lb"})
 
+_STATE_TYPES: dict[str, tuple[type, ...]] = {
+    "language": (str,),
+    "stop_words": (list, NoneType),
+    "stem": (bool, str),
+    "lemmatize": (bool,),
+    "word_classes": (list, NoneType),
+    "libraries": (dict,),
+}
+
 
 class Linguistics(Estimator):
     """Fold the words of a language together, and leave out those that say little.
@@ -68,24 +77,23 @@ class Linguistics(Estimator):
         Replace a word by its stem; the name of a PyStemmer algorithm, such as "porter", to use that
         one. Stems are made for lower-case words. Default False.
     lemmatize : bool
-        Replace a word by the form under which a dictionary has it (simplemma's); a word that is
-        not in the dictionary stays as it is. A word in lower case gives a lemma in lower case.
-        Default False.
+        Replace a word by the form under which a dictionary has it; a word that is not in the
+        dictionary stays as it is. A word in lower case gives a lemma in lower case. Needs the extra
+        `lemmas`. Default False.
     word_classes : sequence of str or None
         Keep only words that can be of one of these classes: "noun", "verb", "adjective", "adverb".
-        English only; needs lemminflect. Function words (the stop words of English, auxiliary verbs
-        included) are of no class, nor is anything without a letter. Words that are not in the
-        lexicon, most of them names and abbreviations, count as nouns. Default None: all words.
+        English only; needs the extra `english`. Function words (the stop words of English,
+        auxiliary verbs included) are of no class, nor is anything without a letter. Words that are
+        not in the lexicon, most of them names and abbreviations, count as nouns. Default None: all
+        words.
 
     Examples
     --------
-    >>> linguistics = Linguistics(stop_words="language", lemmatize=True)
-    >>> linguistics.fold(["the", "companies", "said", "1987"])
-    [None, 'company', 'say', '1987']
+    >>> linguistics = Linguistics(stop_words="language", stem=True)
+    >>> linguistics.fold(["the", "companies", "rising", "1987"])
+    [None, 'compani', 'rise', '1987']
     >>> Linguistics(language="german", stem=True).fold(["häuser", "hauses"])
     ['haus', 'haus']
-    >>> Linguistics(word_classes=("noun", "verb")).fold(["the", "quickly", "rising", "dlrs"])
-    [None, None, 'rising', 'dlrs']
     """
 
     _prepared: tuple[dict[str, Any], list[Step]] | None = None
@@ -151,19 +159,18 @@ class Linguistics(Estimator):
         ModelError
             The state is not one that `state` returns.
         """
-        words, classes, stem = (state.get(name) for name in ("stop_words", "word_classes", "stem"))
-        made = cls(
-            language=require_field(state, "language", str),
-            stop_words=None if words is None else require_field(state, "stop_words", list),
-            stem=stem if isinstance(stem, str) else require_field(state, "stem", bool),
-            lemmatize=require_field(state, "lemmatize", bool),
-            word_classes=None if classes is None else require_field(state, "word_classes", list),
-        )
-        recorded = require_field(state, "libraries", dict)
+        for name, kinds in _STATE_TYPES.items():
+            if type(state.get(name)) not in kinds:
+                fault = f"is {state[name]!r}" if name in state else "is missing"
+                wanted = kinds[0].__name__
+                raise ModelError(f"The model's field {name!r} {fault}; it must be a {wanted}.")
+        parameters: dict[str, Any] = {name: state.get(name) for name in _STATE_TYPES}
+        recorded = parameters.pop("libraries")
+        linguistics = cls(**parameters)
         try:
-            made._steps()
-            installed = made._libraries()
-        except ParameterError as error:
+            linguistics._steps()
+            installed = linguistics._libraries()
+        except (ParameterError, MissingExtra) as error:
             raise ModelError(f"The model's way with words cannot be followed: {error}") from error
         for name, version in installed.items():
             if recorded.get(name) != version:
@@ -172,7 +179,7 @@ class Linguistics(Estimator):
                     "installed: a few words may be folded in another way than it learned.",
                     stacklevel=2,
                 )
-        return made
+        return linguistics
 
     def __getstate__(self) -> dict[str, Any]:
         # Stemmers cannot be copied; they are made again when needed.
@@ -268,14 +275,11 @@ def _lacking(what: str, known: Iterable[str], remedy: str = "") -> ParameterErro
     return ParameterError(f"{what}; choose one of {', '.join(known)}{remedy}.")
 
 
-def _library(module: str, package: str | None = None) -> Any:
+def _library(package: str, extra: str, purpose: str) -> Any:
     try:
-        return import_module(module)
+        return import_module(package)
     except ImportError as error:
-        raise ParameterError(
-            f"Linguistics needs {package or module}, which is not installed: "
-            f"run `pip install {package or module}`."
-        ) from error
+        raise missing_extra(package, extra, purpose) from error
 
 
 def _encodable(words: list[str]) -> list[str]:
@@ -314,7 +318,7 @@ def _of_classes(tags: frozenset[str], language: str) -> Step:
             f"Linguistics: word_classes is given and language is {language!r}; "
             "word classes are known for 'english' only, so leave word_classes out."
         )
-    lexicon = _library("lemminflect").getAllLemmas
+    lexicon = _library("lemminflect", "english", "Word classes").getAllLemmas
     function_words = stop_words("english")
     unknown_is_kept = "NOUN" in tags
 
@@ -329,7 +333,7 @@ def _of_classes(tags: frozenset[str], language: str) -> Step:
 
 
 def _lemmas(language: str) -> Step:
-    simplemma = _library("simplemma")
+    simplemma = _library("simplemma", "lemmas", "Lemmas")
     supported = import_module(
         "simplemma.strategies.dictionaries.dictionary_factory"
     ).SUPPORTED_LANGUAGES
@@ -339,24 +343,25 @@ def _lemmas(language: str) -> Step:
         raise _lacking(f"There are no lemmas for {language!r}", known, ", or use stem=True")
 
     def lemma(word: str) -> str:
-        found: str = simplemma.lemmatize(word, lang=code)
+        entry: str = simplemma.lemmatize(word, lang=code)
         if word != word.lower():
-            return found
-        if code in _NOUNS_ARE_CAPITALISED and found != word:
+            return entry
+        if code in _NOUNS_ARE_CAPITALISED and entry != word:
             # In small letters "haus" is read as a form of "hausen"; the noun is likelier.
-            found = simplemma.lemmatize(word.capitalize(), lang=code)
-        return found.lower()
+            entry = simplemma.lemmatize(word.capitalize(), lang=code)
+        return entry.lower()
 
     return lambda words: [lemma(word) for word in words]
 
 
 def _stems(algorithm: str) -> Step:
-    stemmer = _library("Stemmer", "PyStemmer")
-    if algorithm not in stemmer.algorithms():
-        raise _lacking(f"There is no stemmer {algorithm!r}", stemmer.algorithms())
-    made = stemmer.Stemmer(algorithm, 0)  # no cache: each word comes once
+    import Stemmer
+
+    if algorithm not in Stemmer.algorithms():
+        raise _lacking(f"There is no stemmer {algorithm!r}", Stemmer.algorithms())
+    stemmer = Stemmer.Stemmer(algorithm, 0)  # no cache: each word comes once
 
     def step(words: list[str]) -> list[str | None]:
-        return [stem or word for stem, word in zip(made.stemWords(words), words, strict=True)]
+        return [stem or word for stem, word in zip(stemmer.stemWords(words), words, strict=True)]
 
     return step

@@ -14,19 +14,18 @@ library writes several in any order, and equal models shall be equal bytes.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import stat
 import zlib
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from thresher._files import replace_file
 from thresher._version import __version__
 from thresher.errors import ModelError, ParameterError
 
@@ -54,8 +53,7 @@ def write_model(
 ) -> None:
     """Write a model file so that, whenever the process dies, the old or the new one is there.
 
-    The bytes go to a temporary file in the same folder, are synced to the disk and then take the
-    place of the old file. A symbolic link is followed; an existing file keeps its permissions.
+    A symbolic link is followed; an existing file keeps its permissions.
 
     Parameters
     ----------
@@ -68,7 +66,7 @@ def write_model(
 
     Raises
     ------
-    ModelError
+    OutputError
         The file cannot be written; an existing one is as it was.
     ParameterError
         The header is not JSON, or an array is not numbers.
@@ -76,6 +74,7 @@ def write_model(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "tiny.thresher")
     ...     write_model(path, {"learner": "winnow"}, {"weights": np.array([1.5, -0.5])})
@@ -84,14 +83,11 @@ def write_model(
     """
     arrays = {name: _storable(name, given) for name, given in tensors.items()}
     text = _text(header, arrays)
-    try:
-        target = Path(os.path.realpath(path))
-        _check_target(target)
-        _replace(target, arrays, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
-    except (OSError, ValueError, SafetensorError) as error:
-        if isinstance(error, ModelError):
-            raise
-        raise _cannot_write(path, _reason(error)) from error
+    with replace_file(path) as temporary:
+        try:
+            save_file(arrays, temporary, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
+        except (OSError, SafetensorError) as error:
+            raise OSError(_reason(error)) from error
 
 
 def _storable(name: str, given: np.ndarray) -> np.ndarray:
@@ -108,14 +104,14 @@ def _storable(name: str, given: np.ndarray) -> np.ndarray:
 
 
 def _text(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    said = {
+    description = {
         "format_version": FORMAT_VERSION,
         "thresher_version": __version__,
         "header": header,
         "tensors": _described(arrays),
     }
     try:
-        return json.dumps(said, sort_keys=True, allow_nan=False)
+        return json.dumps(description, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The header of a model must be JSON: {error}.") from error
 
@@ -126,53 +122,6 @@ def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
         name: [array.dtype.name, list(array.shape), zlib.crc32(array.reshape(-1).view("u1").data)]
         for name, array in arrays.items()
     }
-
-
-def _replace(target: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str]) -> None:
-    """Put a new file in the place of `target`, all of it or nothing."""
-    temporary = target.parent / f".{target.name[:40]}.{os.urandom(8).hex()}.tmp"
-    try:
-        with open(temporary, "xb"):
-            if target.exists():  # before the first byte, for a private file must never be open
-                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-        mode = stat.S_IMODE(temporary.stat().st_mode)
-        save_file(arrays, temporary, metadata)
-        os.chmod(temporary, mode)  # safetensors 0.8 puts a file of its own in the place of ours
-        with open(temporary, "r+b") as file:  # no safetensors syncs what it writes
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:  # an interrupt too must leave nothing behind
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
-
-
-def _check_target(target: Path) -> None:
-    if target.is_symlink():  # all links that lead somewhere have been followed
-        raise _cannot_write(target, "it is a link in a circle")
-    if target.is_dir():
-        raise _cannot_write(target, "it is a folder; name a file in it")
-    if not target.parent.is_dir():
-        raise _cannot_write(target, f"there is no folder {target.parent}; make it first")
-    if target.exists() and not target.is_file():
-        raise _cannot_write(target, "it is a device or a pipe, not a file")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise _cannot_write(target, "it is write-protected")
-
-
-def _cannot_write(path: object, reason: str) -> ModelError:
-    return ModelError(f"The model cannot be written to {path}: {reason}.")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can sync a folder."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 # Reading ----------------------------------------------------------------------------------------
@@ -205,6 +154,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "tiny.thresher")
     ...     write_model(path, {"learner": "winnow"}, {"weights": np.array([1.5, -0.5])})
@@ -236,17 +186,17 @@ def _read(path: object, opening: bytes) -> tuple[dict[str, Any], dict[str, np.nd
             raise _foreign(path) from error
         raise _damaged(path, "it is cut short, lengthened or changed") from error
     with file:
-        said = _said(path, file.metadata() or {})
+        description = _description(path, file.metadata() or {})
         try:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, AttributeError, TypeError, ValueError) as error:
             raise _damaged(path, "its tensors are not arrays of numbers") from error
-    if _described(tensors) != said.get("tensors"):
+    if _described(tensors) != description.get("tensors"):
         raise _damaged(path, "its tensors are not those that were written")
-    return said["header"], tensors
+    return description["header"], tensors
 
 
-def _said(path: object, metadata: dict[str, str]) -> dict[str, Any]:
+def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
     """Return what the text says, once its checksum is right and its version is ours."""
     if "thresher" not in metadata:
         raise _foreign(path)
@@ -254,19 +204,19 @@ def _said(path: object, metadata: dict[str, str]) -> dict[str, Any]:
     if checksum != f"{zlib.crc32(text.encode()):08x}":
         raise _damaged(path, "the checksum of its header is wrong")
     try:
-        said: dict[str, Any] = json.loads(text)
-        version = said["format_version"]
+        description: dict[str, Any] = json.loads(text)
+        version = description["format_version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header is not that of a model") from error
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelError(
             f"The model {path} is of format {version}, written by Thresher "
-            f"{said.get('thresher_version')}; this is Thresher {__version__}, which reads formats "
-            f"up to {FORMAT_VERSION}. Install a newer Thresher."
+            f"{description.get('thresher_version')}; this is Thresher {__version__}, which reads "
+            f"formats up to {FORMAT_VERSION}. Install a newer Thresher."
         )
-    if type(version) is not int or version < 1 or not isinstance(said.get("header"), dict):
+    if type(version) is not int or version < 1 or not isinstance(description.get("header"), dict):
         raise _damaged(path, "its header is not that of a model")
-    return said
+    return description
 
 
 def _foreign(path: object) -> ModelError:
@@ -280,8 +230,8 @@ def _damaged(path: object, how: str) -> ModelError:
 def _reason(error: Exception) -> str:
     """Return what the system said, of which safetensors passes on the number within a text."""
     number = re.search(r"(?:os error|code:) (\d+)", str(error))
-    said = os.strerror(int(number[1])) if number else str(error)
-    return getattr(error, "strerror", None) or said
+    reason = os.strerror(int(number[1])) if number else str(error)
+    return getattr(error, "strerror", None) or reason
 
 
 # What a station asks of its part of a model -----------------------------------------------------
@@ -295,6 +245,7 @@ def require_tensor(
     *,
     low: float | None = None,
     high: float | None = None,
+    finite: bool = False,
 ) -> np.ndarray:
     """Return a tensor of a model once it is seen to be what it must be.
 
@@ -311,6 +262,8 @@ def require_tensor(
     low, high : float, optional
         Least and greatest value it may hold. NaN is outside any bound; without a bound, anything
         goes.
+    finite : bool
+        Whether NaN and the infinities are refused. Default False.
 
     Raises
     ------
@@ -337,8 +290,10 @@ def require_tensor(
         wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)
     ):
         wanted = " x ".join("any" if n is None else str(n) for n in shape) or "a single number"
-        found = " x ".join(map(str, array.shape)) or "a single number"
-        raise ModelError(f"The model's tensor {name!r} has the shape {found}; it must be {wanted}.")
+        shape_text = " x ".join(map(str, array.shape)) or "a single number"
+        raise ModelError(
+            f"The model's tensor {name!r} has the shape {shape_text}; it must be {wanted}."
+        )
     if array.size and low is not None and not array.min() >= low:
         raise ModelError(
             f"The model's tensor {name!r} holds {array.min()}; values from {low} belong there."
@@ -347,6 +302,9 @@ def require_tensor(
         raise ModelError(
             f"The model's tensor {name!r} holds {array.max()}; values up to {high} belong there."
         )
+    if finite and not (is_finite := np.isfinite(array)).all():
+        value = array[~is_finite][0]
+        raise ModelError(f"The model's tensor {name!r} holds {value}; finite values belong there.")
     return array
 
 
@@ -399,6 +357,6 @@ def require_field(header: dict[str, Any], name: str, kind: type[T]) -> T:
     if kind is float and type(value) is int:
         value = float(value)
     if type(value) is not kind:
-        found = "is missing" if name not in header else f"is {value!r}"
-        raise ModelError(f"The model's field {name!r} {found}; it must be a {kind.__name__}.")
+        fault = "is missing" if name not in header else f"is {value!r}"
+        raise ModelError(f"The model's field {name!r} {fault}; it must be a {kind.__name__}.")
     return value

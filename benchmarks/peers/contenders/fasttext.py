@@ -97,8 +97,8 @@ def predict(case: Case, name: str) -> dict[str, float]:
 
     def work() -> None:
         texts, _ = data.read(case.test)
-        found, _ = model.predict([plain(text) for text in texts], k=-1, threshold=0.5)
-        write(case.output, (names_of(labels) for labels in found))
+        predicted, _ = model.predict([plain(text) for text in texts], k=-1, threshold=0.5)
+        write(case.output, (names_of(labels) for labels in predicted))
 
     return case.best(work)
 

@@ -32,8 +32,8 @@ def learn(case: Case) -> tuple:
     for k, column in enumerate(truth.T):
         model = train_one(problem(np.where(column, 1.0, -1.0), rows), parameter(SETTINGS))
         sign = 1.0 if model.get_labels()[0] == 1 else -1.0
-        found, bias = model.get_decfun()
-        weights[:, k] = sign * np.append(found, bias)
+        own_weights, bias = model.get_decfun()
+        weights[:, k] = sign * np.append(own_weights, bias)
     joblib.dump((vectorizer, weights, names), case.folder / "model.joblib")
     return vectorizer, weights, names
 

@@ -87,8 +87,8 @@ def predict(case: Case) -> dict[str, float]:
     model = load(case)
 
     def work() -> None:
-        found = model.predict(case.test)
-        case.output.write_text("".join("\t".join(one) + "\n" for one in found), encoding="utf-8")
+        labels = model.predict(case.test)
+        case.output.write_text("".join("\t".join(one) + "\n" for one in labels), encoding="utf-8")
 
     figures = case.best(work)
     began = perf_counter()

@@ -70,10 +70,10 @@ def decide(case: Case, names: list[str]) -> list[list[str]]:
     from vowpalwabbit import Workspace
 
     texts, _ = data.read(case.test)
-    lines, found = case.folder / "test.vw", case.folder / "found.txt"
+    lines, predictions = case.folder / "test.vw", case.folder / "predictions.txt"
     lines.write_text("".join(f"| {plain(text)}\n" for text in texts), encoding="utf-8")
-    Workspace(f"-t -i {_model(case)} -d {lines} -p {found} --quiet").finish()
-    numbers = (line.strip().split(",") for line in found.read_text().splitlines())
+    Workspace(f"-t -i {_model(case)} -d {lines} -p {predictions} --quiet").finish()
+    numbers = (line.strip().split(",") for line in predictions.read_text().splitlines())
     return [[names[int(i)] for i in one if i and i != "0"] for one in numbers]
 
 

@@ -9,10 +9,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thresher._formats import FORMATS, READERS
 from thresher.errors import DocumentError, ThresherError
 
 if TYPE_CHECKING:
@@ -28,9 +30,9 @@ Data = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[DATA]...",
-        help="Files or folders of documents: CSV, TSV, JSON lines, Parquet, fastText lines, plain "
-        "lines, one folder per category, mbox, .eml; gzip and zstd too. '-' is standard input; "
-        "a corpus has a name (`thresher corpus list`).",
+        help=f"Files of documents: {', '.join(kind.title for kind in READERS.values())}; folders, "
+        "with one folder per category; gzip, zstd and bzip2 too. '-' is standard input; a corpus "
+        "has a name (`thresher corpus list`).",
     ),
 ]
 Text = Annotated[
@@ -46,9 +48,7 @@ Separator = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format", help="csv, tsv, jsonl, parquet, fasttext, lines, folder, mbox or eml."
-    ),
+    typer.Option("--format", help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}."),
 ]
 OnError = Annotated[
     str,
@@ -153,21 +153,18 @@ def open_documents(
     Of a corpus, `split` is taken unless it names one; of a table, the `familiar` columns that the
     model was trained on, unless others are named.
     """
-    from thresher.corpora import is_corpus_spec, load
-    from thresher.documents import read_documents
+    from thresher import corpora
 
     if on_error not in ("stop", "skip"):
         raise DocumentError(f"--on-error is {on_error!r}; it must be stop or skip.")
     sources = data or ["-"]
     if sources == ["-"] and sys.stdin.isatty():
         say("thresher: reading documents from the keyboard, one a line; end with Ctrl-D.")
-    if len(sources) == 1 and is_corpus_spec(sources[0]):
-        corpus = load(sources[0])
-        return corpus.documents(corpus.default_split or (split if split in corpus.splits else None))
-    return read_documents(
-        sources[0] if len(sources) == 1 else sources,
+    return corpora.open_documents(
+        sources[0] if len(sources) == 1 else [Path(source) for source in sources],
+        labels,
+        split=split,
         text=text.split(",") if text else None,
-        labels=labels,
         label_separator=separator,
         format=format,
         on_error=on_error,
@@ -177,11 +174,11 @@ def open_documents(
 
 def report_reading(documents: Documents) -> None:
     """Say on stderr which columns were guessed and what was left out or repaired."""
-    if "guessed" in documents.columns_said:
-        say(f"{documents.columns_said}.")
+    if "guessed" in documents.columns_note:
+        say(f"{documents.columns_note}.")
     if documents.decoding_errors:
-        found = counted(documents.decoding_errors, "document")
-        say(f"Not UTF-8, bad bytes replaced: {found}.")
+        number = counted(documents.decoding_errors, "document")
+        say(f"Not UTF-8, bad bytes replaced: {number}.")
     if documents.n_skipped:
         say(f"Left out: {counted(documents.n_skipped, 'document')}.")
         for sentence in documents.skipped[:10]:

@@ -35,9 +35,9 @@ def list_corpora(json: common.Json = False) -> None:
     """List the corpora that Thresher knows, and which of them are on this machine."""
     from thresher import corpora
 
-    found = [(info, corpora.is_here(info)) for info in corpora.list_corpora()]
+    corpora_here = [(info, corpora.is_here(info)) for info in corpora.list_corpora()]
     if json:
-        common.show_json([_described(info, here) for info, here in found])
+        common.show_json([_described(info, here) for info, here in corpora_here])
         return
     from rich.table import Table
     from rich.text import Text
@@ -45,7 +45,7 @@ def list_corpora(json: common.Json = False) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for heading in ("name", "here", "documents", "variants", "what it is"):
         table.add_column(heading, justify="right" if heading == "documents" else "left")
-    for info, here in found:
+    for info, here in corpora_here:
         largest = max(sum(splits.values()) for splits in info.counts.values())
         variants = ", ".join(info.variants)
         table.add_row(info.name, "yes" if here else "", f"{largest:,}", variants, Text(info.title))

@@ -19,7 +19,7 @@ def learners(json: common.Json = False) -> None:
     """List the learners with their parameters and defaults, for `train --learner NAME -p ...`."""
     from thresher.learners.online import LEARNERS
 
-    found: dict[str, dict[str, Any]] = {
+    descriptions: dict[str, dict[str, Any]] = {
         name: {
             "summary": (learner.__doc__ or "").partition("\n")[0],
             "parameters": learner().get_params(deep=False),
@@ -27,12 +27,12 @@ def learners(json: common.Json = False) -> None:
         for name, learner in LEARNERS.items()
     }
     if json:
-        common.show_json(found)
+        common.show_json(descriptions)
         return
     from rich.text import Text
 
     terminal = common.console()
-    for name, one in found.items():
+    for name, one in descriptions.items():
         terminal.print(Text(name, style="bold"), Text(one["summary"]))
         settings = ", ".join(f"{k}={v!r}" for k, v in one["parameters"].items())
         terminal.print(Text(f"    {settings}", style="dim"))

@@ -24,12 +24,12 @@ def list_papers(json: common.Json = False) -> None:
     """List the papers with their tables and figures."""
     from thresher import papers
 
-    found = papers.list_papers()
+    known = papers.list_papers()
     if json:
-        items = {paper.name: {k: v.summary for k, v in paper.items.items()} for paper in found}
+        items = {paper.name: {k: v.summary for k, v in paper.items.items()} for paper in known}
         common.show_json(items)
         return
-    for paper in found:
+    for paper in known:
         typer.echo(f"{paper.name}: {paper.title}")
         for name, item in paper.items.items():
             typer.echo(f"    {name:<12} {item.summary}")

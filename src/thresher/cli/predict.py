@@ -53,16 +53,16 @@ def predict(
     if probabilities:
         categorizer.check_probable()
     with common.progress() as progress:
-        for batch, found in categorizer.score_batches(documents, progress=progress):
-            decided = categorizer.decide(found)
-            chances = _probabilities(categorizer, found) if probabilities else [{} for _ in decided]
+        for batch, table in categorizer.score_batches(documents, progress=progress):
+            decided = categorizer.decide(table)
+            chances = _probabilities(categorizer, table) if probabilities else [{} for _ in decided]
             if not json:
                 sys.stdout.write("".join(map(_line, decided, chances)))
                 continue
             for i, (one, its) in enumerate(zip(decided, chances, strict=True)):
                 line: dict[str, Any] = {"document": batch.place(i), "labels": one}
                 if scores:
-                    line["scores"] = dict(zip(names, found[i].tolist(), strict=True))
+                    line["scores"] = dict(zip(names, table[i].tolist(), strict=True))
                 if probabilities:
                     line["probabilities"] = its
                 common.show_json(line)

@@ -6,6 +6,8 @@ file does: `thresher train reuters21578:modapte`.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ from thresher.errors import DocumentError
 
 if TYPE_CHECKING:
     from thresher.corpora._download import Progress
+    from thresher.documents import Documents
 
 __all__ = [
     "Corpus",
@@ -39,6 +42,7 @@ __all__ = [
     "is_here",
     "list_corpora",
     "load",
+    "open_documents",
     "parse_spec",
 ]
 
@@ -115,3 +119,45 @@ def load(spec: str, **options: Any) -> Corpus:
     corpus = replace(corpus, name=spec.split("/")[0], default_split=asked.split)
     corpus.split(asked.split)  # a split that is not there is said now, not when it is used
     return corpus
+
+
+def open_documents(
+    source: Any, labels: Any = None, *, split: str | None = None, **options: Any
+) -> Documents:
+    """Return whatever was given as documents: texts, a corpus's name, a path, a table, pairs.
+
+    Parameters
+    ----------
+    source : list of str, str, path, list of paths, table, data frame, iterable of pairs, Documents
+        Strings in a list, a column or an array are texts; a string alone names a file, or else a
+        corpus. Several files are a list of `pathlib.Path`. `Documents` are returned as they are.
+    labels : list, str or False, optional
+        The labels of each text; else, as for `read_documents`, the column that holds them.
+    split : str, optional
+        The split of a corpus to take where its name names none, if it has that split. Default: see
+        `Corpus.split`.
+    **options
+        As for `read_documents`; a corpus and texts have no use for them.
+
+    Examples
+    --------
+    >>> documents = open_documents(["wheat up", "oil down"], ["grain", "crude"])
+    >>> [batch.labels for batch in documents], documents.n_documents
+    ([[['grain'], ['crude']]], 2)
+    """
+    from thresher.documents import Documents, from_texts, read_documents
+
+    if isinstance(source, Documents):
+        return source
+    if isinstance(source, str) and is_corpus_spec(source):
+        corpus = load(source)
+        return corpus.documents(corpus.default_split or (split if split in corpus.splits else None))
+    if hasattr(source, "tolist"):  # a column of a data frame, or an array
+        source = source.tolist()
+    is_one = isinstance(source, str | os.PathLike)
+    is_texts = isinstance(source, Sequence) and (not source or isinstance(source[0], str))
+    if not (labels is None or isinstance(labels, str | bool)):
+        is_texts, labels = True, list(labels)
+    if is_texts and not is_one:
+        return from_texts(list(source), labels)
+    return read_documents(source, labels=labels, **options)

@@ -92,7 +92,7 @@ def read_bytes(path: Path) -> bytes:
         raise DocumentError(f"{path} is damaged ({error}); delete it and fetch it again.") from None
 
 
-def digest_of_members(found: Iterable[tuple[str, bytes]], pattern: str) -> str:
+def digest_of_members(files: Iterable[tuple[str, bytes]], pattern: str) -> str:
     """Return the sha256 of the list of name and sha256 of an archive's files, sorted by name.
 
     `pattern` has one group, the part of the name that counts: the same files packed again, in
@@ -101,7 +101,7 @@ def digest_of_members(found: Iterable[tuple[str, bytes]], pattern: str) -> str:
     part = re.compile(pattern)
     lines = [
         f"{named[1]}  {hashlib.sha256(content).hexdigest()}\n"
-        for name, content in found
+        for name, content in files
         if (named := part.search(name))
     ]
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()

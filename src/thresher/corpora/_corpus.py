@@ -162,10 +162,10 @@ class Corpus:
         split : str, optional
             As for `split`.
         """
-        found = self.split(split).rows
-        if found is None:
+        rows = self.split(split).rows
+        if rows is None:
             raise ParameterError(f"The corpus {self.name} holds text only; it has no features.")
-        return found
+        return rows
 
     def feature_names(self, split: str | None = None) -> list[str]:
         """Return the names of the features that occur in a split, sorted."""

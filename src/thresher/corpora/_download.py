@@ -36,7 +36,7 @@ def download(url: str, part: Path, progress: Progress | None = None) -> None:
             return _transfer(url, part, progress)
         except (OSError, http.client.HTTPException) as error:
             if attempt == ATTEMPTS:
-                raise ConnectionError(_said(error)) from None
+                raise ConnectionError(_reason(error)) from None
 
 
 def _transfer(url: str, part: Path, progress: Progress | None) -> None:
@@ -77,11 +77,11 @@ def _open(url: str, part: Path, had: int) -> Any:
 
 def _range_start(response: Any) -> int:
     """Return the first byte that a partial answer holds; -1 when it does not say."""
-    said = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
-    return int(said) if said.isdigit() else -1
+    start = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("-")[0]
+    return int(start) if start.isdigit() else -1
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return in a few words why a connection failed."""
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"

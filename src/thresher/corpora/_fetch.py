@@ -85,8 +85,8 @@ def check(info: CorpusInfo, file: File, path: Path, name: str) -> None:
     `name` is the name under which it is known, which a partial download does not bear yet.
     """
     forms = [form for form in file.forms if form.name == name]
-    found = _sha256(path)
-    if found in {form.sha256 for form in forms}:
+    digest = _sha256(path)
+    if digest in {form.sha256 for form in forms}:
         return
     if any(form.by_counts for form in forms):
         variant = info.variants[0]
@@ -98,7 +98,7 @@ def check(info: CorpusInfo, file: File, path: Path, name: str) -> None:
     if not right:
         expected = " or ".join(form.sha256 for form in forms if form.sha256) or "a known one"
         raise DocumentError(
-            f"{path} has {path.stat().st_size:,} bytes and the sha256 {found} instead of "
+            f"{path} has {path.stat().st_size:,} bytes and the sha256 {digest} instead of "
             f"{expected}, and {differs}. Delete it and fetch it again."
         )
 

@@ -235,18 +235,18 @@ def parse_spec(text: str) -> Spec:
     >>> parse_spec("imdb")
     Spec(name='imdb', variant=None, options={}, split=None)
     """
-    found = SPEC.fullmatch(text)
-    if found is None:
+    match = SPEC.fullmatch(text)
+    if match is None:
         raise ParameterError(
             f"{text!r} does not name a corpus; write name[:variant[,option=value...]][/split], "
             "for example reuters21578:modapte,categories=R10/test."
         )
-    parts = [part for part in (found["details"] or "").split(",") if part]
+    parts = [part for part in (match["details"] or "").split(",") if part]
     variants = [part for part in parts if "=" not in part]
     if len(variants) > 1:
         raise ParameterError(f"{text!r} names two variants, {variants[0]} and {variants[1]}.")
     options = dict(part.split("=", 1) for part in parts if "=" in part)
-    return Spec(found["name"], variants[0] if variants else None, options, found["split"])
+    return Spec(match["name"], variants[0] if variants else None, options, match["split"])
 
 
 def is_corpus_spec(text: str | os.PathLike[str]) -> bool:
@@ -262,10 +262,10 @@ def is_corpus_spec(text: str | os.PathLike[str]) -> bool:
     >>> is_corpus_spec("reuters21578:modapte"), is_corpus_spec("mail.csv")
     (True, False)
     """
-    if not isinstance(text, str) or Path(text).exists():
+    if not isinstance(text, str) or os.path.exists(text):
         return False
-    found = SPEC.fullmatch(text)
-    return found is not None and found["name"] in MODULES
+    match = SPEC.fullmatch(text)
+    return match is not None and match["name"] in MODULES
 
 
 def names() -> list[str]:

@@ -19,10 +19,10 @@ def read(paths: Paths, variant: str) -> Corpus:
     In the archive of Moschitti an abstract stands in the folder of each of its categories; those
     that stand in several are left out here, which leaves the single-label set of Yao et al.
     """
-    found = sorted(members(paths[0], MEMBERS))
-    folders = Counter(name.rpartition("/")[2] for name, _ in found)
+    abstracts = sorted(members(paths[0], MEMBERS))
+    folders = Counter(name.rpartition("/")[2] for name, _ in abstracts)
     splits = {"train": Split(), "test": Split()}
-    for name, content in found:
+    for name, content in abstracts:
         folder, category, number = name.split("/")[-3:]
         if folders[number] == 1:
             split = "train" if folder == "training" else "test"

@@ -69,24 +69,24 @@ def stories(path: Path) -> Iterator[Story]:
         The collection's archive.
     """
     for _, content in sorted(members(path, MEMBERS)):
-        for found in STORY.finditer(content.decode("latin-1")):
-            yield _story(found)
+        for match in STORY.finditer(content.decode("latin-1")):
+            yield _story(match)
 
 
-def _story(found: re.Match[str]) -> Story:
-    text = found["text"]
+def _story(element: re.Match[str]) -> Story:
+    text = element["text"]
     return Story(
-        newid=int(found["newid"]),
-        oldid=int(found["oldid"]),
-        has_topics=found["has_topics"],
-        lewis=found["lewis"],
-        cgi=found["cgi"],
-        type=found["type"] or "NORM",
-        topics=_names(found["topics"]),
-        places=_names(found["places"]),
-        people=_names(found["people"]),
-        orgs=_names(found["orgs"]),
-        exchanges=_names(found["exchanges"]),
+        newid=int(element["newid"]),
+        oldid=int(element["oldid"]),
+        has_topics=element["has_topics"],
+        lewis=element["lewis"],
+        cgi=element["cgi"],
+        type=element["type"] or "NORM",
+        topics=_names(element["topics"]),
+        places=_names(element["places"]),
+        people=_names(element["people"]),
+        orgs=_names(element["orgs"]),
+        exchanges=_names(element["exchanges"]),
         title=_element(text, "TITLE"),
         dateline=_element(text, "DATELINE"),
         body=_element(text, "BODY"),
@@ -186,10 +186,10 @@ def _chosen(
         return None
     if wanted in sets:
         return set(sets[wanted])
-    if found := re.fullmatch(r"top(\d+)", wanted):
+    if top := re.fullmatch(r"top(\d+)", wanted):
         here = (story for story in collection if split_of(story, variant) in ("train", "all"))
         counts = Counter(name for story in here for name in getattr(story, field))
-        return set(_most_frequent(counts, int(found[1])))
+        return set(_most_frequent(counts, int(top[1])))
     known = {name for story in collection for name in getattr(story, field)}
     unknown = [name for name in wanted.split("+") if name not in known]
     if unknown:

@@ -103,29 +103,29 @@ def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, f
 
     Examples
     --------
-    >>> found = line_features(["From: ann@x.org (Ann Lee)", "", "Bye", "-- ", "Ann Lee, x!y!ann"])
-    >>> len(found), sorted(found[3])[:3]
+    >>> features = line_features(["From: ann@x.org (Ann Lee)", "", "Bye", "-- ", "Ann, x!y!ann"])
+    >>> len(features), sorted(features[3])[:3]
     (5, ['all-special', 'last<=2', 'punctuation>20'])
     """
     header = SENDER.search("\n".join(lines))
     sender = {word.lower() for word in WORD.findall(header[1])} if header else set()
-    found = [_own(line, sender) for line in lines]
+    features = [_own(line, sender) for line in lines]
     starts = [_first_mark(line) for line in lines]
     n = len(lines)
     for i in range(n):
-        found[i] |= {f"last<={limit}" for limit in LAST_LINES if n - i <= limit}
+        features[i] |= {f"last<={limit}" for limit in LAST_LINES if n - i <= limit}
         if i > 0 and starts[i] and starts[i - 1] == starts[i]:
-            found[i].add("begins-as-line-before")
+            features[i].add("begins-as-line-before")
         if i + 1 < n and starts[i] and starts[i + 1] == starts[i]:
-            found[i].add("begins-as-line-after")
+            features[i].add("begins-as-line-after")
     if window:
-        found = [
+        features = [
             own
-            | {f"before:{name}" for name in (found[i - 1] if i else ())}
-            | {f"after:{name}" for name in (found[i + 1] if i + 1 < n else ())}
-            for i, own in enumerate(found)
+            | {f"before:{name}" for name in (features[i - 1] if i else ())}
+            | {f"after:{name}" for name in (features[i + 1] if i + 1 < n else ())}
+            for i, own in enumerate(features)
         ]
-    return [dict.fromkeys(sorted(names), 1.0) for names in found]
+    return [dict.fromkeys(sorted(names), 1.0) for names in features]
 
 
 def _own(line: str, sender: set[str]) -> set[str]:
@@ -133,19 +133,19 @@ def _own(line: str, sender: set[str]) -> set[str]:
     text = line.strip()
     if not text:
         return {"blank"}
-    found = {name for name, search in SEARCHES.items() if search(line)}
+    features = {name for name, search in SEARCHES.items() if search(line)}
     tabs = len(line) - len(line.lstrip("\t"))
     if tabs:
-        found.add(f"tabs={tabs}" if tabs < 3 else "tabs>=3")
+        features.add(f"tabs={tabs}" if tabs < 3 else "tabs>=3")
     share = 100 * len(PUNCTUATION.findall(text)) / len(text)
-    found |= {f"punctuation>{limit}" for limit in SHARES if share > limit}
+    features |= {f"punctuation>{limit}" for limit in SHARES if share > limit}
     if len(text) < SHORT:
-        found.add("short")
+        features.add("short")
     elif len(text) > LONG:
-        found.add("long")
+        features.add("long")
     if any(word.lower() in sender for word in WORD.findall(line)):
-        found.add("sender-name")
-    return found
+        features.add("sender-name")
+    return features
 
 
 def _first_mark(line: str) -> str:

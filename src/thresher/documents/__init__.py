@@ -10,25 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from thresher._formats import FORMATS, READERS
 from thresher.documents.batch import Batch, Reading, Source
 from thresher.documents.columns import Columns, Request
 from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
 from thresher.errors import DocumentError, ParameterError
 
 __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
-
-# Each format's module and function; a module is imported when a file of its format is met.
-_READERS = {
-    "csv": ("delimited", "read_csv"),
-    "tsv": ("delimited", "read_tsv"),
-    "jsonl": ("json_lines", "read_json_lines"),
-    "parquet": ("tables", "read_parquet"),
-    "fasttext": ("lines", "read_fasttext"),
-    "lines": ("lines", "read_lines"),
-    "mbox": ("mail", "read_mbox"),
-    "eml": ("mail", "read_eml"),
-}
-FORMATS = (*_READERS, "folder")
 
 Path = str | os.PathLike[str]
 
@@ -49,7 +37,7 @@ class Documents:
     ----------
     columns : Columns or None
         The columns read; known from the first batch on.
-    columns_said : str
+    columns_note : str
         The same as a sentence, which tells what was guessed.
     n_documents, n_labelled : int
         How many documents were read, and how many of them have a label.
@@ -125,7 +113,7 @@ class Documents:
         return self._reading.columns
 
     @property
-    def columns_said(self) -> str:
+    def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
     @property
@@ -205,7 +193,7 @@ def read_documents(
     >>> documents = read_documents(table)
     >>> sum(len(batch) for batch in documents)
     2
-    >>> documents.columns_said
+    >>> documents.columns_note
     'text is "body" (guessed); labels are "topics" (guessed)'
     """
     names = (text,) if isinstance(text, str) else tuple(text or ()) or None
@@ -269,7 +257,9 @@ def _sources(source: Any, format: str | None) -> list[Source]:
 
 def _path_sources(path: str, format: str | None) -> list[Source]:
     if path != STDIN and not os.path.exists(path):
-        raise DocumentError(f"{path}: there is no such file or folder; check its name.")
+        hint = "; a text goes into a list" if any(map(str.isspace, path)) else ""
+        shown = path if len(path) < 200 else f"{path[:60]!r}..."
+        raise DocumentError(f"{shown}: there is no such file or folder; check its name{hint}.")
     if path == STDIN or not os.path.isdir(path):
         return [_file_source(path, format)]
     from thresher.documents import folders
@@ -291,13 +281,11 @@ def _file_source(path: str, format: str | None) -> Source:
 def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batch]:
     with open_stream(path) as stream:
         reading.position = lambda: stream.position
-        format = (
-            format or format_of_name(path) or format_of_bytes(stream.head, reading.request.named)
-        )
-        if format != "parquet" and (what := stream.why_not_text()):
+        name = format or format_of_name(path)
+        kind = READERS[name or format_of_bytes(stream.head, reading.request.named)]
+        if kind.is_text and (what := stream.why_not_text()):
             raise DocumentError(f"{stream.name}: {what}.")
-        module, function = _READERS[format]
-        read = getattr(import_module(f"thresher.documents.{module}"), function)
+        read = getattr(import_module(f"thresher.documents.{kind.module}"), kind.function)
         yield from read(stream, reading)
 
 

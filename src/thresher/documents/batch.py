@@ -117,7 +117,7 @@ class Reading:
 
     def choose(self, place: str, available: Sequence[str], usual: tuple[str, ...] = ()) -> Columns:
         """Choose the columns at the first source; later ones must have the same."""
-        if self.columns is None or self.columns.said:
+        if self.columns is None or self.columns.note:
             columns = choose_columns(place, available, self.request, usual)
             self.columns = replace(columns, separator=self.request.label_separator or None)
         else:
@@ -128,7 +128,7 @@ class Reading:
     def set_columns(
         self,
         place: str,
-        said: str,
+        note: str,
         has_labels: bool,
         available: Sequence[str] = ("text",),
         usual: tuple[str, ...] = ("text",),
@@ -139,7 +139,7 @@ class Reading:
         if self.request.labels is False:
             labels = None
         separator = self.request.label_separator or None
-        self.columns = Columns(self.request.text or usual, labels, separator, said=said)
+        self.columns = Columns(self.request.text or usual, labels, separator, note=note)
         return self.columns
 
     def emit(

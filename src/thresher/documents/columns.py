@@ -31,7 +31,7 @@ class Columns:
         What separates the labels within one string; `None` where they are not split.
     guessed : frozenset of str, default empty
         Which of "text", "labels" and "separator" nobody asked for by name.
-    said : str, default ""
+    note : str, default ""
         The sentence for formats without named columns.
 
     Examples
@@ -48,11 +48,11 @@ class Columns:
     labels: str | None = None
     separator: str | None = None
     guessed: frozenset[str] = frozenset()
-    said: str = ""
+    note: str = ""
 
     def __str__(self) -> str:
-        if self.said:
-            return self.said
+        if self.note:
+            return self.note
         text = " and ".join(f'"{name}"' for name in self.text) + self._mark("text")
         if self.labels is None:
             return f"text is {text}; no labels"

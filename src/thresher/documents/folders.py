@@ -9,10 +9,11 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from thresher._formats import READERS
 from thresher.documents import mail
 from thresher.documents.batch import Batch, Reading, Record, Source
 from thresher.documents.columns import Columns
-from thresher.documents.streams import TABLES, format_of_name, open_stream
+from thresher.documents.streams import format_of_name, open_stream
 from thresher.errors import DocumentError
 
 
@@ -46,7 +47,11 @@ def _stop(error: OSError) -> None:
 
 def is_tables(entries: list[Entry]) -> bool:
     """Tell whether the files are tables to be read one after the other, not documents."""
-    return all(e.category is None and format_of_name(e.path) in TABLES | {"mbox"} for e in entries)
+    return all(entry.category is None and _holds_many(_kind(entry, None)) for entry in entries)
+
+
+def _holds_many(kind: str | None) -> bool:
+    return kind is not None and READERS[kind].holds_many
 
 
 def folder_source(folder: str, entries: list[Entry], format: str | None) -> Source:
@@ -59,9 +64,9 @@ def _read(
     folder: str, entries: list[Entry], format: str | None, reading: Reading
 ) -> Iterator[Batch]:
     has_categories = any(entry.category is not None for entry in entries)
-    said = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
+    note = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
     columns = reading.set_columns(
-        folder, said, has_categories, *_text_columns(entries, format, reading)
+        folder, note, has_categories, *_text_columns(entries, format, reading)
     )
     for entry in entries:
         if has_categories and entry.category is None:
@@ -108,7 +113,7 @@ def _documents(
     entry: Entry, kind: str | None, columns: Columns, reading: Reading
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the text columns of each document of a file, with its place."""
-    if kind in TABLES:
+    if _holds_many(kind) and kind != "mbox":
         return reading.refuse(
             entry.path, f"is a table of documents ({kind}), not one document; give it on its own"
         )

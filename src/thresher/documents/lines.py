@@ -29,8 +29,8 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
 
 def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
     """Yield each line as a document; words that begin with `__label__` are its labels."""
-    said = "each line is a document; its __label__ words are the labels"
-    columns = reading.set_columns(stream.name, said, has_labels=True)
+    note = "each line is a document; its __label__ words are the labels"
+    columns = reading.set_columns(stream.name, note, has_labels=True)
     for line, block in _numbered(stream):
         lines = _decoded_lines(block, reading)
         labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]

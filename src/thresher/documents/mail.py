@@ -13,6 +13,7 @@ from email.message import Message
 from html.parser import HTMLParser
 from itertools import chain, islice
 
+from thresher._formats import READERS
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record
 from thresher.documents.columns import Columns
@@ -21,7 +22,7 @@ from thresher.errors import DocumentError
 
 USUAL = ("subject", "body")
 SAMPLE = 20  # messages looked at to know the headers
-ENVELOPE = re.compile(rb"From \S+ .*\d\d:\d\d")  # the line that begins a message in a mailbox
+ENVELOPE = re.compile(READERS["mbox"].opening)  # the line that begins a message in a mailbox
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 SILENT_TAGS = {"script", "style", "title", "template"}
 INLINE_TAGS = {"a", "abbr", "b", "big", "em", "font", "i", "small", "span", "strong", "u"}

@@ -17,6 +17,10 @@ def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
             f"texts is one string ({texts[:40]!r}), where a list of texts is expected; "
             "put it into a list."
         )
+    if isinstance(labels, str):
+        raise DocumentError(
+            f"labels is one string ({labels[:40]!r}), where the labels of each text are expected."
+        )
     if labels is not None and len(labels) != len(texts):
         raise DocumentError(
             f"there are {len(texts)} texts but labels for {len(labels)}; give each text its labels."
@@ -39,8 +43,8 @@ def pairs_source(pairs: Iterable[Any]) -> Source:
 
 
 def _read(pairs: Iterable[tuple[Any, Any]], reading: Reading, has_labels: bool) -> Iterator[Batch]:
-    said = "texts and labels as given" if has_labels else "texts as given; no labels"
-    columns = reading.set_columns("the texts", said, has_labels)
+    note = "texts and labels as given" if has_labels else "texts as given; no labels"
+    columns = reading.set_columns("the texts", note, has_labels)
     return reading.gather(columns, _records(pairs, reading))
 
 

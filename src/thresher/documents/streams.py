@@ -13,33 +13,18 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
+from thresher._formats import READERS
 from thresher.documents.columns import TEXT_NAMES
 from thresher.errors import DocumentError
 
-BLOCK = (
-    4 << 20
-)  # bytes read at a time: enough for pyarrow to be fast, little enough to be forgotten
+BLOCK = 4 << 20  # bytes read at a time: enough for pyarrow to be fast, little enough to forget
 LONGEST = 1 << 28  # bytes of a line, row or message; beyond that a quote was left open, or worse
 HEAD = 1 << 16  # bytes looked at to tell the format
 
 STDIN = "-"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd", ".bz2"}
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".fasttext": "fasttext",
-    ".ft": "fasttext",
-    ".mbox": "mbox",
-    ".eml": "eml",
-}
-TABLES = frozenset({"csv", "tsv", "jsonl", "parquet", "fasttext"})
+SUFFIXES = {suffix: name for name, kind in READERS.items() for suffix in kind.suffixes}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -176,14 +161,9 @@ def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:
     A table is obvious when its header names all the columns `asked` for, or, where none is asked
     for, consists of words of which one usually names the text.
     """
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.lstrip().startswith(b"{"):
-        return "jsonl"
-    if head.startswith(b"__label__"):
-        return "fasttext"
-    if re.match(rb"From \S+ .*\d\d:\d\d", head):
-        return "mbox"
+    for name, kind in READERS.items():
+        if kind.opening and re.match(kind.opening, head):
+            return name
     header = head.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
     for name, delimiter in (("tsv", "\t"), ("csv", ",")):
         cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
