@@ -1,6 +1,8 @@
 """Reproductions: the machinery on toys, the papers' claims on the corpora."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,8 +26,12 @@ from thresher.papers.carvalho_cohen_2006.learners import (
     scores_of,
 )
 from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.selection import errors_by_features, feature_numbers
-from thresher.papers.carvalho_cohen_2006.tables import measure, summarize, table_4
+from thresher.papers.carvalho_cohen_2006.selection import (
+    errors_by_features,
+    feature_numbers,
+    figure_7,
+)
+from thresher.papers.carvalho_cohen_2006.tables import VARIANTS, measure, summarize, table_4
 from thresher.papers.dagan_karov_roth_1997.extensions import (
     VERSIONS,
     learn_and_score,
@@ -34,8 +40,10 @@ from thresher.papers.dagan_karov_roth_1997.extensions import (
 )
 from thresher.papers.dagan_karov_roth_1997.splits import Grid, choose, passes_of, split_task
 from thresher.papers.dagan_karov_roth_1997.tasks import Documents, Task, break_even, numbered
-from thresher.papers.learner_table import measure as measure_learner
-from thresher.rows import Rows
+from thresher.papers.learner_table import learner_table
+from thresher.rows import Labels, Rows
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
 
 
 def random_problem(n=120, n_features=30, seed=0):
@@ -333,6 +341,85 @@ def test_positives_of_categories_without_training_count_as_lost():
     assert break_even(np.array([[1.0], [0.0]]), labels) == 50.0
 
 
+# ---- golden cells -----------------------------------------------------------------------------
+
+
+def several_categories(n, seed=0):
+    """Make documents of three categories that may overlap, each hanging on eight columns."""
+    rows = random_problem(n, seed=seed).rows
+    dense = rows.to_scipy().toarray()
+    belongs = [dense[:, i : i + 4].sum(1) > dense[:, i + 4 : i + 8].sum(1) for i in (0, 8, 16)]
+    lists = [np.flatnonzero(own).tolist() for own in np.transpose(belongs)]
+    return Documents(rows, Labels.from_lists(lists, 3))
+
+
+def cells_of_table_1():
+    train, test = small_documents(200), small_documents(100, seed=1)
+    rates = {"BalancedWinnow": 1.1, "PositiveWinnow": 1.1, "Perceptron": 0.3}
+    return {
+        algorithm: {
+            name: break_even(
+                learn_and_score(make_learner(algorithm, version, rate, 8.0), train, test.rows, 8.0),
+                test.labels,
+            )
+            for name, version in VERSIONS.items()
+        }
+        for algorithm, rate in rates.items()
+    }
+
+
+def cells_of_table_2(task, passes):
+    return {
+        average or "last": [
+            break_even(scores, task.test.labels)
+            for scores in passes_of(task, 1.1, 0.1, average, passes, seed=0).values()
+        ]
+        for average in (None, "examples")
+    }
+
+
+def cells_of_curves():
+    measured = learning_curves(random_problem(150), 3, mistakes=True)._asdict()
+    examples = measured.pop("examples")
+    online = ("MBW", "v-MBW", "v-Perceptron")  # the SVM is scikit-learn's
+    return {kind: {name: curves[name] for name in online} for kind, curves in measured.items()} | {
+        "examples": examples
+    }
+
+
+TOYS = {
+    "table 4": lambda: cross_validate(
+        random_problem(400), [*published.LEARNERS, "P", "v-P"], seed=1
+    ),
+    "variants": lambda: {
+        name: cross_validate(random_problem(200), published.LEARNERS, 2, variant)
+        for name, variant in VARIANTS.items()
+    },
+    "curves": cells_of_curves,
+    "selection": lambda: errors_by_features(
+        random_problem(200, 60), 0, (0.7, 0.9, 1.0), ("IG", "CHI", "IG first", "CHI first")
+    ),
+    "table 1": cells_of_table_1,
+    "table 2": lambda: cells_of_table_2(
+        Task(several_categories(300), several_categories(200, seed=1)), (1, 3, 8)
+    ),
+}
+
+
+def assert_golden(name, cells):
+    """Compare cells with those written down at commit f2e50d1, to the last bit.
+
+    Cells are ratios of counts, so that they are the same wherever the decisions are.
+    """
+    assert json.loads(json.dumps(cells)) == GOLDEN[name]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", TOYS)
+def test_cells_of_toys_are_golden(name):
+    assert_golden(f"toy, {name}", TOYS[name]())
+
+
 # ---- the claims, on the corpora ---------------------------------------------------------------
 
 
@@ -381,11 +468,13 @@ def test_a_quick_table_4_is_a_part_of_it(data_dir):
     table = table_4(quick=True)
     assert set(table.ours) >= {"MovieReviews", "Ads", "Congress", "Wisc", "median, text"}
     assert table.marks["Ads"]["ROMMA"] == "\\*\\*"
+    assert_golden("table 4, quick", {"ours": table.ours, "marks": table.marks})
 
 
 @pytest.mark.corpus
 def test_a_few_of_the_lightest_features_help(data_dir):
-    found = errors_by_features(problem("MovieReviews"), 0, (0.9, 1.0), ())
+    found = figure_7(quick=True).ours["MovieReviews"]
+    assert_golden("figure 7, quick", found)
     many = [i for i, n in enumerate(found["EFS, P = 1"].x) if 1_000 <= n <= 20_000]
     errors = {name: np.mean([curve.y[i] for i in many]) for name, curve in found.items()}
     assert errors["EFS, P = 0.9"] < errors["EFS, P = 1"] - 1
@@ -421,9 +510,16 @@ def test_extensions_help_as_in_table_1(data_dir):
     assert all(cells["Discard"] > cells["Basic"] for cells in rows.values())
     assert all(cells["Sqrt. freq."] > cells["Basic"] for cells in rows.values())
     assert rows["PositiveWinnow"]["Norm"] > rows["PositiveWinnow"]["Basic"] + 5
+    assert_golden("table 1, quick", rows)
+
+
+@pytest.mark.corpus
+def test_few_passes_over_the_whole_collection_are_golden(data_dir):
+    assert_golden("table 2, a part", cells_of_table_2(split_task("modapte"), (1, 6)))
 
 
 @pytest.mark.corpus
 def test_one_pass_of_passive_aggressive_is_near_a_batch_learner(data_dir):
-    found = measure_learner("passive-aggressive", None, (1,), seed=0)
-    assert found["break-even, 1 pass"] > 87.5
+    rows = learner_table(quick=True).ours
+    assert rows["passive-aggressive"]["break-even, 1 pass"] > 87.5
+    assert_golden("learners, quick", rows)
