@@ -1,6 +1,13 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
-__all__ = ["DocumentError", "ModelError", "ParameterError", "ThresherError"]
+__all__ = [
+    "DocumentError",
+    "MissingExtra",
+    "ModelError",
+    "ParameterError",
+    "ThresherError",
+    "missing_extra",
+]
 
 
 class ThresherError(Exception):
@@ -17,3 +24,29 @@ class ModelError(ThresherError, ValueError):
 
 class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
+
+
+class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is no error of the user's
+    """A package that comes with an extra is needed and is not installed."""
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
+    """Return the error that says what needs a package, and how to install it.
+
+    Parameters
+    ----------
+    package : str
+        The package that could not be imported.
+    extra : str
+        The extra of Thresher that brings it.
+    purpose : str
+        What needs it, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> print(missing_extra("matplotlib", "plots", "Drawing"))
+    Drawing needs matplotlib, which is not installed: pip install "thresher[plots]".
+    """
+    return MissingExtra(
+        f'{purpose} needs {package}, which is not installed: pip install "thresher[{extra}]".'
+    )
