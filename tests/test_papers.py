@@ -13,6 +13,7 @@ from sklearn.metrics import f1_score
 
 from thresher.errors import MissingExtra, ParameterError
 from thresher.evaluation.folds import k_fold
+from thresher.experiments.protocols import in_parallel
 from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
 from thresher.papers._running import Problem, f1_percent, folds, one_category
@@ -33,7 +34,13 @@ from thresher.papers.carvalho_cohen_2006.selection import (
     feature_numbers,
     figure_7,
 )
-from thresher.papers.carvalho_cohen_2006.tables import VARIANTS, measure, summarize, table_4
+from thresher.papers.carvalho_cohen_2006.tables import (
+    VARIANTS,
+    learn_at_once,
+    measure,
+    summarize,
+    table_4,
+)
 from thresher.papers.dagan_karov_roth_1997.extensions import (
     VERSIONS,
     learn_and_score,
@@ -272,6 +279,15 @@ def test_what_needs_scikit_learn_says_which_extra_before_it_begins(monkeypatch, 
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
     with pytest.raises(MissingExtra, match=r'needs scikit-learn, .* "thresher\[scikit-learn\]"'):
         reproduce("carvalho-cohen-2006", item)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_solver_that_does_not_converge_gives_the_same_on_any_number_of_threads():
+    data = random_problem(400)
+    X = data.rows.to_scipy() * 1e4  # far from converged after a thousand rounds
+    alone = learn_at_once("SVM", X, data.positive).coef_.tolist()
+    together = in_parallel(lambda _: learn_at_once("SVM", X, data.positive), range(8), 4)
+    assert all(model.coef_.tolist() == alone for model in together)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -19,7 +19,7 @@ from thresher.papers._running import Problem, f1_percent, folds, one_category, r
 from thresher.papers.carvalho_cohen_2006 import published
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, is_corrected, learner, scores_of
 from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.tables import NAME, batch_learner, quiet_solvers
+from thresher.papers.carvalho_cohen_2006.tables import NAME, learn_at_once, quiet_solvers
 from thresher.rows import Rows
 
 __all__ = ["checkpoints", "figure_2", "figure_3", "figure_4", "learning_curves"]
@@ -150,7 +150,7 @@ def _decider(X: Any, positive: np.ndarray) -> Callable[[Any], np.ndarray]:
     """Return what a fresh SVM decides; with one class only, always that class."""
     if positive.all() or not positive.any():
         return lambda examples: np.full(examples.shape[0], positive[0])
-    model = batch_learner("SVM").fit(X, positive)
+    model = learn_at_once("SVM", X, positive)
     return lambda examples: np.asarray(model.predict(examples))
 
 
