@@ -393,7 +393,7 @@ def several_categories(n, seed=0):
 
 
 def cells_of_table_1():
-    train, test = small_documents(200), small_documents(100, seed=1)
+    train, test = small_documents(600), small_documents(900, seed=1)
     rates = {"BalancedWinnow": 1.1, "PositiveWinnow": 1.1, "Perceptron": 0.3}
     return {
         algorithm: {
@@ -428,7 +428,7 @@ def cells_of_curves():
 
 TOYS = {
     "table 4": lambda: cross_validate(
-        random_problem(400), [*published.LEARNERS, "P", "v-P"], seed=1
+        random_problem(2000, 60), [*published.LEARNERS, "P", "v-P"], seed=1
     ),
     "variants": lambda: {
         name: cross_validate(random_problem(200), published.LEARNERS, 2, variant)

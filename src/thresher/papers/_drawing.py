@@ -74,7 +74,7 @@ def draw_panels(shown: Figure) -> Any:
             axes.set_xscale("log")
         axes.set(title=panel, xlabel=shown.x_label, ylabel=shown.y_label)
     grid[0].legend(frameon=False, fontsize=8)
-    figure.suptitle(shown.title)
+    figure.suptitle(shown.title, fontsize=10, wrap=True)
     return figure
 
 

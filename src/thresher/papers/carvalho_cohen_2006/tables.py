@@ -113,13 +113,22 @@ def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
     }
 
 
-def _with_summaries(cells: Cells, sets: Sequence[str]) -> Cells:
+def _with_summaries(cells: Cells) -> Cells:
     """Return the rows of the text sets, their summary, then the others and theirs."""
     ordered: Cells = {}
     for kind, group in (("text", published.TEXT), ("not text", published.NOT_TEXT)):
-        ordered |= {name: cells[name] for name in group if name in sets}
-        ordered |= summarize({name: cells[name] for name in sets}, group, kind)
+        ordered |= {name: cells[name] for name in group if name in cells}
+        ordered |= summarize(cells, group, kind)
     return ordered
+
+
+def _table(item: str, title: str, printed: Cells, means: Cells, note: str, **more: Any) -> Table:
+    """Return our means beside the published ones, both with their summaries."""
+    ours, theirs = (
+        _with_summaries({name: one[name] for name in means}) for one in (means, printed)
+    )
+    summaries = tuple(row for row in ours if row not in means)
+    return Table(NAME, item, title, theirs, ours, [note], summaries=summaries, **more)
 
 
 def _stars(folds_of: Folds) -> dict[str, str]:
@@ -133,21 +142,16 @@ def table_4(seed: int = 0, quick: bool = False) -> Table:
     sets, runs = (QUICK_SETS, 1) if quick else (published.SETS, RUNS)
     measured = measure(sets, published.LEARNERS, seed, runs)
     cells = {name: mean_and_spread(list(map(_means, own))) for name, own in measured.items()}
-    ours = _with_summaries({name: means for name, (means, _) in cells.items()}, sets)
-    return Table(
-        NAME,
+    return _table(
         "table-4",
         "Table 4: F1 after one pass, five-fold cross-validation",
-        _with_summaries({name: published.TABLE_4[name] for name in sets}, sets),
-        ours,
-        [
-            f"Mean of {runs} runs of five folds, each with another shuffle. \\* and \\*\\*: "
-            "differs from MBW with p ≤ 0.05 and p ≤ 0.01 (paired t-test over the folds of the "
-            "first run). Medians and ranks, the published ones too, are over these data sets."
-        ],
+        published.TABLE_4,
+        {name: means for name, (means, _) in cells.items()},
+        f"Mean of {runs} runs of five folds, each with another shuffle. \\* and \\*\\*: "
+        "differs from MBW with p ≤ 0.05 and p ≤ 0.01 (paired t-test over the folds of the "
+        "first run). Medians and ranks, the published ones too, are over these data sets.",
         spread={name: spread for name, (_, spread) in cells.items()},
         marks={name: _stars(first) for name, (first, *_) in measured.items()},
-        summaries=tuple(row for row in ours if row not in sets),
     )
 
 
@@ -213,19 +217,14 @@ def table_5(seed: int = 0, quick: bool = False) -> Table:
         name: {one: standard_error(np.array(values)) for one, values in f1.items()}
         for name, f1 in measured.items()
     }
-    ours = _with_summaries({name: _means(f1) for name, f1 in measured.items()}, sets)
-    return Table(
-        NAME,
+    return _table(
         "table-5",
         "Table 5: F1 of MBW beside batch learners, five-fold cross-validation",
-        _with_summaries({name: published.TABLE_5[name] for name in sets}, sets),
-        ours,
-        [
-            "One run of five folds; ± is the standard error over the folds. SVM is scikit-learn's "
-            "LinearSVC with the hinge loss and C = 1, Naive Bayes its MultinomialNB."
-        ],
+        published.TABLE_5,
+        {name: _means(f1) for name, f1 in measured.items()},
+        "One run of five folds; ± is the standard error over the folds. SVM is scikit-learn's "
+        "LinearSVC with the hinge loss and C = 1, Naive Bayes its MultinomialNB.",
         spread=errors,
-        summaries=tuple(row for row in ours if row not in sets),
     )
 
 
