@@ -1,6 +1,9 @@
 """Reproductions: the machinery on toys, the papers' claims on the corpora."""
 
+import json
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from thresher.errors import ParameterError
+from thresher.errors import MissingExtra, ParameterError
+from thresher.evaluation.folds import k_fold
+from thresher.experiments.protocols import in_parallel
 from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
 from thresher.papers._running import Problem, f1_percent, folds, one_category
@@ -24,8 +29,18 @@ from thresher.papers.carvalho_cohen_2006.learners import (
     scores_of,
 )
 from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.selection import errors_by_features, feature_numbers
-from thresher.papers.carvalho_cohen_2006.tables import measure, summarize, table_4
+from thresher.papers.carvalho_cohen_2006.selection import (
+    errors_by_features,
+    feature_numbers,
+    figure_7,
+)
+from thresher.papers.carvalho_cohen_2006.tables import (
+    VARIANTS,
+    learn_at_once,
+    measure,
+    summarize,
+    table_4,
+)
 from thresher.papers.dagan_karov_roth_1997.extensions import (
     VERSIONS,
     learn_and_score,
@@ -34,8 +49,10 @@ from thresher.papers.dagan_karov_roth_1997.extensions import (
 )
 from thresher.papers.dagan_karov_roth_1997.splits import Grid, choose, passes_of, split_task
 from thresher.papers.dagan_karov_roth_1997.tasks import Documents, Task, break_even, numbered
-from thresher.papers.learner_table import measure as measure_learner
-from thresher.rows import Rows
+from thresher.papers.learner_table import learner_table
+from thresher.rows import Labels, Rows
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
 
 
 def random_problem(n=120, n_features=30, seed=0):
@@ -52,17 +69,24 @@ def random_problem(n=120, n_features=30, seed=0):
 
 
 def small_table():
-    told = {"a": {"P": 50.0, "Q": 60.0}, "b": {"P": 70.0}}
+    printed = {"a": {"P": 50.0, "Q": 60.0}, "b": {"P": 70.0}}
     ours = {"a": {"P": 49.0, "Q": 65.0}, "b": {"P": 70.5, "Q": 10.0}, "median": {"P": 60.0}}
     return Table(
-        "x", "t", "Title", told, ours, ["A note."], spread={"a": {"Q": 3.0}}, summaries=("median",)
+        "x",
+        "t",
+        "Title",
+        printed,
+        ours,
+        ["A note."],
+        spread={"a": {"Q": 3.0}},
+        summaries=("median",),
     )
 
 
 def test_differences_are_of_the_cells_both_have_and_the_largest_comes_first():
-    found = small_table().differences()
-    assert [(cell.row, cell.column) for cell in found] == [("a", "Q"), ("a", "P"), ("b", "P")]
-    assert found[0].difference == 5.0
+    cells = small_table().differences()
+    assert [(cell.row, cell.column) for cell in cells] == [("a", "Q"), ("a", "P"), ("b", "P")]
+    assert cells[0].difference == 5.0
     assert len(small_table().differences(beyond=0.7)) == 2
 
 
@@ -95,16 +119,16 @@ def test_plots_are_written_and_the_same_svg_twice(tmp_path, suffix):
         paths = [one.plot(tmp_path / name / f"figure{suffix}") for name in ("first", "second")]
         assert paths[0].stat().st_size > 1000
         assert suffix == ".png" or paths[0].read_bytes() == paths[1].read_bytes()
-    with pytest.raises(ParameterError, match=r"must end in .svg or .png"):
-        small_table().plot(tmp_path / "figure.pdf")
+    with pytest.raises(ParameterError, match=r"figure.text: the picture cannot be written"):
+        small_table().plot(tmp_path / "figure.text")
     with pytest.raises(ParameterError, match="no published values"):
         Table("x", "t", "T", {}, {"a": {"P": 1.0}}).plot(tmp_path / "figure.svg")
 
 
 def test_figures_compare_point_by_point():
-    told = {"a": {"P": Curve((1, 2), (10.0, 20.0))}}
+    printed = {"a": {"P": Curve((1, 2), (10.0, 20.0))}}
     ours = {"a": {"P": Curve((1, 2), (11.0, 25.0))}}
-    assert [c.difference for c in Figure("x", "f", "T", told, ours).differences()] == [5.0, 1.0]
+    assert [c.difference for c in Figure("x", "f", "T", printed, ours).differences()] == [5.0, 1.0]
 
 
 def test_what_is_asked_for_must_exist():
@@ -119,12 +143,19 @@ def test_what_is_asked_for_must_exist():
 
 
 @given(st.lists(st.booleans(), min_size=5, max_size=60), st.booleans(), st.integers(0, 99))
-def test_folds_divide_the_examples(positive, stratified, seed):
+def test_folds_divide_the_examples_as_the_library_does_and_order_them_by_one_shuffle(
+    positive, stratified, seed
+):
     positive = np.array(positive)
     parts = list(folds(positive, 5, seed, stratified=stratified))
+    order = np.random.default_rng(seed).permutation(len(positive))
     assert sorted(np.concatenate([test for _, test in parts])) == list(range(len(positive)))
     for train, test in parts:
         assert sorted([*train, *test]) == list(range(len(positive)))
+        assert train.tolist() == [i for i in order if i not in test]
+    if not stratified:
+        for own, library in zip(parts, k_fold(len(positive), 5, seed=seed), strict=True):
+            assert own.test.tolist() == library.test.tolist()
     if stratified:
         shares = [positive[test].sum() for _, test in parts]
         assert max(shares) - min(shares) <= 1
@@ -153,13 +184,13 @@ def test_the_published_table_was_copied_right():
 
 @pytest.mark.parametrize("name", ["MBW", "BW", "PW"])
 def test_winnows_have_the_parameters_of_table_3(name):
-    made = learner(name)
-    assert (made.promotion, made.demotion, made.threshold) == (1.5, 0.5, 1.0)
-    assert made.margin == (1.0 if name == "MBW" else 0.0)
-    made.start(1, 1)
-    made.learn_rows(Rows(np.array([0, 0]), np.zeros(0, np.int32), np.zeros(0, np.float32), 1),
+    winnow = learner(name)
+    assert (winnow.promotion, winnow.demotion, winnow.threshold) == (1.5, 0.5, 1.0)
+    assert winnow.margin == (1.0 if name == "MBW" else 0.0)
+    winnow.start(1, 1)
+    winnow.learn_rows(Rows(np.array([0, 0]), np.zeros(0, np.int32), np.zeros(0, np.float32), 1),
                     one_category(np.array([True])))  # fmt: skip
-    assert made.effective_weights()[0, 0] == 1.0  # 2 - 1 in the balanced ones
+    assert winnow.effective_weights()[0, 0] == 1.0  # 2 - 1 in the balanced ones
 
 
 class ProgramsWinnow:
@@ -214,7 +245,7 @@ def test_averages_are_the_programs(kind, seed):
     order = np.flatnonzero(np.isin(totals, [4, 8, 16]))[:120]
     rows, test = data.rows.take(order[:80]), data.rows.take(order[80:])
     positive = data.positive[order]
-    made = learn_in_order(f"v-{kind}", rows, positive[:80], PROGRAM)
+    model = learn_in_order(f"v-{kind}", rows, positive[:80], PROGRAM)
     twin = ProgramsWinnow(kind)
 
     def example(part, i):
@@ -224,15 +255,15 @@ def test_averages_are_the_programs(kind, seed):
     for i in range(80):
         twin.learn(example(rows, i), positive[i])
     expected = [twin.score(example(test, i)) for i in range(test.n_rows)]
-    assert scores_of(made, test, first_met(rows)) == pytest.approx(expected, rel=1e-3, abs=1e-3)
+    assert scores_of(model, test, first_met(rows)) == pytest.approx(expected, rel=1e-3, abs=1e-3)
 
 
 def test_cross_validation_learns_and_depends_only_on_the_seed():
     data = random_problem(400)
-    found = cross_validate(data, published.LEARNERS, seed=1)
-    assert found == cross_validate(data, published.LEARNERS, seed=1)
-    assert np.mean(found["v-BW"]) > 70
-    assert all(len(values) == 5 for values in found.values())
+    f1 = cross_validate(data, published.LEARNERS, seed=1)
+    assert f1 == cross_validate(data, published.LEARNERS, seed=1)
+    assert np.mean(f1["v-BW"]) > 70
+    assert all(len(values) == 5 for values in f1.values())
 
 
 def test_a_variant_changes_what_it_names_and_nothing_else():
@@ -243,29 +274,45 @@ def test_a_variant_changes_what_it_names_and_nothing_else():
     assert changed == {"ROMMA", "v-ROMMA"}
 
 
+@pytest.mark.parametrize("item", ["table-5", "figure-2"])
+def test_what_needs_scikit_learn_says_which_extra_before_it_begins(monkeypatch, item):
+    monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
+    with pytest.raises(MissingExtra, match=r'needs scikit-learn, .* "thresher\[scikit-learn\]"'):
+        reproduce("carvalho-cohen-2006", item)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_solver_that_does_not_converge_gives_the_same_on_any_number_of_threads():
+    data = random_problem(400)
+    X = data.rows.to_scipy() * 1e4  # far from converged after a thousand rounds
+    alone = learn_at_once("SVM", X, data.positive).coef_.tolist()
+    together = in_parallel(lambda _: learn_at_once("SVM", X, data.positive), range(8), 4)
+    assert all(model.coef_.tolist() == alone for model in together)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_curves_end_where_one_pass_ends():
     data = random_problem(150)
     train, test = next(folds(data.positive, 5, 3))
     rows, positive = data.rows.take(train), data.positive[train]
-    found = [learning_curves(data, 3, mistakes=one_by_one) for one_by_one in (False, True)]
+    measured = [learning_curves(data, 3, mistakes=one_by_one) for one_by_one in (False, True)]
     for name, label in (("MBW", "MBW"), ("v-MBW", "v-MBW"), ("v-P", "v-Perceptron")):
-        made = learn_in_order(name, rows, positive, PROGRAM)
+        model = learn_in_order(name, rows, positive, PROGRAM)
         absent = first_met(rows) if name == "v-MBW" else None
-        decided = scores_of(made, data.rows.take(test), absent) >= 0
+        decided = scores_of(model, data.rows.take(test), absent) >= 0
         expected = f1_percent(decided, data.positive[test])
-        assert [one.f1[label][-1] for one in found] == pytest.approx([expected, expected])
-    assert found[1].examples == checkpoints(len(train))
-    for counts in found[1].mistakes.values():
+        assert [one.f1[label][-1] for one in measured] == pytest.approx([expected, expected])
+    assert measured[1].examples == checkpoints(len(train))
+    for counts in measured[1].mistakes.values():
         assert counts == sorted(counts)
         assert 0 < counts[-1] <= len(train)
 
 
 def test_keeping_all_features_changes_nothing():
     data = random_problem(100)
-    found = errors_by_features(data, 0, (0.7, 1.0), ("IG", "CHI"))
-    assert {curve.x[-1] for curve in found.values()} == {30.0}
-    assert len({curve.y[-1] for curve in found.values()}) == 1
+    curves = errors_by_features(data, 0, (0.7, 1.0), ("IG", "CHI"))
+    assert {curve.x[-1] for curve in curves.values()} == {30.0}
+    assert len({curve.y[-1] for curve in curves.values()}) == 1
 
 
 def test_feature_numbers_rise_to_all():
@@ -292,19 +339,19 @@ def test_a_rehearsal_holds_out_the_last_quarter_of_the_training_documents():
 @pytest.mark.parametrize("algorithm", ["BalancedWinnow", "PositiveWinnow", "Perceptron"])
 def test_what_is_discarded_leaves_the_documents(algorithm):
     documents = small_documents()
-    made = make_learner(algorithm, VERSIONS["Discard"], 1.1, 5.0)
-    scores = learn_and_score(made, documents, documents.rows, d=5.0)
+    model = make_learner(algorithm, VERSIONS["Discard"], 1.1, 5.0)
+    scores = learn_and_score(model, documents, documents.rows, d=5.0)
     assert scores.shape == (60, 1)
-    assert 0 < made.effective_weights().shape[0] < 30
-    assert len(made.mistakes_) <= 50
+    assert 0 < model.effective_weights().shape[0] < 30
+    assert len(model.mistakes_) <= 50
 
 
 def test_passes_end_when_no_mistakes_remain():
     rows = Rows(np.arange(5), np.array([0, 1, 0, 1], np.int32), np.ones(4, np.float32), 2)
-    made = BalancedWinnow(promotion=1.5)
-    learn_and_score(made, Documents(rows, one_category(np.array([1, 0, 1, 0], bool))), rows, d=1.0)
-    assert made.mistakes_[-1] == 0
-    assert len(made.mistakes_) < 50
+    model = BalancedWinnow(promotion=1.5)
+    learn_and_score(model, Documents(rows, one_category(np.array([1, 0, 1, 0], bool))), rows, d=1.0)
+    assert model.mistakes_[-1] == 0
+    assert len(model.mistakes_) < 50
 
 
 @pytest.mark.parametrize("column, is_same", [("Discard", True), ("Sqrt. freq.", False)])
@@ -333,6 +380,85 @@ def test_positives_of_categories_without_training_count_as_lost():
     assert break_even(np.array([[1.0], [0.0]]), labels) == 50.0
 
 
+# ---- golden cells -----------------------------------------------------------------------------
+
+
+def several_categories(n, seed=0):
+    """Make documents of three categories that may overlap, each hanging on eight columns."""
+    rows = random_problem(n, seed=seed).rows
+    dense = rows.to_scipy().toarray()
+    belongs = [dense[:, i : i + 4].sum(1) > dense[:, i + 4 : i + 8].sum(1) for i in (0, 8, 16)]
+    lists = [np.flatnonzero(own).tolist() for own in np.transpose(belongs)]
+    return Documents(rows, Labels.from_lists(lists, 3))
+
+
+def cells_of_table_1():
+    train, test = small_documents(600), small_documents(900, seed=1)
+    rates = {"BalancedWinnow": 1.1, "PositiveWinnow": 1.1, "Perceptron": 0.3}
+    return {
+        algorithm: {
+            name: break_even(
+                learn_and_score(make_learner(algorithm, version, rate, 8.0), train, test.rows, 8.0),
+                test.labels,
+            )
+            for name, version in VERSIONS.items()
+        }
+        for algorithm, rate in rates.items()
+    }
+
+
+def cells_of_table_2(task, passes):
+    return {
+        average or "last": [
+            break_even(scores, task.test.labels)
+            for scores in passes_of(task, 1.1, 0.1, average, passes, seed=0).values()
+        ]
+        for average in (None, "examples")
+    }
+
+
+def cells_of_curves():
+    measured = learning_curves(random_problem(150), 3, mistakes=True)._asdict()
+    examples = measured.pop("examples")
+    online = ("MBW", "v-MBW", "v-Perceptron")  # the SVM is scikit-learn's
+    return {kind: {name: curves[name] for name in online} for kind, curves in measured.items()} | {
+        "examples": examples
+    }
+
+
+TOYS = {
+    "table 4": lambda: cross_validate(
+        random_problem(2000, 60), [*published.LEARNERS, "P", "v-P"], seed=1
+    ),
+    "variants": lambda: {
+        name: cross_validate(random_problem(200), published.LEARNERS, 2, variant)
+        for name, variant in VARIANTS.items()
+    },
+    "curves": cells_of_curves,
+    "selection": lambda: errors_by_features(
+        random_problem(200, 60), 0, (0.7, 0.9, 1.0), ("IG", "CHI", "IG first", "CHI first")
+    ),
+    "table 1": cells_of_table_1,
+    "table 2": lambda: cells_of_table_2(
+        Task(several_categories(300), several_categories(200, seed=1)), (1, 3, 8)
+    ),
+}
+
+
+def assert_golden(name, cells):
+    """Compare cells with those written down at commit f2e50d1, to the last bit.
+
+    Cells are ratios of counts, so that they are the same wherever the decisions are.
+    """
+    assert json.loads(json.dumps(cells)) == GOLDEN[name]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", TOYS)
+def test_cells_of_toys_are_golden(name):
+    assert_golden(f"toy, {name}", TOYS[name]())
+
+
 # ---- the claims, on the corpora ---------------------------------------------------------------
 
 
@@ -356,19 +482,19 @@ def test_data_sets_have_the_sizes_of_the_paper(data_dir):
 def test_averaged_learners_have_the_published_f1_where_the_data_are_the_same(data_dir):
     """Averages hardly depend on the order of the examples, so that they can be held to it."""
     sets = ("Adult", "Congress", "Wisc", "Nursery")
-    found = measure(sets, published.LEARNERS[5:], seed=0, runs=3)
+    measured = measure(sets, published.LEARNERS[5:], seed=0, runs=3)
     for name in sets:
         for one in published.LEARNERS[5:]:
-            ours = np.mean([run[one] for run in found[name]])
+            ours = np.mean([run[one] for run in measured[name]])
             assert ours == pytest.approx(published.TABLE_4[name][one], abs=3), (name, one)
 
 
 @pytest.mark.corpus
 def test_mbw_has_the_best_median_on_text(data_dir):
-    found = measure(("Spam", "MovieReviews", "Ads"), published.LEARNERS, seed=0, runs=2)
+    measured = measure(("Spam", "MovieReviews", "Ads"), published.LEARNERS, seed=0, runs=2)
     means = {
         name: {one: np.mean([run[one] for run in runs]) for one in runs[0]}
-        for name, runs in found.items()
+        for name, runs in measured.items()
     }
     medians = summarize(means, tuple(means), "text")["median, text"]
     assert max(medians, key=medians.get) == "MBW"
@@ -381,13 +507,15 @@ def test_a_quick_table_4_is_a_part_of_it(data_dir):
     table = table_4(quick=True)
     assert set(table.ours) >= {"MovieReviews", "Ads", "Congress", "Wisc", "median, text"}
     assert table.marks["Ads"]["ROMMA"] == "\\*\\*"
+    assert_golden("table 4, quick", {"ours": table.ours, "marks": table.marks})
 
 
 @pytest.mark.corpus
 def test_a_few_of_the_lightest_features_help(data_dir):
-    found = errors_by_features(problem("MovieReviews"), 0, (0.9, 1.0), ())
-    many = [i for i, n in enumerate(found["EFS, P = 1"].x) if 1_000 <= n <= 20_000]
-    errors = {name: np.mean([curve.y[i] for i in many]) for name, curve in found.items()}
+    curves = figure_7(quick=True).ours["MovieReviews"]
+    assert_golden("figure 7, quick", curves)
+    many = [i for i, n in enumerate(curves["EFS, P = 1"].x) if 1_000 <= n <= 20_000]
+    errors = {name: np.mean([curve.y[i] for i in many]) for name, curve in curves.items()}
     assert errors["EFS, P = 0.9"] < errors["EFS, P = 1"] - 1
 
 
@@ -421,9 +549,16 @@ def test_extensions_help_as_in_table_1(data_dir):
     assert all(cells["Discard"] > cells["Basic"] for cells in rows.values())
     assert all(cells["Sqrt. freq."] > cells["Basic"] for cells in rows.values())
     assert rows["PositiveWinnow"]["Norm"] > rows["PositiveWinnow"]["Basic"] + 5
+    assert_golden("table 1, quick", rows)
+
+
+@pytest.mark.corpus
+def test_few_passes_over_the_whole_collection_are_golden(data_dir):
+    assert_golden("table 2, a part", cells_of_table_2(split_task("modapte"), (1, 6)))
 
 
 @pytest.mark.corpus
 def test_one_pass_of_passive_aggressive_is_near_a_batch_learner(data_dir):
-    found = measure_learner("passive-aggressive", None, (1,), seed=0)
-    assert found["break-even, 1 pass"] > 87.5
+    rows = learner_table(quick=True).ours
+    assert rows["passive-aggressive"]["break-even, 1 pass"] > 87.5
+    assert_golden("learners, quick", rows)

@@ -9,7 +9,7 @@ import numpy as np
 from thresher.errors import ParameterError
 from thresher.rows import Labels
 
-__all__ = ["Split", "hold_out", "k_fold", "stratified_k_fold", "stratified_order"]
+__all__ = ["Split", "deal", "hold_out", "k_fold", "stratified_k_fold", "stratified_order"]
 
 
 class Split(NamedTuple):
@@ -119,7 +119,14 @@ def stratified_order(labels: Labels, generator: np.random.Generator) -> np.ndarr
     return np.lexsort((generator.permutation(labels.n_rows), rarest))
 
 
-def _deal(order: np.ndarray, n_folds: int, generator: np.random.Generator) -> list[Split]:
+def deal(order: np.ndarray, n_folds: int) -> np.ndarray:
+    """Return the fold of each document when they are dealt out one by one in this order.
+
+    Examples
+    --------
+    >>> deal(np.array([4, 2, 0, 1, 3]), 2)
+    array([0, 1, 1, 0, 0])
+    """
     if not 2 <= n_folds <= max(len(order), 2):
         raise ParameterError(
             f"{len(order)} documents cannot be divided into {n_folds} folds: give at least 2 and "
@@ -127,6 +134,11 @@ def _deal(order: np.ndarray, n_folds: int, generator: np.random.Generator) -> li
         )
     fold = np.empty(len(order), np.int64)
     fold[order] = np.arange(len(order)) % n_folds
+    return fold
+
+
+def _deal(order: np.ndarray, n_folds: int, generator: np.random.Generator) -> list[Split]:
+    fold = deal(order, n_folds)
     return [_split(fold == number, generator) for number in range(n_folds)]
 
 

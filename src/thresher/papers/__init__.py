@@ -35,8 +35,8 @@ MODULES = ("dagan_karov_roth_1997", "carvalho_cohen_2006", "learner_table")
 
 @cache
 def _papers() -> dict[str, Paper]:
-    found = (import_module(f"thresher.papers.{name}").PAPER for name in MODULES)
-    return {paper.name: paper for paper in found}
+    papers = (import_module(f"thresher.papers.{name}").PAPER for name in MODULES)
+    return {paper.name: paper for paper in papers}
 
 
 def list_papers() -> list[Paper]:
@@ -75,8 +75,8 @@ def reproduce(paper: str, item: str, *, seed: int = 0, quick: bool = False) -> R
     Traceback (most recent call last):
     thresher.errors.ParameterError: carvalho-cohen-2006 has no 'table-44'. Did you mean table-4? ...
     """
-    found = _named(_papers(), paper, "There is no paper")
-    return _named(found.items, item, f"{found.name} has no").run(seed, quick)
+    items = _named(_papers(), paper, "There is no paper").items
+    return _named(items, item, f"{paper} has no").run(seed, quick)
 
 
 def _named(known: dict[str, T], name: str, complaint: str) -> T:

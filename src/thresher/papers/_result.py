@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,14 +88,23 @@ class Result(ABC):
         """Return the result as Markdown."""
 
     @abstractmethod
+    def draw(self) -> Any:
+        """Return the result as a figure of matplotlib."""
+
     def plot(self, path: str | Path) -> Path:
-        """Draw the result into a file, `.svg` or `.png`, and return its path.
+        """Draw the result into a file, such as an `.svg` or a `.png`, and return its path.
 
         Parameters
         ----------
         path : str or path
             The file. Needs matplotlib (`pip install "thresher[plots]"`).
         """
+        from thresher.evaluation._plots import save_figure
+
+        figure, path = self.draw(), Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_figure(figure, path)
+        return path
 
 
 @dataclass
@@ -154,8 +163,7 @@ class Table(Result):
                     yield Difference(row, column, published, ours, spread)
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
-        found = [cell for cell in self._cells() if abs(cell.difference) > beyond]
-        return sorted(found, key=lambda cell: -abs(cell.difference))
+        return _largest_first(self._cells(), beyond)
 
     def to_markdown(self) -> str:
         columns = self.columns
@@ -171,13 +179,13 @@ class Table(Result):
     def _text(self, row: str, column: str) -> str:
         """Set one cell, the best one bold."""
         published = self.published.get(row, {}).get(column)
-        told = "" if published is None else f"({published:.{self.digits}f})"
+        bracket = "" if published is None else f"({published:.{self.digits}f})"
         ours = self.ours.get(row, {})
         if column not in ours:
-            return told
+            return bracket
         number = f"{ours[column]:.{self.digits}f}{self.marks.get(row, {}).get(column, '')}"
         shown = f"**{number}**" if ours[column] == self._best(row, column) else number
-        return f"{shown} {told}".rstrip()
+        return f"{shown} {bracket}".rstrip()
 
     def _best(self, row: str, column: str) -> float:
         if self.best == "column":
@@ -186,20 +194,20 @@ class Table(Result):
         return float((min if least else max)(self.ours[row].values()))
 
     def _listed_differences(self) -> list[str]:
-        found = self.differences(beyond=self.tolerance)
-        if not found:
+        beyond = self.differences(beyond=self.tolerance)
+        if not beyond:
             return []
         every = sum(1 for _ in self._cells())
         lines = [
             "",
-            f"{len(found)} of {every} cells differ by more than {self.tolerance:g} points:",
+            f"{len(beyond)} of {every} cells differ by more than {self.tolerance:g} points:",
         ]
         lines += [
             "",
             "| cell | published | ours | difference | ± between runs |",
             "|---|---|---|---|---|",
         ]
-        for cell in found:
+        for cell in beyond:
             spread = "" if math.isnan(cell.spread) else f"{cell.spread:.1f}"
             spread += " (covers it)" if cell.is_within_spread else ""
             lines.append(
@@ -208,10 +216,10 @@ class Table(Result):
             )
         return lines
 
-    def plot(self, path: str | Path) -> Path:
+    def draw(self) -> Any:
         from thresher.papers._drawing import draw_agreement
 
-        return draw_agreement(self, Path(path))
+        return draw_agreement(self)
 
 
 @dataclass
@@ -248,14 +256,14 @@ class Figure(Result):
     n_columns: int = 2
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
-        found = []
-        for panel, curves in self.published.items():
-            for name, curve in curves.items():
-                ours = self.ours.get(panel, {}).get(name)
-                for told, our in zip(curve.y, ours.y if ours else (), strict=False):
-                    found.append(Difference(panel, name, told, our, math.nan))
-        found = [cell for cell in found if abs(cell.difference) > beyond]
-        return sorted(found, key=lambda cell: -abs(cell.difference))
+        pairs = (
+            Difference(panel, name, published, ours, math.nan)
+            for panel, curves in self.published.items()
+            for name, curve in curves.items()
+            if name in self.ours.get(panel, {})
+            for published, ours in zip(curve.y, self.ours[panel][name].y, strict=False)
+        )
+        return _largest_first(pairs, beyond)
 
     def to_markdown(self) -> str:
         lines = [f"**{self.title}** ({self.y_label} against {self.x_label})"]
@@ -270,10 +278,15 @@ class Figure(Result):
         lines += [part for note in self.notes for part in ("", note)]
         return "\n".join(lines)
 
-    def plot(self, path: str | Path) -> Path:
+    def draw(self) -> Any:
         from thresher.papers._drawing import draw_panels
 
-        return draw_panels(self, Path(path))
+        return draw_panels(self)
+
+
+def _largest_first(cells: Iterable[Difference], beyond: float) -> list[Difference]:
+    listed = [cell for cell in cells if abs(cell.difference) > beyond]
+    return sorted(listed, key=lambda cell: -abs(cell.difference))
 
 
 def _spread_out(x: tuple[float, ...], n: int = 8) -> list[int]:

@@ -9,18 +9,24 @@ import numpy as np
 
 from thresher.corpora import load
 from thresher.evaluation import evaluate
+from thresher.evaluation.significance import read_measure
 from thresher.features import Strength
 from thresher.learners.online import LEARNERS
 from thresher.papers._paper import Item, Paper
 from thresher.papers._result import Cells, Table
-from thresher.papers._running import in_parallel
+from thresher.papers._running import mean_and_spread, run_with_seeds
 from thresher.rows import Labels, Rows
 from thresher.text import TextCounter
 
 __all__ = ["PAPER", "learner_table"]
 
 NAME = "thresher"
-MEASURES = ("micro-F1", "macro-F1", "break-even", "pooled break-even")
+MEASURES = {
+    "micro-F1": "micro_f1",
+    "macro-F1": "macro_f1",
+    "break-even": "micro_break_even",
+    "pooled break-even": "pooled_break_even",
+}
 PASSES = (1, 10)
 ORDERS = 3
 
@@ -63,27 +69,21 @@ def measure(name: str, average: str | None, passes: tuple[int, ...], seed: int) 
     seed : int
         Seed of the order, which is another one in each pass.
     """
-    data, made = collection(), LEARNERS[name]()
+    data, learner = collection(), LEARNERS[name]()
     if average is not None:
-        made.set_params(average=average)
-    strength = Strength(**made.preferred_strength).observe(data.train)
+        learner.set_params(average=average)
+    strength = Strength(**learner.preferred_strength).observe(data.train)
     rows, test = strength.apply(data.train), strength.apply(data.test)
-    made.start(rows.n_columns, data.train_labels.n_categories, len(rows.indices) / rows.n_rows)
+    learner.start(rows.n_columns, data.train_labels.n_categories, len(rows.indices) / rows.n_rows)
     random = np.random.default_rng(seed)
-    found = {}
+    cells = {}
     for done in range(1, max(passes) + 1):
-        made.learn_rows(rows, data.train_labels, random.permutation(rows.n_rows))
+        learner.learn_rows(rows, data.train_labels, random.permutation(rows.n_rows))
         if done in passes:
-            seen = evaluate(made.score_rows(test), data.test_labels)
-            values = (
-                seen.micro["f1"],
-                seen.macro["f1"],
-                seen.micro["break_even"],
-                seen.pooled["break_even"],
-            )
-            for measured, value in zip(MEASURES, values, strict=True):
-                found[f"{measured}, {_passes(done)}"] = 100 * value
-    return found
+            evaluation = evaluate(learner.score_rows(test), data.test_labels)
+            for title, measured in MEASURES.items():
+                cells[f"{title}, {_passes(done)}"] = 100 * read_measure(evaluation, measured)
+    return cells
 
 
 def _passes(n: int) -> str:
@@ -93,7 +93,7 @@ def _passes(n: int) -> str:
 def learner_table(seed: int = 0, quick: bool = False) -> Table:
     """Measure every learner after one pass and after ten, averaged and not."""
     passes = PASSES[:1] if quick else PASSES
-    jobs = [
+    rows = [
         (name, average)
         for name, learner in LEARNERS.items()
         for average in (None, "examples")
@@ -101,13 +101,12 @@ def learner_table(seed: int = 0, quick: bool = False) -> Table:
     ]
     orders = 1 if quick else ORDERS
 
-    def mean(job: tuple[str, str | None]) -> dict[str, float]:
-        runs = [measure(*job, passes, seed + order) for order in range(orders)]
-        return {one: float(np.mean([run[one] for run in runs])) for one in runs[0]}
+    def run(row: tuple[str, str | None], order: int) -> dict[str, float]:
+        return measure(*row, passes, order)
 
     ours: Cells = {
-        name + (", averaged" if average else ""): cells
-        for (name, average), cells in zip(jobs, in_parallel(mean, jobs), strict=True)
+        name + (", averaged" if average else ""): mean_and_spread(runs)[0]
+        for (name, average), runs in run_with_seeds(run, rows, range(seed, seed + orders)).items()
     }
     notes = [
         "9,603 training and 3,299 test documents, 90 categories; "

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online import OnlineLearner
 from thresher.papers._result import Curve, Figure
-from thresher.papers._running import Problem, f1_percent, folds, in_parallel, one_category
+from thresher.papers._running import Problem, f1_percent, folds, one_category, run_with_seeds
 from thresher.papers.carvalho_cohen_2006 import published
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, is_corrected, learner, scores_of
 from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.tables import NAME, batch_learner, quiet_solvers
+from thresher.papers.carvalho_cohen_2006.tables import NAME, learn_at_once, quiet_solvers
 from thresher.rows import Rows
 
 __all__ = ["checkpoints", "figure_2", "figure_3", "figure_4", "learning_curves"]
@@ -31,7 +31,7 @@ FOUR_SETS = ("Spam", "Reuters", "20newsgroup", "MovieReviews")
 
 
 class Measured(NamedTuple):
-    """What was found on one data set, by learner, at each number of examples."""
+    """The measures of one data set, by learner, at each number of examples."""
 
     examples: list[int]
     f1: dict[str, list[float]]
@@ -47,10 +47,10 @@ def checkpoints(n_examples: int, growth: float = 0.1) -> list[int]:
     >>> checkpoints(20)
     [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
     """
-    found = [min(FEWEST, n_examples)]
-    while found[-1] < n_examples:
-        found.append(min(n_examples, max(found[-1] + 1, int(found[-1] * (1 + growth)))))
-    return found
+    ends = [min(FEWEST, n_examples)]
+    while ends[-1] < n_examples:
+        ends.append(min(n_examples, max(ends[-1] + 1, int(ends[-1] * (1 + growth)))))
+    return ends
 
 
 def _pieces(ends: list[int]) -> Iterator[tuple[int, int]]:
@@ -62,7 +62,7 @@ class _Stream:
 
     def __init__(self, name: str, rows: Rows, positive: np.ndarray) -> None:
         self.name, self.rows, self.positive = name, rows, positive
-        self.made: OnlineLearner = learner(name).start(rows.n_columns, 1)
+        self.model: OnlineLearner = learner(name).start(rows.n_columns, 1)
         self.first = np.full(rows.n_columns, -1)  # when each feature was first met
         self.n_met = self.n_mistakes = 0
 
@@ -70,7 +70,7 @@ class _Stream:
         absent = None
         if is_corrected(self.name, PROGRAM):
             absent = np.maximum(self.first, 0) / max(1, self.n_met)
-        return scores_of(self.made, rows, absent)
+        return scores_of(self.model, rows, absent)
 
     def meet(self, end: int, *, one_by_one: bool) -> None:
         """Learn the examples up to `end`; mistakes are counted only one by one."""
@@ -80,7 +80,7 @@ class _Stream:
             rows, positive = self.rows.take(piece), self.positive[piece]
             if one_by_one:
                 self.n_mistakes += int((self.scores(rows)[0] >= 0) != positive[0])
-            self.made.learn_rows(rows, one_category(positive), ends_pass=False)
+            self.model.learn_rows(rows, one_category(positive), ends_pass=False)
             new = rows.indices[self.first[rows.indices] < 0]
             examples = np.repeat(piece, np.diff(rows.indptr))[self.first[rows.indices] < 0]
             self.first[new[::-1]] = examples[::-1]
@@ -103,8 +103,8 @@ def learning_curves(data: Problem, seed: int, *, mistakes: bool) -> Measured:
     --------
     >>> rows = Rows(np.arange(51), np.arange(50, dtype=np.int32) % 2, np.ones(50, np.float32), 2)
     >>> data = Problem("toy", rows, np.arange(50) % 2 == 0)
-    >>> found = learning_curves(data, seed=0, mistakes=True)
-    >>> found.examples[-1], found.f1["MBW"][-1], found.error["SVM"][-1]
+    >>> measured = learning_curves(data, seed=0, mistakes=True)
+    >>> measured.examples[-1], measured.f1["MBW"][-1], measured.error["SVM"][-1]
     (40, 100.0, 0.0)
     """
     train, test = next(folds(data.positive, 5, seed))
@@ -112,20 +112,20 @@ def learning_curves(data: Problem, seed: int, *, mistakes: bool) -> Measured:
     held_out, truth = data.rows.take(test), data.positive[test]
     names = (*ONLINE.values(), "SVM")
     empty: list[dict[str, list[float]]] = [{name: [] for name in names} for _ in range(3)]
-    found = Measured(checkpoints(len(train)), *empty)
+    measured = Measured(checkpoints(len(train)), *empty)
 
     def note(name: str, decided: np.ndarray, wrong: float) -> None:
-        found.f1[name].append(f1_percent(decided, truth))
-        found.error[name].append(100 * float(np.mean(decided != truth)))
-        found.mistakes[name].append(wrong)
+        measured.f1[name].append(f1_percent(decided, truth))
+        measured.error[name].append(100 * float(np.mean(decided != truth)))
+        measured.mistakes[name].append(wrong)
 
     for own, name in ONLINE.items():
         stream = _Stream(own, rows, positive)
-        for end in found.examples:
+        for end in measured.examples:
             stream.meet(end, one_by_one=mistakes)
             note(name, stream.scores(held_out) >= 0, stream.n_mistakes)
-    _batch_curve(rows, positive, held_out, found.examples, lambda *seen: note("SVM", *seen))
-    return found
+    _batch_curve(rows, positive, held_out, measured.examples, lambda *seen: note("SVM", *seen))
+    return measured
 
 
 def _batch_curve(
@@ -150,8 +150,8 @@ def _decider(X: Any, positive: np.ndarray) -> Callable[[Any], np.ndarray]:
     """Return what a fresh SVM decides; with one class only, always that class."""
     if positive.all() or not positive.any():
         return lambda examples: np.full(examples.shape[0], positive[0])
-    made = batch_learner("SVM").fit(X, positive)
-    return lambda examples: np.asarray(made.predict(examples))
+    model = learn_at_once("SVM", X, positive)
+    return lambda examples: np.asarray(model.predict(examples))
 
 
 @lru_cache(maxsize=64)
@@ -163,26 +163,29 @@ def _figure(
     item: str, title: str, sets: tuple[str, ...], seed: int, kind: str, y_label: str
 ) -> Figure:
     with quiet_solvers():
-        found = in_parallel(lambda name: _measured(name, seed, kind == "mistakes"), sets)
-    panels: dict[str, dict[str, Any]] = {}
-    for name, one in zip(sets, found, strict=True):
-        values = getattr(one, kind)
-        panels[name] = {own: Curve(tuple(one.examples), tuple(values[own])) for own in values}
-    notes = [
-        "The paper prints the curves, not their values. A random fifth is held out; the SVM is "
-        "trained anew whenever the examples have grown by a tenth."
-    ]
-    return Figure(
-        NAME,
-        item,
-        title,
-        {},
-        panels,
-        notes,
-        x_label="examples",
-        y_label=y_label,
-        n_columns=3 if len(sets) > 4 else 2,
+        runs = run_with_seeds(lambda *run: _measured(*run, kind == "mistakes"), sets, [seed])
+    panels = {
+        name: {
+            own: Curve(tuple(measured.examples), tuple(values))
+            for own, values in getattr(measured, kind).items()
+        }
+        for name, (measured,) in runs.items()
+    }
+    note = (
+        "A random fifth is held out; the SVM is trained anew whenever the examples have grown by "
+        "a tenth."
     )
+    n_columns = 3 if len(sets) > 4 else 2
+    axes = {"x_label": "examples", "y_label": y_label, "n_columns": n_columns}
+    return unpublished_figure(item, title, panels, note, **axes)
+
+
+def unpublished_figure(
+    item: str, title: str, panels: dict[str, dict[str, Any]], note: str, **axes: Any
+) -> Figure:
+    """Return a figure whose values the paper does not print."""
+    notes = [f"The paper prints the curves, not their values. {note}"]
+    return Figure(NAME, item, title, {}, panels, notes, **axes)
 
 
 def figure_2(seed: int = 0, quick: bool = False) -> Figure:

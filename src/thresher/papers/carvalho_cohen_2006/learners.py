@@ -18,11 +18,11 @@ from thresher.learners.online import (
     ROMMA,
     BalancedWinnow,
     ModifiedBalancedWinnow,
+    OnlineLearner,
     PassiveAggressive,
     Perceptron,
     PositiveWinnow,
 )
-from thresher.learners.online._learner import OnlineLearner
 from thresher.papers._running import Problem, f1_percent, folds, one_category
 from thresher.rows import Rows
 
@@ -102,9 +102,9 @@ def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
 
 def learn_in_order(name: str, rows: Rows, positive: np.ndarray, variant: Variant) -> OnlineLearner:
     """Return a learner that has met the examples once, in their order."""
-    made = learner(name, variant).start(rows.n_columns, 1)
-    made.learn_rows(rows, one_category(positive))
-    return made
+    model = learner(name, variant).start(rows.n_columns, 1)
+    model.learn_rows(rows, one_category(positive))
+    return model
 
 
 def first_met(rows: Rows) -> np.ndarray:
@@ -122,12 +122,12 @@ def first_met(rows: Rows) -> np.ndarray:
     return first / max(1, rows.n_rows)
 
 
-def scores_of(made: OnlineLearner, rows: Rows, absent: np.ndarray | None = None) -> np.ndarray:
+def scores_of(model: OnlineLearner, rows: Rows, absent: np.ndarray | None = None) -> np.ndarray:
     """Score examples, if need be with what the absent features did not weigh in the average.
 
     Parameters
     ----------
-    made : OnlineLearner
+    model : OnlineLearner
         After learning.
     rows : Rows
         The examples.
@@ -135,13 +135,13 @@ def scores_of(made: OnlineLearner, rows: Rows, absent: np.ndarray | None = None)
         For an averaged Winnow, the share of the hypotheses in which each feature had no weight.
     """
     if absent is None:
-        return made.score_rows(rows)[:, 0]
-    strengths, always_on = made.strengths(rows)
-    weights = made.effective_weights()[:, 0] - INITIAL * absent
+        return model.score_rows(rows)[:, 0]
+    strengths, always_on = model.strengths(rows)
+    weights = model.effective_weights()[:, 0] - INITIAL * absent
     examples = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
     parts = strengths.values * weights[strengths.indices]
     sums = np.bincount(examples, parts, rows.n_rows)
-    return np.asarray(sums + always_on * made.always_on_weights()[0] - made.threshold)
+    return np.asarray(sums + always_on * model.always_on_weights()[0] - model.threshold)
 
 
 def is_corrected(name: str, variant: Variant) -> bool:
@@ -178,12 +178,12 @@ def cross_validate(
     >>> cross_validate(data, ["MBW"], seed=0, n_folds=2)
     {'MBW': [100.0, 100.0]}
     """
-    found: dict[str, list[float]] = {name: [] for name in names}
+    f1: dict[str, list[float]] = {name: [] for name in names}
     for train, test in folds(data.positive, n_folds, seed, stratified=variant.stratified):
         rows, held_out = data.rows.take(train), data.rows.take(test)
         absent = first_met(rows)
         for name in names:
-            made = learn_in_order(name, rows, data.positive[train], variant)
-            scores = scores_of(made, held_out, absent if is_corrected(name, variant) else None)
-            found[name].append(f1_percent(scores >= 0, data.positive[test]))
-    return found
+            model = learn_in_order(name, rows, data.positive[train], variant)
+            scores = scores_of(model, held_out, absent if is_corrected(name, variant) else None)
+            f1[name].append(f1_percent(scores >= 0, data.positive[test]))
+    return f1

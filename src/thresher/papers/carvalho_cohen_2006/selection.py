@@ -12,18 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 
 from thresher.features import chi_square, information_gain, select
-from thresher.learners.online import extremal_features
-from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online import OnlineLearner, extremal_features
 from thresher.papers._result import Curve, Figure
-from thresher.papers._running import Problem, folds, in_parallel, one_category
+from thresher.papers._running import Problem, folds, one_category, run_with_seeds
+from thresher.papers.carvalho_cohen_2006.curves import unpublished_figure
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, learn_in_order
 from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.tables import NAME
 from thresher.rows import Rows
 
 __all__ = ["errors_by_features", "figure_6", "figure_7", "figure_8"]
@@ -43,8 +41,8 @@ def feature_numbers(n_features: int, per_decade: int = 4) -> list[int]:
     [10, 32, 100, 250]
     """
     steps = int(np.floor(per_decade * np.log10(n_features / 10))) if n_features > 10 else 0
-    found = [round(10 * 10 ** (i / per_decade)) for i in range(steps + 1)]
-    return sorted({min(one, n_features) for one in [*found, n_features]})
+    numbers = [round(10 * 10 ** (i / per_decade)) for i in range(steps + 1)]
+    return sorted({min(one, n_features) for one in [*numbers, n_features]})
 
 
 def _error(scores: np.ndarray, truth: np.ndarray) -> float:
@@ -52,12 +50,12 @@ def _error(scores: np.ndarray, truth: np.ndarray) -> float:
 
 
 def _taken_out(
-    made: OnlineLearner, test: Rows, truth: np.ndarray, keeps: Iterable[np.ndarray]
+    model: OnlineLearner, test: Rows, truth: np.ndarray, keeps: Iterable[np.ndarray]
 ) -> list[float]:
     """Return the error when all features but some are taken out of the model, for each choice."""
     errors = []
     for keep in keeps:
-        pruned = deepcopy(made).discard_features(~keep)
+        pruned = deepcopy(model).discard_features(~keep)
         errors.append(_error(pruned.score_rows(test)[:, 0], truth))
     return errors
 
@@ -69,14 +67,14 @@ def _chosen_first(
     errors = []
     for keep in keeps:
         kept = keep[:, 0]
-        made = learn_in_order("MBW", train.rows.keep(kept), train.positive, PROGRAM)
-        errors.append(_error(made.score_rows(test.keep(kept))[:, 0], truth))
+        model = learn_in_order("MBW", train.rows.keep(kept), train.positive, PROGRAM)
+        errors.append(_error(model.score_rows(test.keep(kept))[:, 0], truth))
     return errors
 
 
 def errors_by_features(
     data: Problem, seed: int, shares: tuple[float, ...], batch: tuple[str, ...]
-) -> dict[str, Any]:
+) -> dict[str, Curve]:
     """Return the test error, in percent, against the number of features kept.
 
     Parameters
@@ -100,19 +98,19 @@ def errors_by_features(
     order, held_out = next(folds(data.positive, 5, seed))
     train = Problem(data.name, data.rows.take(order), data.positive[order])
     test = data.rows.take(held_out), data.positive[held_out]
-    made = learn_in_order("MBW", train.rows, train.positive, PROGRAM)
+    model = learn_in_order("MBW", train.rows, train.positive, PROGRAM)
     kept = feature_numbers(data.rows.n_columns)
     errors = {}
     for share in shares:
-        keeps = (extremal_features(made, n, share) for n in kept)
-        errors[f"EFS, P = {share:g}"] = _taken_out(made, *test, keeps)
+        keeps = (extremal_features(model, n, share) for n in kept)
+        errors[f"EFS, P = {share:g}"] = _taken_out(model, *test, keeps)
     for kind in batch:
         scores = SCORES[kind.split()[0]](train.rows, one_category(train.positive))
         keeps = (select(scores, n) for n in kept)
         if kind.endswith("first"):
             errors[kind] = _chosen_first(train, *test, keeps)
         else:
-            errors[kind] = _taken_out(made, *test, keeps)
+            errors[kind] = _taken_out(model, *test, keeps)
     return {name: Curve(tuple(map(float, kept)), tuple(one)) for name, one in errors.items()}
 
 
@@ -125,30 +123,19 @@ def _figure(
     shares: tuple[float, ...],
     batch: tuple[str, ...] = (),
 ) -> Figure:
-    jobs = [(name, seed + split) for name in sets for split in range(splits)]
-    runs = in_parallel(lambda j: errors_by_features(problem(j[0]), j[1], shares, batch), jobs)
-    panels: dict[str, dict[str, Any]] = {}
-    for i, name in enumerate(sets):
-        own = runs[i * splits : (i + 1) * splits]
-        panels[name] = {
-            one: Curve(curve.x, tuple(np.mean([run[one].y for run in own], axis=0).tolist()))
-            for one, curve in own[0].items()
+    def run(name: str, split: int) -> dict[str, Curve]:
+        return errors_by_features(problem(name), split, shares, batch)
+
+    panels = {
+        name: {
+            one: Curve(curve.x, tuple(np.mean([own[one].y for own in runs], axis=0).tolist()))
+            for one, curve in runs[0].items()
         }
-    notes = [
-        "The paper prints the curves, not their values. "
-        f"Mean of {splits} random splits, a fifth held out in each."
-    ]
-    return Figure(
-        NAME,
-        item,
-        title,
-        {},
-        panels,
-        notes,
-        x_label="features kept",
-        y_label="errors, %",
-        log_x=True,
-    )
+        for name, runs in run_with_seeds(run, sets, range(seed, seed + splits)).items()
+    }
+    note = f"Mean of {splits} random splits, a fifth held out in each."
+    axes = {"x_label": "features kept", "y_label": "errors, %", "log_x": True}
+    return unpublished_figure(item, title, panels, note, **axes)
 
 
 def figure_6(seed: int = 0, quick: bool = False) -> Figure:

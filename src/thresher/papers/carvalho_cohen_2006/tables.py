@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from thresher.errors import missing_extra
+from thresher.evaluation.significance import paired_t_test
+from thresher.experiments.protocols import standard_error
 from thresher.features import Strength
 from thresher.papers._result import Cells, Curve, Figure, Table
-from thresher.papers._running import Problem, f1_percent, folds, in_parallel
+from thresher.papers._running import (
+    Problem,
+    f1_percent,
+    folds,
+    mean_and_spread,
+    run_with_seeds,
+)
 from thresher.papers.carvalho_cohen_2006 import published
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, Variant, cross_validate
 from thresher.papers.carvalho_cohen_2006.problems import problem
@@ -20,6 +32,10 @@ __all__ = ["figure_1", "measure", "summarize", "table_4", "table_5", "variants"]
 NAME = "carvalho-cohen-2006"
 QUICK_SETS = ("MovieReviews", "Ads", "Congress", "Wisc")
 RUNS = 10
+
+_solving = Lock()  # LIBLINEAR's random numbers are common to all threads, whatever the seed
+
+Folds = dict[str, list[float]]  # F1 in each fold, by learner
 
 # Each is run in place of what the program did; the last two change the data.
 VARIANTS: dict[str, Variant] = {
@@ -36,7 +52,7 @@ VARIANTS: dict[str, Variant] = {
 
 def measure(
     sets: Sequence[str], names: Sequence[str], seed: int, runs: int
-) -> dict[str, list[dict[str, list[float]]]]:
+) -> dict[str, list[Folds]]:
     """Cross-validate each data set several times, with another shuffle each time.
 
     Parameters
@@ -53,21 +69,15 @@ def measure(
     dict of list of dict of list of float
         Data set, run, learner, fold.
     """
-    jobs = [(name, seed + run) for name in sets for run in range(runs)]
-    found = in_parallel(lambda job: cross_validate(problem(job[0]), names, job[1]), jobs)
-    return {name: found[i * runs : (i + 1) * runs] for i, name in enumerate(sets)}
+
+    def run(name: str, shuffle: int) -> Folds:
+        return cross_validate(problem(name), names, shuffle)
+
+    return run_with_seeds(run, sets, range(seed, seed + runs))
 
 
-def _cell_means(found: dict[str, list[dict[str, list[float]]]]) -> tuple[Cells, Cells]:
-    """Return mean F1 over runs, and how one run of five folds differs from the next."""
-    means: Cells = {}
-    spread: Cells = {}
-    for name, runs in found.items():
-        by_run = {one: [float(np.mean(run[one])) for run in runs] for one in runs[0]}
-        means[name] = {one: float(np.mean(values)) for one, values in by_run.items()}
-        if len(runs) > 1:
-            spread[name] = {one: float(np.std(values, ddof=1)) for one, values in by_run.items()}
-    return means, spread
+def _means(folds_of: Folds) -> dict[str, float]:
+    return {name: float(np.mean(values)) for name, values in folds_of.items()}
 
 
 def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
@@ -88,14 +98,14 @@ def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
     >>> summarize(cells, ("a", "b"), "text")["average rank, text"]
     {'MBW': 1.25, 'PW': 1.75}
     """
-    from scipy.stats import rankdata
-
     rows = [cells[name] for name in sets if name in cells]
     if not rows:
         return {}
     columns = list(rows[0])
     values = np.array([[row[column] for column in columns] for row in rows])
-    ranks = np.mean([rankdata(-row) for row in values], axis=0)
+    others, own = values[:, None, :], values[:, :, None]
+    better, equal = (others > own).sum(axis=2), (others == own).sum(axis=2)
+    ranks = np.mean(better + (equal + 1) / 2, axis=0)  # equal ones share their ranks
     medians = np.median(values, axis=0)
     return {
         f"median, {kind}": dict(zip(columns, medians.tolist(), strict=True)),
@@ -103,65 +113,69 @@ def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
     }
 
 
-def _with_summaries(cells: Cells, sets: Sequence[str]) -> Cells:
+def _with_summaries(cells: Cells) -> Cells:
     """Return the rows of the text sets, their summary, then the others and theirs."""
     ordered: Cells = {}
     for kind, group in (("text", published.TEXT), ("not text", published.NOT_TEXT)):
-        ordered |= {name: cells[name] for name in group if name in sets}
-        ordered |= summarize({name: cells[name] for name in sets}, group, kind)
+        ordered |= {name: cells[name] for name in group if name in cells}
+        ordered |= summarize(cells, group, kind)
     return ordered
 
 
-def _stars(runs: list[dict[str, list[float]]]) -> dict[str, str]:
-    """Mark learners that differ from MBW in the folds of the first run (paired t-test)."""
-    from scipy.stats import ttest_rel
+def _table(item: str, title: str, printed: Cells, means: Cells, note: str, **more: Any) -> Table:
+    """Return our means beside the published ones, both with their summaries."""
+    ours, theirs = (
+        _with_summaries({name: one[name] for name in means}) for one in (means, printed)
+    )
+    summaries = tuple(row for row in ours if row not in means)
+    return Table(NAME, item, title, theirs, ours, [note], summaries=summaries, **more)
 
-    folds_of = runs[0]
-    marks = {}
-    for name, values in folds_of.items():
-        differs = np.ptp(np.subtract(values, folds_of["MBW"])) > 0
-        p = ttest_rel(values, folds_of["MBW"]).pvalue if differs else 1.0
-        marks[name] = "\\*\\*" if p <= 0.01 else "\\*" if p <= 0.05 else ""
-    return marks
+
+def _stars(folds_of: Folds) -> dict[str, str]:
+    """Mark learners that differ from MBW (paired t-test), so that Markdown shows the stars."""
+    tests = {name: paired_t_test(values, folds_of["MBW"]) for name, values in folds_of.items()}
+    return {name: test.stars.replace("*", "\\*") for name, test in tests.items()}
 
 
 def table_4(seed: int = 0, quick: bool = False) -> Table:
     """F1 of the five learners and of their averages, on each data set."""
     sets, runs = (QUICK_SETS, 1) if quick else (published.SETS, RUNS)
-    found = measure(sets, published.LEARNERS, seed, runs)
-    means, spread = _cell_means(found)
-    told = {name: published.TABLE_4[name] for name in sets}
-    ours = _with_summaries(means, sets)
-    return Table(
-        NAME,
+    measured = measure(sets, published.LEARNERS, seed, runs)
+    cells = {name: mean_and_spread(list(map(_means, own))) for name, own in measured.items()}
+    return _table(
         "table-4",
         "Table 4: F1 after one pass, five-fold cross-validation",
-        _with_summaries(told, sets),
-        ours,
-        [
-            f"Mean of {runs} runs of five folds, each with another shuffle. \\* and \\*\\*: "
-            "differs from MBW with p ≤ 0.05 and p ≤ 0.01 (paired t-test over the folds of the "
-            "first run). Medians and ranks, the published ones too, are over these data sets."
-        ],
-        spread=spread,
-        marks={name: _stars(found[name]) for name in sets},
-        summaries=tuple(row for row in ours if row not in sets),
+        published.TABLE_4,
+        {name: means for name, (means, _) in cells.items()},
+        f"Mean of {runs} runs of five folds, each with another shuffle. \\* and \\*\\*: "
+        "differs from MBW with p ≤ 0.05 and p ≤ 0.01 (paired t-test over the folds of the "
+        "first run). Medians and ranks, the published ones too, are over these data sets.",
+        spread={name: spread for name, (_, spread) in cells.items()},
+        marks={name: _stars(first) for name, (first, *_) in measured.items()},
     )
 
 
 # ---- table 5 ----------------------------------------------------------------------------------
 
 
-def batch_learner(name: str) -> Any:
-    """Return scikit-learn's learner of this name in the table.
+def _scikit_learn(module: str) -> Any:
+    try:
+        return import_module(f"sklearn.{module}")
+    except ImportError:
+        purpose = "A batch learner beside the online ones (SVM, Naive Bayes)"
+        raise missing_extra("scikit-learn", "scikit-learn", purpose) from None
+
+
+def learn_at_once(name: str, X: Any, positive: np.ndarray) -> Any:
+    """Return scikit-learn's learner of this name in the table after learning, one at a time.
 
     `LinearSVC` with the hinge loss and C = 1 is LIBSVM's default but for the penalty on the
     intercept; multinomial Naive Bayes takes the counts as they are.
     """
-    from sklearn.naive_bayes import MultinomialNB
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC(loss="hinge", random_state=0) if name == "SVM" else MultinomialNB()
+    if name != "SVM":
+        return _scikit_learn("naive_bayes").MultinomialNB().fit(X, positive)
+    with _solving:
+        return _scikit_learn("svm").LinearSVC(loss="hinge", random_state=0).fit(X, positive)
 
 
 @contextmanager
@@ -170,23 +184,19 @@ def quiet_solvers() -> Iterator[None]:
 
     To be entered before threads are started, for Python's filters are common to all of them.
     """
-    import warnings
-
-    from sklearn.exceptions import ConvergenceWarning
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", _scikit_learn("exceptions").ConvergenceWarning)
         yield
 
 
-def _batch_folds(data: Problem, names: Sequence[str], seed: int) -> dict[str, list[float]]:
+def _batch_folds(data: Problem, names: Sequence[str], seed: int) -> Folds:
     X = data.rows.to_scipy()
-    found: dict[str, list[float]] = {name: [] for name in names}
+    f1: Folds = {name: [] for name in names}
     for train, test in folds(data.positive, 5, seed):
         for name in names:
-            made = batch_learner(name).fit(X[train], data.positive[train])
-            found[name].append(f1_percent(made.predict(X[test]), data.positive[test]))
-    return found
+            model = learn_at_once(name, X[train], data.positive[train])
+            f1[name].append(f1_percent(model.predict(X[test]), data.positive[test]))
+    return f1
 
 
 def table_5(seed: int = 0, quick: bool = False) -> Table:
@@ -195,35 +205,26 @@ def table_5(seed: int = 0, quick: bool = False) -> Table:
     online = {"v-P": "v-Perceptron", "MBW": "MBW", "v-MBW": "v-MBW"}
     batch = ("SVM", "Naive Bayes")
 
-    def both(name: str) -> dict[str, list[float]]:
-        found = cross_validate(problem(name), list(online), seed)
-        found = {online[one]: values for one, values in found.items()}
-        found |= _batch_folds(problem(name), batch, seed)
-        return {column: found[column] for column in published.BATCH}
+    def run(name: str, shuffle: int) -> Folds:
+        f1 = cross_validate(problem(name), list(online), shuffle)
+        f1 = {online[one]: values for one, values in f1.items()}
+        f1 |= _batch_folds(problem(name), batch, shuffle)
+        return {column: f1[column] for column in published.BATCH}
 
     with quiet_solvers():
-        found = dict(zip(sets, in_parallel(both, sets), strict=True))
-    means = {
-        name: {one: float(np.mean(values)) for one, values in runs.items()}
-        for name, runs in found.items()
-    }
+        measured = {name: f1 for name, (f1,) in run_with_seeds(run, sets, [seed]).items()}
     errors = {
-        name: {one: float(np.std(values, ddof=1) / 5**0.5) for one, values in runs.items()}
-        for name, runs in found.items()
+        name: {one: standard_error(np.array(values)) for one, values in f1.items()}
+        for name, f1 in measured.items()
     }
-    ours = _with_summaries(means, sets)
-    return Table(
-        NAME,
+    return _table(
         "table-5",
         "Table 5: F1 of MBW beside batch learners, five-fold cross-validation",
-        _with_summaries({name: published.TABLE_5[name] for name in sets}, sets),
-        ours,
-        [
-            "One run of five folds; ± is the standard error over the folds. SVM is scikit-learn's "
-            "LinearSVC with the hinge loss and C = 1, Naive Bayes its MultinomialNB."
-        ],
+        published.TABLE_5,
+        {name: _means(f1) for name, f1 in measured.items()},
+        "One run of five folds; ± is the standard error over the folds. SVM is scikit-learn's "
+        "LinearSVC with the hinge loss and C = 1, Naive Bayes its MultinomialNB.",
         spread=errors,
-        summaries=tuple(row for row in ours if row not in sets),
     )
 
 
@@ -279,26 +280,17 @@ def _changed(data: Problem, change: str) -> Problem:
 def variants(seed: int = 0, quick: bool = False) -> Table:
     """How far each data set's row is from the published one when something is done otherwise."""
     sets, runs = (QUICK_SETS, 1) if quick else (published.SETS, 3)
-    jobs = [
-        (name, change, seed + run) for name in sets for change in VARIANTS for run in range(runs)
-    ]
+    cells = [(name, change) for name in sets for change in VARIANTS]
 
-    def row_of(job: tuple[str, str, int]) -> dict[str, float]:
-        name, change, run = job
+    def run(cell: tuple[str, str], shuffle: int) -> dict[str, float]:
+        name, change = cell
         data = _changed(problem(name), change)
-        found = cross_validate(data, published.LEARNERS, run, VARIANTS[change])
-        return {one: float(np.mean(values)) for one, values in found.items()}
+        return _means(cross_validate(data, published.LEARNERS, shuffle, VARIANTS[change]))
 
-    rows = in_parallel(row_of, jobs)
     ours: Cells = {name: {} for name in sets}
-    for i in range(0, len(jobs), runs):
-        name, change, _ = jobs[i]
-        told = published.TABLE_4[name]
-        gaps = [
-            abs(float(np.mean([row[one] for row in rows[i : i + runs]])) - told[one])
-            for one in told
-        ]
-        ours[name][change] = float(np.mean(gaps))
+    for (name, change), rows in run_with_seeds(run, cells, range(seed, seed + runs)).items():
+        means, printed = mean_and_spread(rows)[0], published.TABLE_4[name]
+        ours[name][change] = float(np.mean([abs(means[one] - printed[one]) for one in printed]))
     return Table(
         NAME,
         "variants",

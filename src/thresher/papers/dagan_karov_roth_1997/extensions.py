@@ -10,10 +10,9 @@ import numpy as np
 
 from thresher.corpora import load
 from thresher.features import Strength
-from thresher.learners.online import BalancedWinnow, Perceptron, PositiveWinnow
-from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online import BalancedWinnow, OnlineLearner, Perceptron, PositiveWinnow
 from thresher.papers._result import Cells, Table
-from thresher.papers._running import in_parallel, one_category
+from thresher.papers._running import mean_and_spread, one_category, run_with_seeds
 from thresher.papers.dagan_karov_roth_1997.tasks import (
     DISCARD_AFTER,
     NAME,
@@ -193,18 +192,15 @@ def _row(algorithm: str, tasks: list[Task]) -> tuple[float, dict[str, float]]:
 def table_1(seed: int = 0, quick: bool = False) -> Table:
     """Break-even points of three algorithms as the paper's extensions are added."""
     draws = 1 if quick else DRAWS
-    tasks = [_draw(seed + draw) for draw in range(draws)]
-    jobs = [(algorithm, draw) for algorithm in TABLE_1 for draw in range(draws)]
-    found = in_parallel(lambda job: _row(job[0], tasks[job[1]]), jobs)
+    seeds = range(seed, seed + draws)
+    tasks = {one: _draw(one) for one in seeds}
+    runs = run_with_seeds(lambda algorithm, one: _row(algorithm, tasks[one]), TABLE_1, seeds)
     ours: Cells = {}
     spread: Cells = {}
     chosen = []
-    for i, algorithm in enumerate(TABLE_1):
-        rates, rows = zip(*found[i * draws : (i + 1) * draws], strict=True)
-        points = {column: [row[column] for row in rows] for column in rows[0]}
-        ours[algorithm] = {column: float(np.mean(values)) for column, values in points.items()}
-        if draws > 1:
-            spread[algorithm] = {c: float(np.std(values, ddof=1)) for c, values in points.items()}
+    for algorithm, pairs in runs.items():
+        rates, rows = zip(*pairs, strict=True)
+        ours[algorithm], spread[algorithm] = mean_and_spread(rows)
         chosen.append(f"{algorithm} {', '.join(f'{rate:g}' for rate in rates)}")
     notes = [
         f"Mean of {draws} draws of two disjoint pairs, each with its own ten categories; ± is the "

@@ -10,10 +10,11 @@ import numpy as np
 
 from thresher.corpora import load
 from thresher.evaluation import Evaluation, evaluate
+from thresher.experiments.protocols import in_parallel
 from thresher.features import Strength
 from thresher.learners.online import BalancedWinnow
 from thresher.papers._result import Cells, Table
-from thresher.papers._running import in_parallel
+from thresher.papers._running import CORES, mean_and_spread
 from thresher.papers.dagan_karov_roth_1997.tasks import (
     DISCARD_AFTER,
     NAME,
@@ -149,7 +150,7 @@ def choose(task: Task, grid: Grid, average: str | None, seed: int) -> Choice:
         return Choice(points[done], *pair, done)
 
     pairs = [(promotion, margin) for promotion in grid.promotions for margin in grid.margins]
-    return max(in_parallel(best_of, pairs))
+    return max(in_parallel(best_of, pairs, CORES))
 
 
 def _tested(
@@ -162,7 +163,7 @@ def _tested(
         scores = passes_of(task, choice.promotion, choice.margin, average, done, seed)
         return evaluate(scores[choice.passes], task.test.labels)
 
-    return in_parallel(one, seeds)
+    return list(in_parallel(one, seeds, CORES))
 
 
 def table_2(seed: int = 0, quick: bool = False) -> Table:
@@ -176,13 +177,16 @@ def table_2(seed: int = 0, quick: bool = False) -> Table:
         for column, variant in SPLITS.items():
             task = split_task(variant)
             choice = choose(task, grid._replace(margins=margins), average, seed)
-            found = _tested(task, choice, average, seeds)
-            pooled = [100 * one.pooled["break_even_interpolated"] for one in found]
-            ours[row][column] = float(np.mean(pooled))
-            by_category = float(np.mean([100 * one.micro["break_even"] for one in found]))
-            ours[row][f"{column}, by category"] = by_category
-            if len(seeds) > 1:
-                spread[row][column] = float(np.std(pooled, ddof=1))
+            points = [
+                {
+                    column: 100 * evaluation.pooled["break_even_interpolated"],
+                    f"{column}, by category": 100 * evaluation.micro["break_even"],
+                }
+                for evaluation in _tested(task, choice, average, seeds)
+            ]
+            means, deviations = mean_and_spread(points)
+            ours[row] |= means
+            spread[row] |= deviations
             chosen.append(f"{row}, {column}: {choice}")
     notes = [
         f"Mean of {len(seeds)} orders of the documents. Break-even points are interpolated, of all "
