@@ -1,6 +1,13 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
-__all__ = ["DocumentError", "ModelError", "ParameterError", "ThresherError"]
+__all__ = [
+    "DocumentError",
+    "MissingExtra",
+    "ModelError",
+    "ParameterError",
+    "ThresherError",
+    "missing_extra",
+]
 
 
 class ThresherError(Exception):
@@ -17,3 +24,29 @@ class ModelError(ThresherError, ValueError):
 
 class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
+
+
+class MissingExtra(ThresherError, ImportError):
+    """Something was asked for that needs a package which is not part of the base installation."""
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
+    """Return the error that says which extra to install, to be raised `from None`.
+
+    Parameters
+    ----------
+    package : str
+        What could not be imported.
+    extra : str
+        The extra of Thresher that brings it.
+    purpose : str
+        What needs it, in the plural, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> print(missing_extra("matplotlib", "plots", "Pictures"))
+    Pictures need matplotlib, which is not installed: pip install 'thresher[plots]'
+    """
+    return MissingExtra(
+        f"{purpose} need {package}, which is not installed: pip install 'thresher[{extra}]'"
+    )
