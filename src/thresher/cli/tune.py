@@ -102,7 +102,7 @@ def tune(
             )
         common.report_reading(documents)
     else:
-        categorizer.decisions_ = categorizer.decisions_.changed(**limits)
+        categorizer.decisions_ = categorizer.decisions_.replace(**limits)
     categorizer.save(output or model)
     _report(categorizer, output or model, top, json)
 
@@ -122,7 +122,7 @@ def _limits(
 
 
 def _check_limits(decisions: Decisions, limits: dict[str, Any], calibrate: str | None) -> None:
-    decisions = decisions.changed(**limits)
+    decisions = decisions.replace(**limits)
     if decisions.abstain_below is not None and not (decisions.calibration or calibrate):
         raise ParameterError(
             "--abstain-below needs probabilities, and the model has none: add --calibrate sigmoid "
