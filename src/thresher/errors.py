@@ -26,7 +26,7 @@ class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
 
 
-class MissingExtra(ThresherError, ImportError):
+class MissingExtra(ThresherError, ImportError):  # noqa: N818 - what it says is enough
     """Something was asked for that needs a package which is not part of the base installation."""
 
 

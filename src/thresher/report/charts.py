@@ -189,19 +189,18 @@ def learning_chart(points: Sequence[tuple[int, float]]) -> str:
 
 
 def reliability_chart(curve: ReliabilityCurve) -> str:
-    """Return how often documents belonged against how probable it was said to be."""
-    grid = UNIT.grid(PERCENTS, PERCENTS, "probability said, %", "belonged, %")
+    """Return how often documents belonged against how probable it was predicted to be."""
+    grid = UNIT.grid(PERCENTS, PERCENTS, "probability, %", "belonged, %")
     ideal = f'<path class="ideal" d="{UNIT.path((0, 1), (0, 1))}"/>'
-    line = f'<path class="line" d="{UNIT.path(curve.said, curve.observed)}"/>'
+    line = f'<path class="line" d="{UNIT.path(curve.predicted, curve.observed)}"/>'
     dots = "".join(
-        f'<circle class="dot" cx="{UNIT.x(said):.4g}" cy="{UNIT.y(so):.4g}" r="3.5">'
-        f"<title>said {percent(said)} %, was so {percent(so)} %, in {n:,} pairs</title></circle>"
-        for said, so, n in zip(
-            curve.said.tolist(), curve.observed.tolist(), curve.n_pairs.tolist(), strict=True
-        )
+        f'<circle class="dot" cx="{UNIT.x(predicted):.4g}" cy="{UNIT.y(observed):.4g}" r="3.5">'
+        f"<title>predicted {percent(predicted)} %, was so {percent(observed)} %, in {n:,} pairs"
+        "</title></circle>"
+        for predicted, observed, n in zip(*(column.tolist() for column in curve), strict=True)
     )
     label = (
-        "How often documents belonged against the probability said; the mean distance is "
+        "How often documents belonged against the predicted probability; the mean distance is "
         f"{percent(curve.expected_error)} percent."
     )
     return _svg(grid + ideal + line + dots, label)

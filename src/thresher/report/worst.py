@@ -109,11 +109,11 @@ class WorstErrors:
             wrong &= np.isfinite(right)[:, None]  # a category never learned cannot be compared
             ahead = margins - right[:, None]
         for kind, errors, badness in (("missed", missed, -margins), ("wrong", wrong, ahead)):
-            found = [
+            errors_here = [
                 self._describe(kind, batch, row, column, float(badness[row, column]), decided[row])
                 for row, column in self._worst(errors, badness)
             ]
-            self._kept[kind] = self._merge(self._kept[kind] + found)
+            self._kept[kind] = self._merge(self._kept[kind] + errors_here)
 
     def _worst(self, errors: np.ndarray, badness: np.ndarray) -> list[tuple[int, int]]:
         """Return rows and columns of the worst errors in a batch."""
@@ -171,6 +171,8 @@ class WorstErrors:
 def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explanation:
     """Return an explanation with the part of the text from which most of the score comes.
 
+    Names of features and of categories are cut, too, if they are too long to be read.
+
     Parameters
     ----------
     explanation : Explanation
@@ -178,19 +180,24 @@ def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explana
     longest : int, default=1500
         How many characters of the text are left.
     """
-    text, faint = explanation.text, FAINT * explanation._strongest()
+    text, faint = explanation.text, FAINT * explanation.largest_share
     spans = [span for span in sorted(explanation.spans) if abs(span[2]) >= faint]
     start, end = _window(text, spans, longest)
     opening = "… " if text[:start].strip() else ""
     closing = " …" if text[end:].strip() else ""
     shift = len(opening) - start
-    change = explanation.change
+    change, rival = explanation.change, explanation.rival
+    if change is not None:
+        winner = change.winner and short(change.winner)
+        change = change._replace(features=[short(one) for one in change.features], winner=winner)
     return replace(
         explanation,
+        category=short(explanation.category),
+        rival=rival and (short(rival[0]), rival[1]),
         text=opening + text[start:end] + closing,
         spans=[(a + shift, b + shift, s) for a, b, s in spans if start <= a and b <= end],
         shares=[one._replace(feature=short(one.feature)) for one in explanation.shares],
-        change=change and change._replace(features=[short(one) for one in change.features]),
+        change=change,
     )
 
 
