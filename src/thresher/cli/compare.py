@@ -143,7 +143,8 @@ def _show(comparison: Comparison, plot: str | None) -> None:
 
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("learner", overflow="fold")  # so that long ones wrap, not the figures
-    for heading in (*map(measure_title, MEASURES), "seconds"):
+    headings = [measure_title(measure).replace(" ", "\n") for measure in MEASURES]
+    for heading in (*headings, "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     best = comparison.best
     for name, result in comparison.results.items():
