@@ -1,13 +1,9 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
 __all__ = [
-    "DocumentError",
-    "MissingExtra",
-    "ModelError",
-    "ParameterError",
-    "ThresherError",
+    "DocumentError", "MissingExtra", "ModelError", "ParameterError", "ThresherError",
     "missing_extra",
-]
+]  # fmt: skip
 
 
 class ThresherError(Exception):
@@ -31,16 +27,7 @@ class MissingExtra(ThresherError, ImportError):  # noqa: N818 - what it says is 
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
-    """Return the error that says which extra to install, to be raised `from None`.
-
-    Parameters
-    ----------
-    package : str
-        What could not be imported.
-    extra : str
-        The extra of Thresher that brings it.
-    purpose : str
-        What needs it, in the plural, as the beginning of a sentence.
+    """Return the error that says which extra to install; `purpose` is what needs it, in the plural.
 
     Examples
     --------

@@ -17,6 +17,7 @@ __all__ = ["Decisions"]
 
 T = TypeVar("T")
 _MODES = ("multi-label", "single-label")
+_SETTINGS = ("mode", "default_threshold", "at_least", "at_most", "allow_none", "abstain_below")
 
 
 class Decisions:
@@ -109,8 +110,7 @@ class Decisions:
         >>> limited.at_most, limited.thresholds
         (1, array([0.5, 1. ]))
         """
-        names = ("mode", "at_least", "at_most", "allow_none", "abstain_below")
-        own = {name: getattr(self, name) for name in ("default_threshold", *names)}
+        own = {name: getattr(self, name) for name in _SETTINGS}
         replaced = Decisions(thresholds=self.thresholds, **(own | settings))
         replaced.calibration = self.calibration
         return replaced
@@ -254,14 +254,7 @@ class Decisions:
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors."""
-        header: dict[str, Any] = {
-            "mode": self.mode,
-            "default_threshold": self.default_threshold,
-            "at_least": self.at_least,
-            "at_most": self.at_most,
-            "allow_none": self.allow_none,
-            "abstain_below": self.abstain_below,
-        }
+        header: dict[str, Any] = {name: getattr(self, name) for name in _SETTINGS}
         tensors = {"thresholds": self.thresholds}
         if self.calibration is not None:
             header["calibration"], theirs = self.calibration.state()

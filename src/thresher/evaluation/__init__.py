@@ -20,11 +20,6 @@ from thresher.evaluation.measures import Evaluation, adjusted_thresholds, evalua
 from thresher.evaluation.names import measure_title, read_measure
 
 __all__ = [
-    "Contingency",
-    "CutPoints",
-    "Evaluation",
-    "adjusted_thresholds",
-    "evaluate",
-    "measure_title",
+    "Contingency", "CutPoints", "Evaluation", "adjusted_thresholds", "evaluate", "measure_title",
     "read_measure",
-]
+]  # fmt: skip

@@ -76,13 +76,8 @@ def measure_title(name: str) -> str:
 def read_measure(evaluation: Evaluation, name: str) -> float:
     """Return a measure by its name.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What `evaluate` returned.
-    name : str
-        "exact_match", or micro, macro or pooled, an underscore, and the name of the measure, such
-        as "micro_f1", "macro_break_even".
+    It is "exact_match", or micro, macro or pooled, an underscore, and the name of the measure, such
+    as "micro_f1" or "macro_break_even".
 
     Examples
     --------
@@ -93,12 +88,10 @@ def read_measure(evaluation: Evaluation, name: str) -> float:
     if name == "exact_match":
         return evaluation.exact_match
     average, _, measure = name.partition("_")
-    try:
-        if average in AVERAGES:
-            return float(getattr(evaluation, average)[measure])
-    except KeyError:
-        pass
-    raise ParameterError(
-        f"There is no measure {name!r}; name one like micro_f1, macro_f1, micro_break_even, "
-        "pooled_break_even or exact_match."
-    )
+    values = getattr(evaluation, average) if average in AVERAGES else {}
+    if measure not in values:
+        raise ParameterError(
+            f"There is no measure {name!r}; name one like micro_f1, macro_f1, micro_break_even, "
+            "pooled_break_even or exact_match."
+        )
+    return float(values[measure])

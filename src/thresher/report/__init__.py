@@ -5,10 +5,6 @@ from thresher.report.plots import plot
 from thresher.report.report import Report, write_report
 
 __all__ = [
-    "Report",
-    "explanation_fragment",
-    "explanation_page",
-    "explanation_text",
-    "plot",
+    "Report", "explanation_fragment", "explanation_page", "explanation_text", "plot",
     "write_report",
-]
+]  # fmt: skip

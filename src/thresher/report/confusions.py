@@ -55,12 +55,7 @@ class Confusions:
 
 
 def confusions(evaluation: Evaluation) -> Confusions:
-    """Count the confusions in decisions that were evaluated.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        With the decisions it was made from.
+    """Count the confusions in the decisions that an evaluation was made from.
 
     Examples
     --------

@@ -39,16 +39,8 @@ def threshold_curves(
     """Return the curve of each category that has scores and positives.
 
     A threshold is moved alone, all others staying as they are: in single-label mode, a document
-    then gets the category when its margin is above those of all others.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        With the scores it was made from.
-    decisions : Decisions
-        The thresholds, and the rule that was decided by.
-    most : int, default=200
-        The largest number of points in a curve.
+    then gets the category when its margin is above those of all others. A curve has at most about
+    `most` points.
 
     Examples
     --------

@@ -33,10 +33,8 @@ FEW_ROWS = 8  # which one finds without a filter
 MOST_IN_MATRIX = 16
 MOST_PAIRS = 15
 
-COUNTS = {
-    "positives": "doc<span class=wide>ument</span>s",
-    "assigned": "given",
-}  # phones are narrow
+PHONE_WORD = "doc<span class=wide>ument</span>s"  # a phone is narrow
+COUNTS = {"positives": PHONE_WORD, "assigned": "given"}
 
 HEADLINES = {
     "one category": {
