@@ -177,14 +177,15 @@ def test_an_explanation_in_single_label_mode_names_the_rival(library):
 def test_an_explanation_prints_in_all_its_forms(trained, library):
     from rich.console import Console
 
+    from thresher.report import explanation_page, explanation_text
+
     text = library[1][0][3]
     explanation = trained.explain(text + " <b>&</b>", "logging")
     assert "logging" in str(explanation)
     console = Console(record=True, width=100, force_terminal=True, file=io.StringIO())
-    console.print(explanation.coloured())
-    console.print(explanation)
-    assert "logging" in console.export_text()
-    page = explanation.to_page()
+    console.print(explanation_text(explanation))
+    assert explanation.verdict() in console.export_text()
+    page = explanation_page(explanation)
     assert "&lt;b&gt;&amp;&lt;/b&gt;" in page and "<b>&</b>" not in page
     json.dumps(explanation.to_dict())
 

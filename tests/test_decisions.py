@@ -46,20 +46,23 @@ def test_decisions(how, expected):
     assert decided(**how) == expected
 
 
+LIMITS = [
+    (least, most) for least in range(4) for most in (1, 2, 3, 4, None) if least <= (most or 4)
+]
+
+
 @given(
-    st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), max_size=5),
-    st.integers(0, 3),
-    st.none() | st.integers(3, 4),
+    st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=1, max_size=5),
+    st.sampled_from(LIMITS),
 )
-def test_limits_hold_for_every_document(scores, at_least, at_most):
-    scores = np.array(scores, float).reshape(-1, 3)
-    for row, categories in zip(
-        scores, decided(scores, at_least=at_least, at_most=at_most), strict=True
-    ):
-        assert at_least <= len(categories) <= (at_most or 3)
-        left_out = np.delete(row, categories)
-        if categories and len(left_out):
-            assert left_out.max() <= row[categories].min()
+def test_limits_hold_for_every_document(scores, limits):
+    scores = np.array(scores, float)
+    at_least, at_most = limits
+    chosen = Decisions(at_least=at_least, at_most=at_most).grow(3).decide(scores)
+    wanted = np.clip((scores > 0).sum(axis=1), at_least, at_most)
+    np.testing.assert_array_equal(chosen.sum(axis=1), wanted)
+    worst_chosen = np.where(chosen, scores, np.inf).min(axis=1)
+    assert (np.where(chosen, -np.inf, scores).max(axis=1) <= worst_chosen).all()
 
 
 def test_no_document_and_no_category():
@@ -74,7 +77,7 @@ def test_new_categories_get_the_default_threshold():
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("how", "sentence"),
     [
         ({"mode": "ranked"}, "'ranked'"),
         ({"at_least": -1}, "at least -1"),
@@ -85,8 +88,8 @@ def test_new_categories_get_the_default_threshold():
         ({"abstain_below": 1.5}, "from 0 to 1"),
     ],
 )
-def test_nonsense_is_told(how, told):
-    with pytest.raises(ParameterError, match=told):
+def test_nonsense_is_told(how, sentence):
+    with pytest.raises(ParameterError, match=sentence):
         Decisions(**how)
 
 
@@ -139,17 +142,18 @@ OBJECTIVES = [
     }.items()
     for value in values
 ]
-rankings = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=11)
+rankings = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=11).filter(
+    lambda ranking: any(belongs for _, belongs in ranking)
+)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
 @given(ranking=rankings)
 def test_the_best_cut_is_the_best_of_all(objective, ranking):
     scores, belongs = zip(*ranking, strict=True)
-    if any(belongs):
-        own = [score for score, belonging in ranking if belonging]
-        cuts = CutPoints.of(np.sort(scores), np.array(own))
-        assert objective.best_cut(cuts) == naive.best_taken(scores, belongs, *objective)
+    own = [score for score, belonging in ranking if belonging]
+    cuts = CutPoints.of(np.sort(scores), np.array(own))
+    assert objective.best_cut(cuts) == naive.best_taken(scores, belongs, *objective)
 
 
 def noisy(n=2000, rates=(0.3, 0.1, 0.003), seed=0):
@@ -187,8 +191,8 @@ def test_leaning_thresholds_are_better_on_new_documents():
     f1 = {}
     for shrinkage in (0, 3):
         thresholds, _ = learn_thresholds(*learned, shrinkage=shrinkage)
-        found = evaluate(measured[0], measured[1], decisions=measured[0] > thresholds)
-        f1[shrinkage] = found.micro["f1"]
+        evaluation = evaluate(measured[0], measured[1], decisions=measured[0] > thresholds)
+        f1[shrinkage] = evaluation.micro["f1"]
     assert f1[3] > f1[0] + 0.02
 
 
@@ -204,8 +208,8 @@ def test_what_was_wanted_is_reached_on_new_documents():
     learned, measured = noisy(20_000, (0.3, 0.1), seed=1), noisy(20_000, (0.3, 0.1), seed=2)
     for measure, wanted in [("precision", 0.9), ("recall", 0.9)]:
         decisions = Decisions().tune(*learned, f"{measure}={wanted}")
-        found = evaluate(None, measured[1], decisions=decisions.decide(measured[0]))
-        assert found.per_category[measure] == pytest.approx(wanted, abs=0.03)
+        evaluation = evaluate(None, measured[1], decisions=decisions.decide(measured[0]))
+        assert evaluation.per_category[measure] == pytest.approx(wanted, abs=0.03)
 
 
 def test_one_threshold_decides_on_none_of_these():
@@ -247,35 +251,44 @@ def test_the_sigmoid_is_the_one_of_least_log_loss():
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
 def test_the_isotonic_curve_is_the_nearest_rising_one(belongs):
-    pytest.importorskip("sklearn")
     scores = np.arange(len(belongs), dtype=float)[:, None]
     curve = Calibration.fit(scores, np.array(belongs)[:, None], "isotonic").pooled
     assert curve(scores.ravel()) == pytest.approx(naive.isotonic(belongs))
 
 
+@given(st.lists(st.tuples(st.integers(-20, 20), st.booleans()), min_size=1, max_size=200))
+def test_the_isotonic_curve_is_that_of_scikit_learn(documents):
+    isotonic = pytest.importorskip("sklearn.isotonic")
+    scores, belongs = (np.array(column) for column in zip(*documents, strict=True))
+    curve = Calibration.fit(scores[:, None] / 8, belongs[:, None], "isotonic").pooled
+    theirs = isotonic.IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    theirs.fit(scores / 8, belongs)
+    line = np.linspace(-3, 3, 401)
+    np.testing.assert_allclose(curve(line), theirs.predict(line), rtol=0, atol=1e-12)
+    assert len(curve.scores) <= len(theirs.X_thresholds_)  # no knot that changes nothing
+
+
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_probabilities_come_true_on_new_documents(kind):
-    pytest.importorskip("sklearn")
     learned, measured = noisy(20_000, (0.3, 0.1, 0.01), 1), noisy(20_000, (0.3, 0.1, 0.01), 2)
     calibration = Calibration.fit(*learned, kind)
     curve = reliability_curve(calibration.probabilities(measured[0]), measured[1])
     assert curve.expected_error < 0.005
-    assert np.abs(curve.said - curve.observed).max() < 0.08
+    assert np.abs(curve.predicted - curve.observed).max() < 0.08
 
 
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 @given(data=st.data())
 def test_probabilities_rise_with_the_score_whatever_was_learned(kind, data):
-    pytest.importorskip("sklearn")
     n = data.draw(st.integers(0, 12))
     numbers = st.lists(st.floats(-1e6, 1e6, width=32), min_size=2 * n, max_size=2 * n)
     flags = st.lists(st.booleans(), min_size=2 * n, max_size=2 * n)
     scores = np.array(data.draw(numbers), np.float32).reshape(n, 2)
     calibration = Calibration.fit(scores, np.array(data.draw(flags), bool).reshape(n, 2), kind)
     line = np.linspace(-2e6, 2e6, 101)
-    found = calibration.probabilities(np.stack([line, line], axis=1))
-    assert ((found >= 0) & (found <= 1)).all()
-    assert (np.diff(found, axis=0) >= 0).all()
+    probabilities = calibration.probabilities(np.stack([line, line], axis=1))
+    assert ((probabilities >= 0) & (probabilities <= 1)).all()
+    assert (np.diff(probabilities, axis=0) >= 0).all()
 
 
 def test_the_reliability_curve_is_that_of_scikit_learn():
@@ -284,8 +297,9 @@ def test_the_reliability_curve_is_that_of_scikit_learn():
     probabilities = rng.random((300, 2)) ** 2
     labels = rng.random((300, 2)) < probabilities
     curve = reliability_curve(probabilities, labels, n_bins=7)
-    observed, said = calibration.calibration_curve(labels.ravel(), probabilities.ravel(), n_bins=7)
-    assert curve.observed == pytest.approx(observed) and curve.said == pytest.approx(said)
+    flat = labels.ravel(), probabilities.ravel()
+    observed, predicted = calibration.calibration_curve(*flat, n_bins=7)
+    assert curve.observed == pytest.approx(observed) and curve.predicted == pytest.approx(predicted)
     assert curve.n_pairs.sum() == 600
     assert np.isnan(reliability_curve(np.zeros((0, 2)), np.zeros((0, 2))).expected_error)
 
@@ -325,7 +339,6 @@ def test_without_calibration_there_are_no_probabilities():
 
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_a_calibrated_state_goes_through_a_model_file(tmp_path, kind):
-    pytest.importorskip("sklearn")
     scores, labels = noisy(200)
     decisions = Decisions().tune(scores, labels).calibrate(scores, labels, kind).grow(4)
     write_model(tmp_path / "m", *decisions.state())

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from naive import evaluation as naive
@@ -57,16 +57,19 @@ def column(values):
 @given(category=categories() | categories(tied=False))
 def test_a_measure_of_a_ranking_equals_its_twin(measure, category):
     scores, belongs = category
-    found = evaluate(column(scores), column(belongs)).per_category[measure][0]
-    assert found == pytest.approx(TWINS[measure](scores, belongs), abs=1e-12)
+    value = evaluate(column(scores), column(belongs)).per_category[measure][0]
+    assert value == pytest.approx(TWINS[measure](scores, belongs), abs=1e-12)
 
 
 @given(categories() | categories(tied=False))
 def test_adjusted_thresholds_equal_their_twins(category):
+    """The same documents are taken, and the threshold is half way but for its rounding."""
     scores, belongs = category
-    for_f1, for_error = adjusted_thresholds(column(scores), column(belongs))
-    assert for_f1[0] == naive.best_threshold(scores, belongs, naive.f1)
-    assert for_error[0] == naive.best_threshold(scores, belongs, naive.accuracy)
+    thresholds = adjusted_thresholds(column(scores), column(belongs))
+    for (threshold,), goodness in zip(thresholds, (naive.f1, naive.accuracy), strict=True):
+        exact = naive.best_threshold(scores, belongs, goodness)
+        assert [score > threshold for score in scores] == [score > exact for score in scores]
+        assert threshold == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
 
 
 @given(matrices())
@@ -83,21 +86,20 @@ def test_tables_equal_their_twins(matrix):
 @given(matrices())
 def test_averages_are_what_they_say(matrix):
     scores, labels = matrix
-    found = evaluate(scores, labels, training_scores=scores, training_labels=labels)
+    assume(labels.any())
+    evaluation = evaluate(scores, labels, training_scores=scores, training_labels=labels)
     some = labels.any(axis=0)
-    if not some.any():
-        return
     positives = labels.sum(axis=0)[some]
     for name in ("break_even", "break_even_interpolated", "average_precision"):
-        values = found.per_category[name][some]
-        assert found.micro[name] == pytest.approx(values @ positives / positives.sum())
+        values = evaluation.per_category[name][some]
+        assert evaluation.micro[name] == pytest.approx(values @ positives / positives.sum())
     for name in ("precision", "recall", "f1", "average_precision", "adjusted_f1"):
-        assert found.macro[name] == pytest.approx(np.mean(found.per_category[name][some]))
+        assert evaluation.macro[name] == pytest.approx(np.mean(evaluation.per_category[name][some]))
     for name in ("accuracy", "error", "adjusted_error"):
-        assert found.macro[name] == pytest.approx(np.mean(found.per_category[name]))
-        assert found.macro[name] == pytest.approx(found.micro[name])
-    assert found.macro["f1_of_means"] == pytest.approx(
-        harmonic_mean(found.macro["precision"], found.macro["recall"]), nan_ok=True
+        assert evaluation.macro[name] == pytest.approx(np.mean(evaluation.per_category[name]))
+        assert evaluation.macro[name] == pytest.approx(evaluation.micro[name])
+    assert evaluation.macro["f1_of_means"] == pytest.approx(
+        harmonic_mean(evaluation.macro["precision"], evaluation.macro["recall"]), nan_ok=True
     )
 
 
@@ -118,16 +120,16 @@ def test_pooled_break_even_is_that_of_all_pairs_in_one_ranking(matrix):
 def test_adjusted_measures_are_those_of_the_training_thresholds(matrix, training):
     n_categories = min(matrix[0].shape[1], training[0].shape[1])
     scores, labels, train, known = (m[:, :n_categories] for m in (*matrix, *training))
-    found = evaluate(scores, labels, training_scores=train, training_labels=known)
+    evaluation = evaluate(scores, labels, training_scores=train, training_labels=known)
     for_f1, for_error = adjusted_thresholds(train, known)
     by_f1 = evaluate(None, labels, decisions=scores > for_f1)
     by_error = evaluate(None, labels, decisions=scores > for_error)
     for name in ("precision", "recall", "f1"):
         theirs = by_f1.per_category[name]
-        np.testing.assert_array_equal(found.per_category[f"adjusted_{name}"], theirs)
-        np.testing.assert_equal(found.micro[f"adjusted_{name}"], by_f1.micro[name])
+        np.testing.assert_array_equal(evaluation.per_category[f"adjusted_{name}"], theirs)
+        np.testing.assert_equal(evaluation.micro[f"adjusted_{name}"], by_f1.micro[name])
     np.testing.assert_array_equal(
-        found.per_category["adjusted_error"], by_error.per_category["error"]
+        evaluation.per_category["adjusted_error"], by_error.per_category["error"]
     )
 
 
@@ -146,24 +148,24 @@ def test_what_scikit_learn_measures_too_is_equal(matrix, beta):
     metrics = pytest.importorskip("sklearn.metrics")
     scores, labels = matrix
     labels[0] = True  # scikit-learn averages over categories without positives too
-    found = evaluate(scores, labels, beta=beta)
+    evaluation = evaluate(scores, labels, beta=beta)
     decisions = scores > 0
-    for average, ours in (("micro", found.micro), ("macro", found.macro)):
+    for average, ours in (("micro", evaluation.micro), ("macro", evaluation.macro)):
         kind = {"average": average, "zero_division": 0}
         theirs = metrics.precision_recall_fscore_support(labels, decisions, beta=beta, **kind)
         assert [ours["precision"], ours["recall"], ours["f_beta"]] == pytest.approx(theirs[:3])
-    assert found.exact_match == pytest.approx(metrics.accuracy_score(labels, decisions))
-    assert found.micro["error"] == pytest.approx(metrics.hamming_loss(labels, decisions))
+    assert evaluation.exact_match == pytest.approx(metrics.accuracy_score(labels, decisions))
+    assert evaluation.micro["error"] == pytest.approx(metrics.hamming_loss(labels, decisions))
     theirs = metrics.average_precision_score(labels, scores, average=None)
-    assert found.per_category["average_precision"] == pytest.approx(np.atleast_1d(theirs))
+    assert evaluation.per_category["average_precision"] == pytest.approx(np.atleast_1d(theirs))
 
 
 @given(categories(tied=False))
 def test_rank_loss_is_the_area_above_the_roc_curve(category):
     metrics = pytest.importorskip("sklearn.metrics")
     scores, belongs = category
-    found = evaluate(column(scores), column(belongs)).per_category["rank_loss"][0]
-    assert found == pytest.approx(1 - metrics.roc_auc_score(belongs, scores), abs=1e-12)
+    rank_loss = evaluate(column(scores), column(belongs)).per_category["rank_loss"][0]
+    assert rank_loss == pytest.approx(1 - metrics.roc_auc_score(belongs, scores), abs=1e-12)
 
 
 # Against the papers -------------------------------------------------------------------------------
@@ -201,11 +203,11 @@ def test_the_f1_of_cai_and_hofmann_is_the_harmonic_mean_of_the_means(precision, 
 
 
 def test_the_two_macro_f1s_differ():
-    found = evaluate(
+    evaluation = evaluate(
         None, np.array([[1, 1], [1, 0]]), decisions=np.array([[1, 0], [0, 0]], dtype=bool)
     )
-    assert found.macro["f1"] == pytest.approx((2 / 3 + 0) / 2)
-    assert found.macro["f1_of_means"] == pytest.approx(harmonic_mean(0.5, 0.25))
+    assert evaluation.macro["f1"] == pytest.approx((2 / 3 + 0) / 2)
+    assert evaluation.macro["f1_of_means"] == pytest.approx(harmonic_mean(0.5, 0.25))
 
 
 # Edges --------------------------------------------------------------------------------------------
@@ -213,46 +215,48 @@ def test_the_two_macro_f1s_differ():
 
 def test_a_category_without_positives():
     scores = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]])
-    found = evaluate(scores, np.array([[1, 0, 0], [0, 0, 0]]))
-    assert found.per_category["precision"].tolist() == pytest.approx([1, 0, np.nan], nan_ok=True)
-    assert found.per_category["f1"].tolist() == pytest.approx([1, 0, np.nan], nan_ok=True)
-    assert np.isnan(found.per_category["recall"]).tolist() == [False, True, True]
-    assert np.isnan(found.per_category["average_precision"]).tolist() == [False, True, True]
-    assert found.macro["f1"] == 1 and found.macro["average_precision"] == 1
-    assert found.micro["precision"] == 0.5  # the false positive counts
-    assert found.macro["error"] == pytest.approx(1 / 6)
+    evaluation = evaluate(scores, np.array([[1, 0, 0], [0, 0, 0]]))
+    assert evaluation.per_category["precision"].tolist() == pytest.approx(
+        [1, 0, np.nan], nan_ok=True
+    )
+    assert evaluation.per_category["f1"].tolist() == pytest.approx([1, 0, np.nan], nan_ok=True)
+    assert np.isnan(evaluation.per_category["recall"]).tolist() == [False, True, True]
+    assert np.isnan(evaluation.per_category["average_precision"]).tolist() == [False, True, True]
+    assert evaluation.macro["f1"] == 1 and evaluation.macro["average_precision"] == 1
+    assert evaluation.micro["precision"] == 0.5  # the false positive counts
+    assert evaluation.macro["error"] == pytest.approx(1 / 6)
 
 
 def test_positives_of_categories_without_scores_are_lost():
     scores, labels = np.array([[1.0], [-1.0]]), np.array([[1, 0], [0, 1]])
-    found = evaluate(scores, labels, ["known", "unknown"])
-    assert found.contingency.false_negatives.tolist() == [0, 1]
-    assert found.micro["recall"] == 0.5
-    assert found.micro["break_even"] == 0.5 and found.macro["break_even"] == 0.5
-    assert found.pooled["break_even"] == 0.5
-    assert found.per_category["rank_loss"].tolist() == [0, 1]
-    assert found.exact_match == 0.5
+    evaluation = evaluate(scores, labels, ["known", "unknown"])
+    assert evaluation.contingency.false_negatives.tolist() == [0, 1]
+    assert evaluation.micro["recall"] == 0.5
+    assert evaluation.micro["break_even"] == 0.5 and evaluation.macro["break_even"] == 0.5
+    assert evaluation.pooled["break_even"] == 0.5
+    assert evaluation.per_category["rank_loss"].tolist() == [0, 1]
+    assert evaluation.exact_match == 0.5
 
 
 def test_more_lost_positives_than_scores():
-    found = evaluate(np.array([[1.0]]), np.array([[1, 1, 1]]))
-    assert found.pooled["break_even"] == pytest.approx(1 / 3)
+    evaluation = evaluate(np.array([[1.0]]), np.array([[1, 1, 1]]))
+    assert evaluation.pooled["break_even"] == pytest.approx(1 / 3)
 
 
 def test_a_constant_score_earns_nothing_by_luck():
-    found = evaluate(np.zeros((10, 1)), column([1, 0] * 5))
-    assert found.per_category["break_even"][0] == 0
-    assert found.per_category["break_even_interpolated"][0] == 0.5
-    assert found.per_category["average_precision"][0] == 0.5
-    assert found.per_category["rank_loss"][0] == 1
+    evaluation = evaluate(np.zeros((10, 1)), column([1, 0] * 5))
+    assert evaluation.per_category["break_even"][0] == 0
+    assert evaluation.per_category["break_even_interpolated"][0] == 0.5
+    assert evaluation.per_category["average_precision"][0] == 0.5
+    assert evaluation.per_category["rank_loss"][0] == 1
 
 
 def test_no_document_and_no_category():
     for shape in [(0, 3), (3, 0), (0, 0)]:
-        found = evaluate(np.zeros(shape), np.zeros(shape, bool))
-        assert math.isnan(found.micro["f1"]) and math.isnan(found.macro["f1"])
-        assert str(found)
-        json.dumps(found.to_dict(), allow_nan=False)
+        evaluation = evaluate(np.zeros(shape), np.zeros(shape, bool))
+        assert math.isnan(evaluation.micro["f1"]) and math.isnan(evaluation.macro["f1"])
+        assert str(evaluation)
+        json.dumps(evaluation.to_dict(), allow_nan=False)
 
 
 def test_sparse_and_dense_labels_are_one():
@@ -272,7 +276,7 @@ def test_order_of_documents_is_irrelevant():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "sentence"),
     [
         ((np.zeros((2, 1)), np.zeros((3, 1))), "3 documents and 1 categories"),
         ((np.zeros((2, 2)), np.zeros((2, 1))), "shape (2, 2)"),
@@ -286,10 +290,10 @@ def test_order_of_documents_is_irrelevant():
         ((None, np.zeros((1, 2))), "nothing to evaluate"),
     ],
 )
-def test_what_does_not_fit_is_told(arguments, told):
+def test_what_does_not_fit_is_told(arguments, sentence):
     with pytest.raises(ParameterError) as refused:
         evaluate(*arguments)
-    assert told in str(refused.value)
+    assert sentence in str(refused.value)
 
 
 def test_training_scores_of_other_categories_are_told():
@@ -302,13 +306,13 @@ def test_training_scores_of_other_categories_are_told():
 
 
 def test_rows_and_json():
-    found = evaluate(np.array([[1.0, -1.0]]), np.array([[1, 0]]), ["grain", "ship"])
-    rows = found.table()
+    evaluation = evaluate(np.array([[1.0, -1.0]]), np.array([[1, 0]]), ["grain", "ship"])
+    rows = evaluation.table()
     assert [row["category"] for row in rows] == ["grain", "ship"]
     assert rows[0]["positives"] == 1 and type(rows[0]["positives"]) is int
-    said = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert said["categories"][1]["recall"] is None
-    assert said["micro"]["f1"] == 1 and said["documents"] == 1
+    plain = json.loads(json.dumps(evaluation.to_dict(), allow_nan=False))
+    assert plain["categories"][1]["recall"] is None
+    assert plain["micro"]["f1"] == 1 and plain["documents"] == 1
 
 
 def test_the_text_shows_the_largest_categories():

@@ -13,12 +13,14 @@ from thresher import Categorizer, DocumentError, ParameterError
 from thresher.categorizer.counted import CountedDocuments
 from thresher.cli import app
 from thresher.corpora.standard_library import standard_library
+from thresher.errors import MissingExtra
 from thresher.evaluation.folds import hold_out, k_fold, stratified_k_fold
 from thresher.experiments.comparison import compare
 from thresher.experiments.curves import feature_curve, learning_curve
 from thresher.experiments.progressive import progressive_validation
 from thresher.experiments.protocols import cross_validate
 from thresher.learners.online import PassiveAggressive
+from thresher.report import plot
 from thresher.rows import Labels
 
 FAST = PassiveAggressive(max_iter=2)
@@ -141,7 +143,7 @@ def test_cross_validation_is_its_definition(library, protocol):
     texts, labels = library
     labels = [[*one, "rare"] if i == 7 else one for i, one in enumerate(labels)]
     categorizer = Categorizer(FAST)
-    found = cross_validate(categorizer, texts, labels, protocol=protocol, folds=3, seed=5)
+    result = cross_validate(categorizer, texts, labels, protocol=protocol, folds=3, seed=5)
     numbers = {name: i for i, name in enumerate(sorted({n for one in labels for n in one}))}
     truth = Labels.from_lists([[numbers[n] for n in one] for one in labels], len(numbers))
     splits = {
@@ -150,7 +152,7 @@ def test_cross_validation_is_its_definition(library, protocol):
         "hold-out": lambda: hold_out(truth, seed=5),
     }[protocol]()
     decided = []
-    for evaluation, split in zip(found.evaluations, splits, strict=True):
+    for evaluation, split in zip(result.evaluations, splits, strict=True):
         model = Categorizer(FAST).fit(part(texts, split.train), part(labels, split.train))
         expected = model.evaluate(part(texts, split.test), part(labels, split.test))
         assert evaluation.micro == pytest.approx(expected.micro)
@@ -158,11 +160,11 @@ def test_cross_validation_is_its_definition(library, protocol):
         for name in ("f1", "precision", "recall", "break_even", "average_precision"):
             assert evaluation.macro[name] == pytest.approx(expected.macro[name])
         decided += model.predict(part(texts, split.test))
-    assert found.categories == list(numbers)
+    assert result.categories == list(numbers)
     assert [sorted(one) for one in decided] == [
-        [found.categories[c] for c in np.flatnonzero(row)] for row in found.decided.to_dense()
+        [result.categories[c] for c in np.flatnonzero(row)] for row in result.decided.to_dense()
     ]
-    np.testing.assert_array_equal(found.truth.to_dense(), truth.to_dense()[found.tested])
+    np.testing.assert_array_equal(result.truth.to_dense(), truth.to_dense()[result.tested])
 
 
 def test_any_number_of_threads_gives_the_same(library):
@@ -173,25 +175,25 @@ def test_any_number_of_threads_gives_the_same(library):
 
 
 def test_means_and_errors_are_those_of_the_folds(library):
-    found = cross_validate(Categorizer(FAST), *library, folds=4)
-    figures = [e.macro["f1"] for e in found.evaluations]
-    assert found.mean("macro_f1") == pytest.approx(np.mean(figures))
-    assert found.standard_error("macro_f1") == pytest.approx(np.std(figures, ddof=1) / 2)
-    told = json.loads(json.dumps(found.to_dict()))
-    assert told["measures"]["macro_f1"]["figures"] == pytest.approx(figures)
-    assert f"{100 * found.mean('macro_f1'):.2f}" in str(found)
+    result = cross_validate(Categorizer(FAST), *library, folds=4)
+    figures = [e.macro["f1"] for e in result.evaluations]
+    assert result.mean("macro_f1") == pytest.approx(np.mean(figures))
+    assert result.standard_error("macro_f1") == pytest.approx(np.std(figures, ddof=1) / 2)
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert plain["measures"]["macro_f1"]["figures"] == pytest.approx(figures)
+    assert f"{100 * result.mean('macro_f1'):.2f}" in str(result)
     alone = cross_validate(Categorizer(FAST), *library, protocol="hold-out")
     assert np.isnan(alone.standard_error("micro_f1"))
     assert alone.to_dict()["measures"]["micro_f1"]["standard_error"] is None
     assert "±" not in str(alone)
-    assert found.whole().micro["f1"] == pytest.approx(found.mean("micro_f1"), abs=0.02)
+    assert result.whole().micro["f1"] == pytest.approx(result.mean("micro_f1"), abs=0.02)
 
 
 def test_progress_is_told(library):
-    told = []
-    cross_validate(Categorizer(FAST), *library, folds=2, progress=lambda *one: told.append(one))
-    assert {stage for stage, _, _ in told} == {"counting", "cross-validating"}
-    assert told[-1] == ("cross-validating", 400, 1.0)
+    reports = []
+    cross_validate(Categorizer(FAST), *library, folds=2, progress=lambda *one: reports.append(one))
+    assert {stage for stage, _, _ in reports} == {"counting", "cross-validating"}
+    assert reports[-1] == ("cross-validating", 400, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +222,7 @@ def test_nothing_to_validate():
 @pytest.mark.parametrize("batch_size", [30, 1000])
 def test_each_batch_is_tested_before_it_is_learned(library, batch_size):
     texts, labels = library
-    found = progressive_validation(Categorizer(FAST), texts, labels, batch_size=batch_size)
+    stream = progressive_validation(Categorizer(FAST), texts, labels, batch_size=batch_size)
     model, f1s, mistakes = Categorizer(FAST), [], 0
     hits = assigned = belonging = 0
     for start in range(0, len(texts), batch_size):
@@ -232,20 +234,20 @@ def test_each_batch_is_tested_before_it_is_learned(library, batch_size):
             mistakes += set(one) != set(true)
         f1s.append(2 * hits / (assigned + belonging))
         model.learn(some, own)
-    assert found.f1 == pytest.approx(f1s)
-    assert found.mistakes[-1] == mistakes
-    assert found.error[-1] == pytest.approx(mistakes / len(texts))
-    assert found.n_documents[-1] == len(texts)
-    assert str(mistakes) in str(found)
-    json.dumps(found.to_dict())
+    assert stream.f1 == pytest.approx(f1s)
+    assert stream.mistakes[-1] == mistakes
+    assert stream.error[-1] == pytest.approx(mistakes / len(texts))
+    assert stream.n_documents[-1] == len(texts)
+    assert str(mistakes) in str(stream)
+    json.dumps(stream.to_dict())
 
 
 def test_a_stream_is_learned_and_gets_easier(library):
     texts, labels = library
     categorizer = Categorizer()
-    found = progressive_validation(categorizer, texts, labels, batch_size=50)
+    stream = progressive_validation(categorizer, texts, labels, batch_size=50)
     assert categorizer.documents_seen_ == len(texts)
-    assert found.batch_f1[-1] > found.batch_f1[1] > found.batch_f1[0] == 0
+    assert stream.batch_f1[-1] > stream.batch_f1[1] > stream.batch_f1[0] == 0
     going_on = progressive_validation(categorizer, texts, labels, batch_size=50)
     assert going_on.batch_f1[0] > 0.8
 
@@ -321,18 +323,18 @@ def test_differences_are_tested(compared):
     assert compared.t_test("same", "micro_f1").p_value == 1
     assert compared.sign_test("poor").p_value < 0.01 and compared.sign_test("same").n == 0
     assert compared.category_t_test("poor").difference < 0
-    told = json.loads(json.dumps(compared.to_dict()))
-    assert told["learners"]["poor"]["tests"]["t_test_micro_f1"]["stars"] == "**"
-    assert "tests" not in told["learners"]["good"]
+    plain = json.loads(json.dumps(compared.to_dict()))
+    assert plain["learners"]["poor"]["tests"]["t_test_micro_f1"]["stars"] == "**"
+    assert "tests" not in plain["learners"]["good"]
 
 
 @pytest.mark.parametrize(
     ("learners", "how", "sentence"),
     [
-        ({}, {}, "Compare what"),
-        ({"a": Categorizer()}, {"against": "b"}, "Compare what"),
+        ({}, {}, "nothing to compare"),
+        ({"a": Categorizer()}, {"against": "b"}, "against is 'b'.* compared: a"),
         ({"a": Categorizer()}, {"protocol": "hold-out"}, "over folds"),
-        ({"a": Categorizer(), "b": Categorizer(stem=True)}, {}, "differ in stem"),
+        ({"a": Categorizer(), "b": Categorizer(stem=True)}, {}, "give all the same stem"),
     ],
 )
 def test_what_cannot_be_compared(library, learners, how, sentence):
@@ -354,18 +356,23 @@ def pictured(library, compared):
 @pytest.mark.parametrize("name", ["compared", "stream", "curve", "features"])
 def test_pictures_are_drawn(pictured, tmp_path, name):
     pytest.importorskip("matplotlib")
-    pictured[name].plot(tmp_path / "plot.png")
+    plot(pictured[name], tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     with pytest.raises(ParameterError, match=r"plot\.docx"):
-        pictured[name].plot(tmp_path / "plot.docx")
+        plot(pictured[name], tmp_path / "plot.docx")
     with pytest.raises(ParameterError, match="folder that exists"):
-        pictured[name].plot(tmp_path / "nowhere" / "plot.png")
+        plot(pictured[name], tmp_path / "nowhere" / "plot.png")
+
+
+def test_what_has_no_picture_is_told(tmp_path):
+    with pytest.raises(ParameterError, match=r"A list cannot be drawn.*LearningCurve"):
+        plot([], tmp_path / "plot.png")
 
 
 def test_without_matplotlib_a_sentence_says_what_to_install(pictured, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ParameterError, match=r"thresher\[plots\]"):
-        pictured["stream"].plot(tmp_path / "plot.png")
+    with pytest.raises(MissingExtra, match=r"thresher\[plots\]"):
+        plot(pictured["stream"], tmp_path / "plot.png")
 
 
 # The command line --------------------------------------------------------------------------------
@@ -400,27 +407,28 @@ def test_compare_prints_a_table_and_draws(data, tmp_path):
 
 def test_compare_as_json(library, data):
     words = ("compare", data, "--folds", 3, "--learners", "perceptron,balanced-winnow", "--json")
-    told = json.loads(run(*words, "--against", "first", "-x", "stem=True", "-x", "ngrams=(1,2)"))
-    assert told["against"] == "perceptron"
+    plain = json.loads(run(*words, "--against", "first", "-x", "stem=True", "-x", "ngrams=(1,2)"))
+    assert plain["against"] == "perceptron"
     expected = cross_validate(
         Categorizer("balanced-winnow", stem=True, ngrams=(1, 2)), *library, folds=3
     )
-    found = told["learners"]["balanced-winnow"]["measures"]["micro_f1"]
-    assert found["mean"] == pytest.approx(expected.mean("micro_f1"))
+    measures = plain["learners"]["balanced-winnow"]["measures"]
+    assert measures["micro_f1"]["mean"] == pytest.approx(expected.mean("micro_f1"))
 
 
 def test_compare_tunes_within_the_training_folds(library, data):
-    words = ("compare", data, "--folds", 3, "--learners", "perceptron", "--tune", "f1", "--json")
-    found = json.loads(run(*words))["learners"]["perceptron"]["measures"]["macro_f1"]
+    words = ("compare", data, "--folds", 3, "--learners", "perceptron", "--objective", "f1")
+    printed = run(*words, "--json")
+    macro_f1 = json.loads(printed)["learners"]["perceptron"]["measures"]["macro_f1"]
     expected = cross_validate(Categorizer("perceptron", tune_for="f1"), *library, folds=3)
-    assert found["figures"] == pytest.approx(expected.figures("macro_f1").tolist())
+    assert macro_f1["figures"] == pytest.approx(expected.figures("macro_f1").tolist())
 
 
 def test_compare_takes_all_learners_by_default(data):
     from thresher.learners.online import LEARNERS
 
-    told = json.loads(run("compare", data, "--folds", 2, "--passes", 1, "--json"))
-    assert list(told["learners"]) == list(LEARNERS)
+    plain = json.loads(run("compare", data, "--folds", 2, "--passes", 1, "--json"))
+    assert list(plain["learners"]) == list(LEARNERS)
 
 
 @pytest.mark.parametrize(

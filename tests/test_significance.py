@@ -1,15 +1,20 @@
 """Tests of significance against their definitions, scipy and published tables."""
 
+import sys
+from fractions import Fraction
+from math import comb
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from naive import significance as naive
 from thresher._ranking import Positives
-from thresher.errors import ParameterError
-from thresher.evaluation import evaluate
+from thresher.errors import MissingExtra, ParameterError
+from thresher.evaluation import evaluate, read_measure
+from thresher.evaluation._distributions import coin_p_value, incomplete_beta, student_p_value
 from thresher.evaluation.significance import (
     PairedTest,
     _measure_all,
@@ -19,7 +24,6 @@ from thresher.evaluation.significance import (
     macro_t_test,
     micro_sign_test,
     paired_t_test,
-    read_measure,
 )
 from thresher.rows import Labels
 
@@ -32,6 +36,38 @@ def test_the_stars_of_the_papers(p_value, stars):
     assert PairedTest(0.0, 0.0, p_value, 5).stars == stars
 
 
+# Distributions -----------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 3000), st.floats(-60, 60))
+def test_students_p_value_is_scipys(degrees, t):
+    expected = float(2 * stats.t.sf(abs(t), degrees))
+    # Near zero scipy's is right to a few parts in 10**9 only.
+    assert student_p_value(t, degrees) == pytest.approx(
+        expected, rel=2e-11 if abs(t) > 0.1 else 1e-7
+    )
+
+
+@given(st.integers(0, 400), st.data())
+def test_a_coins_p_value_is_counted_exactly(n, data):
+    heads = data.draw(st.integers(0, n))
+    far = abs(2 * heads - n)
+    ways = sum(comb(n, k) for k in range(n + 1) if abs(2 * k - n) >= far)
+    assert coin_p_value(heads, n) == pytest.approx(float(Fraction(ways, 2**n)), rel=1e-12)
+
+
+@given(st.floats(0.5, 500), st.floats(0.5, 500), st.floats(0, 1))
+def test_the_incomplete_beta_is_scipys(a, b, x):
+    expected = special.betainc(a, b, x)
+    assert incomplete_beta(a, b, x, 1 - x) == pytest.approx(expected, rel=1e-10, abs=1e-290)
+
+
+def test_extreme_statistics_have_p_values_too():
+    assert student_p_value(np.inf, 3) == 0 and student_p_value(0.0, 3) == 1
+    assert coin_p_value(0, 10**6) == 0
+    assert coin_p_value(499_000, 10**6) == pytest.approx(stats.binomtest(499_000, 10**6).pvalue)
+
+
 # Two systems -------------------------------------------------------------------------------------
 
 FIGURES = st.floats(-1, 1).map(lambda x: round(x, 3))
@@ -40,12 +76,11 @@ FIGURES = st.floats(-1, 1).map(lambda x: round(x, 3))
 @given(st.lists(st.tuples(FIGURES, FIGURES), min_size=2, max_size=12))
 def test_paired_t_test_is_scipys(pairs):
     first, second = np.array(pairs).T
-    found = paired_t_test(first, second)
-    assert found.difference == pytest.approx((first - second).mean())
-    if np.ptp(first - second) > 1e-12:  # else scipy divides zero by zero
-        expected = stats.ttest_rel(first, second)
-        assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
-        assert found.p_value == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
+    assume(np.ptp(first - second) > 1e-12)  # else scipy divides zero by zero
+    test, expected = paired_t_test(first, second), stats.ttest_rel(first, second)
+    assert test.difference == pytest.approx((first - second).mean())
+    assert test.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    assert test.p_value == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
 
 
 def test_paired_t_test_of_differences_that_do_not_vary():
@@ -73,16 +108,16 @@ MASKS = st.integers(1, 5).flatmap(
 def test_micro_sign_test_is_its_definition(rows):
     first, second, truth = (np.array(one) for one in zip(*rows, strict=True))
     expected = naive.sign_test(first.tolist(), second.tolist(), truth.tolist())
-    found = micro_sign_test(first, second, truth)
-    assert (found.statistic, found.n) == expected[:2]
-    assert found.p_value == pytest.approx(expected[2])
+    test = micro_sign_test(first, second, truth)
+    assert (test.statistic, test.n) == expected[:2]
+    assert test.p_value == pytest.approx(expected[2], rel=1e-12)
     right = (first == truth).sum(), (second == truth).sum()
-    assert found.difference == right[0] - right[1]
+    assert test.difference == right[0] - right[1]
     sparse = [
         Labels.from_lists([np.flatnonzero(one).tolist() for one in mask], mask.shape[1])
         for mask in (first, second, truth)
     ]
-    assert micro_sign_test(*sparse) == found
+    assert micro_sign_test(*sparse) == test
 
 
 def test_micro_sign_test_refuses_other_documents():
@@ -100,9 +135,9 @@ def test_macro_t_test_pairs_the_categories_by_name():
     second = evaluate(None, truth[:, order], [names[i] for i in order], decisions=other[:, order])
     f1s = [evaluate(None, truth, decisions=d).per_category["f1"][:5] for d in (one, other)]
     expected = stats.ttest_rel(*f1s)
-    found = macro_t_test(first, second)
-    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
-    assert found.n == 5
+    test = macro_t_test(first, second)
+    assert (test.statistic, test.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert test.n == 5
 
 
 # Many systems ------------------------------------------------------------------------------------
@@ -116,16 +151,16 @@ TABLES = st.integers(3, 5).flatmap(
 
 @given(TABLES)
 def test_ranks_are_their_definition_and_scipys_test(table):
-    found = friedman_test(table)
-    assert found.average_ranks == pytest.approx(naive.average_ranks(table))
+    ranks = friedman_test(table)
+    assert ranks.average_ranks == pytest.approx(naive.average_ranks(table))
     if any(len(set(row)) > 1 for row in table):
         expected = stats.friedmanchisquare(*np.transpose(table))
-        assert (found.statistic, found.p_value) == pytest.approx(expected)
+        assert (ranks.statistic, ranks.p_value) == pytest.approx(expected)
     else:
-        assert found.p_value == 1
-    differ = np.abs(found.average_ranks[:, None] - found.average_ranks)
-    sure = np.abs(differ - found.critical_difference) > 1e-6
-    assert ((found.pairwise <= 0.05) == (differ >= found.critical_difference))[sure].all()
+        assert ranks.p_value == 1
+    differ = np.abs(ranks.average_ranks[:, None] - ranks.average_ranks)
+    sure = np.abs(differ - ranks.critical_difference) > 1e-6
+    assert ((ranks.pairwise <= 0.05) == (differ >= ranks.critical_difference))[sure].all()
 
 
 @pytest.mark.parametrize(
@@ -138,15 +173,21 @@ def test_ranks_are_their_definition_and_scipys_test(table):
 def test_critical_differences_are_demsars(confidence, published):
     """The critical values for 3 to 10 systems, of which the difference is a multiple."""
     for k, value in enumerate(published, 3):
-        found = friedman_test(np.arange(10 * k).reshape(10, k), confidence)
+        ranks = friedman_test(np.arange(10 * k).reshape(10, k), confidence)
         scale = np.sqrt(k * (k + 1) / (6 * 10))
-        assert found.critical_difference / scale == pytest.approx(value, abs=0.002)
+        assert ranks.critical_difference / scale == pytest.approx(value, abs=0.002)
 
 
 @pytest.mark.parametrize("table", [[[1, 2], [3, 4]], [[1, 2, 3]], [[1, 2, np.nan], [1, 2, 3]], [1]])
 def test_ranks_of_too_little_are_refused(table):
     with pytest.raises(ParameterError, match="at least three systems"):
         friedman_test(table)
+
+
+def test_without_scipy_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    with pytest.raises(MissingExtra, match=r"thresher\[scikit-learn\]"):
+        friedman_test([[1, 2, 3], [3, 2, 1]])
 
 
 # Intervals ---------------------------------------------------------------------------------------
@@ -176,10 +217,11 @@ def test_intervals_hold_the_measure_and_shrink_with_documents():
     widths = []
     for n in (50, 200, 800):
         scores, labels, decisions = some_results(n)
-        found = bootstrap_intervals(scores, labels, decisions, measures=["micro_f1"])["micro_f1"]
-        assert found.value == evaluate(scores, labels, decisions=decisions).micro["f1"]
-        assert found.low < found.value < found.high
-        widths.append(found.high - found.low)
+        intervals = bootstrap_intervals(scores, labels, decisions, measures=["micro_f1"])
+        value, low, high = intervals["micro_f1"]
+        assert value == evaluate(scores, labels, decisions=decisions).micro["f1"]
+        assert low < value < high
+        widths.append(high - low)
     assert widths[0] > 1.5 * widths[1] > 2.25 * widths[2]
 
 
@@ -187,10 +229,11 @@ def test_an_interval_of_a_share_is_the_binomials():
     """Error over one category is a share of the documents, whose spread is known."""
     decisions = np.zeros((400, 1), bool)
     labels = (np.arange(400) < 80)[:, None]
-    found = bootstrap_intervals(None, labels, decisions, measures=["micro_error"], n_resamples=4000)
+    options = {"measures": ["micro_error"], "n_resamples": 4000}
+    interval = bootstrap_intervals(None, labels, decisions, **options)["micro_error"]
     low, high = stats.binom.interval(0.95, 400, 0.2)
-    assert found["micro_error"].value == 0.2
-    assert found["micro_error"][1:] == pytest.approx((low / 400, high / 400), abs=0.005)
+    assert interval.value == 0.2
+    assert interval[1:] == pytest.approx((low / 400, high / 400), abs=0.005)
 
 
 def test_intervals_of_rankings_and_with_sparse_labels():
@@ -198,13 +241,13 @@ def test_intervals_of_rankings_and_with_sparse_labels():
     sparse = Labels.from_lists([np.flatnonzero(one).tolist() for one in labels], 5)
     names = ["micro_break_even", "macro_average_precision", "pooled_break_even", "exact_match"]
     options = {"measures": names, "n_resamples": 40}
-    found = bootstrap_intervals(scores, labels, decisions, **options)
-    assert found == bootstrap_intervals(scores, sparse, decisions, **options)
-    assert found != bootstrap_intervals(scores, labels, decisions, **options, seed=1)
-    for name, interval in found.items():
+    intervals = bootstrap_intervals(scores, labels, decisions, **options)
+    assert intervals == bootstrap_intervals(scores, sparse, decisions, **options)
+    assert intervals != bootstrap_intervals(scores, labels, decisions, **options, seed=1)
+    for name, interval in intervals.items():
         assert interval.low <= interval.value <= interval.high, name
     fast = bootstrap_intervals(scores, labels, decisions, measures=["exact_match"], n_resamples=40)
-    assert fast["exact_match"] == pytest.approx(found["exact_match"])
+    assert fast["exact_match"] == pytest.approx(intervals["exact_match"])
 
 
 def test_by_default_a_score_above_zero_is_a_decision():

@@ -184,7 +184,7 @@ def test_a_document_is_given_back_when_nothing_is_sure(library):
     categorizer = Categorizer(calibrate="sigmoid", decision="multi-label").fit(*library[0])
     texts, labels = library[1]
     plain = categorizer.evaluate(texts, labels)
-    categorizer.decisions_ = categorizer.decisions_.changed(abstain_below=0.8)
+    categorizer.decisions_ = categorizer.decisions_.replace(abstain_below=0.8)
     careful = categorizer.evaluate(texts, labels)
     assert careful.micro["precision"] > plain.micro["precision"]
     assert careful.micro["recall"] < plain.micro["recall"]

@@ -52,27 +52,34 @@ class CutPoints(NamedTuple):
     @property
     def f1(self) -> np.ndarray:
         """F1 at each cut point."""
-        found: np.ndarray = 2 * self.hits / (self.taken + self.n_positives)
-        return found
+        return np.asarray(2 * self.hits / (self.taken + self.n_positives))
+
+    @property
+    def maximal_f1(self) -> float:
+        """F1 at the best cut point."""
+        return float(self.f1.max())
 
     @property
     def errors(self) -> np.ndarray:
         """Number of wrong decisions at each cut point."""
-        found: np.ndarray = self.taken + self.n_positives - 2 * self.hits
-        return found
+        return np.asarray(self.taken + self.n_positives - 2 * self.hits)
 
     @property
     def average_precision(self) -> float:
         """Mean, over the documents that belong, of the precision where each is found."""
-        found = np.diff(self.hits, prepend=0)
-        return float(found @ (self.hits / self.taken)) / self.n_positives
+        return float(self._new_hits @ (self.hits / self.taken)) / self.n_positives
 
     @property
     def rank_loss(self) -> float:
         """Share of the pairs in which one that does not belong scores as high as one that does."""
-        found = np.diff(self.hits, prepend=0)
         pairs = self.n_positives * (self.n_documents - self.n_positives)
-        return int(found @ (self.taken - self.hits)) / pairs if pairs else float("nan")
+        misplaced = int(self._new_hits @ (self.taken - self.hits))
+        return misplaced / pairs if pairs else float("nan")
+
+    @property
+    def _new_hits(self) -> np.ndarray:
+        """Number of the documents that belong with the score of each cut point."""
+        return np.diff(self.hits, prepend=0)
 
 
 class Tie(NamedTuple):
@@ -97,7 +104,7 @@ class Tie(NamedTuple):
         return (self.hits_above + max(0, self.k - self.above - others)) / self.k
 
     @property
-    def interpolated(self) -> float:
+    def break_even_interpolated(self) -> float:
         """Where precision and recall meet on the line between the cut points around the k-th."""
         precision, recall = self.hits_through / self.through, self.hits_through / self.k
         recall_above = self.hits_above / self.k

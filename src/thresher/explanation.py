@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,9 +12,6 @@ from thresher.errors import ParameterError
 from thresher.rows import Rows
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
-
     from thresher.categorizer import Categorizer
 
 __all__ = ["Change", "Explanation", "Share", "explain"]
@@ -88,6 +84,11 @@ class Explanation:
         """How far the sum of the shares is above the threshold; below zero: not reached."""
         return self.total - self.threshold
 
+    @property
+    def largest_share(self) -> float:
+        """The size of the largest share in the text, to which colours are relative; never zero."""
+        return max((abs(share) for _, _, share in self.spans), default=0.0) or 1.0
+
     def verdict(self) -> str:
         """Say the decision in one sentence."""
         word = "chosen" if self.chosen else "not chosen"
@@ -129,82 +130,10 @@ class Explanation:
         lines += [f"  {s.share:+8.3f}  {s.feature}" for s in self.shares[:10]]
         return "\n".join([*lines, self.remedy()])
 
-    def _strongest(self) -> float:
-        return max((abs(share) for _, _, share in self.spans), default=0.0) or 1.0
+    def _repr_html_(self) -> str:
+        from thresher.report.explanation import explanation_fragment
 
-    def coloured(self) -> Text:
-        """Return the text for the terminal: words for the category green, words against it red."""
-        from rich.text import Text
-
-        text, strongest = Text(self.text), self._strongest()
-        for start, end, share in self.spans:
-            level = abs(share) / strongest
-            if level >= 0.05:
-                colour = "green" if share > 0 else "red"
-                text.stylize(f"bold {colour}" if level > 0.4 else colour, start, end)
-        return text
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.table import Table
-        from rich.text import Text
-
-        yield Text(self.verdict(), style="bold")
-        table = Table(box=None, pad_edge=False, padding=(0, 2))
-        for heading in ("share", "strength", "weight"):
-            table.add_column(heading, justify="right")
-        table.add_column("feature")
-        for one in self.shares[:10]:
-            colour = "green" if one.share > 0 else "red"
-            numbers = (f"{one.share:+.3f}", f"{one.strength:.3f}", f"{one.weight:+.3f}")
-            table.add_row(*numbers, Text(one.feature), style=colour)
-        yield table
-        if len(self.shares) > 10:
-            rest = sum(one.share for one in self.shares[10:])
-            yield Text(f"{rest:+.3f} from {len(self.shares) - 10} other features", style="dim")
-        yield Text(self.remedy())
-
-    def to_html(self) -> str:
-        """Return a fragment of HTML: the verdict, the coloured text, the shares and the remedy."""
-        strongest, pieces, done = self._strongest(), [], 0
-        for start, end, share in sorted(self.spans):
-            if start < done:  # n-grams overlap; the first one that begins here is shown
-                continue
-            colour = "46,160,67" if share > 0 else "248,81,73"
-            level = 0.75 * abs(share) / strongest
-            pieces.append(html.escape(self.text[done:start]))
-            pieces.append(
-                f'<span title="{share:+.4f}" style="background:rgba({colour},{level:.2f})">'
-                f"{html.escape(self.text[start:end])}</span>"
-            )
-            done = end
-        pieces.append(html.escape(self.text[done:]))
-        rows = "".join(
-            f"<tr><td>{html.escape(s.feature)}</td><td>{s.share:+.4f}</td>"
-            f"<td>{s.strength:.4f}</td><td>{s.weight:+.4f}</td></tr>"
-            for s in self.shares[:20]
-        )
-        return (
-            f'<div class="thresher-explanation"><p><b>{html.escape(self.verdict())}</b></p>'
-            f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
-            "<table><thead><tr><th>feature</th><th>share</th><th>strength</th><th>weight</th></tr>"
-            f"</thead><tbody>{rows}</tbody></table><p>{html.escape(self.remedy())}</p></div>"
-        )
-
-    _repr_html_ = to_html
-
-    def to_page(self) -> str:
-        """Return a whole HTML page, readable in light and in dark."""
-        return (
-            "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-            "<meta name='viewport' content='width=device-width'>"
-            f"<title>{html.escape(self.category)}</title><style>"
-            ":root{color-scheme:light dark}"
-            "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;"
-            "padding:0 1rem}"
-            "td,th{text-align:right;padding:.1rem .8rem}td:first-child,th:first-child"
-            "{text-align:left;padding-left:0}span{border-radius:.2rem}"
-            f"</style></head><body>{self.to_html()}</body></html>\n"
-        )
+        return explanation_fragment(self)
 
 
 # What is behind an explanation -------------------------------------------------------------------

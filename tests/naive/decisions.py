@@ -11,9 +11,9 @@ def best_taken(scores, belongs, kind, value):
     best, best_goodness = None, -inf
     for threshold in [inf, *sorted(set(scores), reverse=True)]:
         decided = [score >= threshold for score in scores]
-        found = goodness(*contingency(decided, belongs), kind, Fraction(str(value)))
-        if found is not None and found > best_goodness:
-            best, best_goodness = sum(decided), found
+        tried = goodness(*contingency(decided, belongs), kind, Fraction(str(value)))
+        if tried is not None and tried > best_goodness:
+            best, best_goodness = sum(decided), tried
     return best
 
 

@@ -14,9 +14,10 @@ def contingency(decided, belongs):
 
 
 def f1(decided, belongs):
+    """The harmonic mean of precision and recall, exactly: a tie of two of them is a tie."""
     tp, fp, fn, _ = contingency(decided, belongs)
-    precision = tp / (tp + fp) if tp + fp else 0
-    recall = tp / (tp + fn)
+    precision = Fraction(tp, tp + fp) if tp + fp else 0
+    recall = Fraction(tp, tp + fn)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0
 
 
@@ -31,16 +32,16 @@ def cut_points(scores, belongs):
 
 
 def average_precision(scores, belongs):
-    found = []
+    precisions = []
     for score, belonging in zip(scores, belongs, strict=True):
         if belonging:
             at_least = [b for s, b in zip(scores, belongs, strict=True) if s >= score]
-            found.append(sum(at_least) / len(at_least))
-    return sum(found) / len(found)
+            precisions.append(sum(at_least) / len(at_least))
+    return sum(precisions) / len(precisions)
 
 
 def maximal_f1(scores, belongs):
-    return max(f1([s >= threshold for s in scores], belongs) for threshold in scores)
+    return float(max(f1([s >= threshold for s in scores], belongs) for threshold in scores))
 
 
 def rank_loss(scores, belongs):
@@ -74,17 +75,17 @@ def break_even_interpolated(scores, belongs):
 
 
 def best_threshold(scores, belongs, goodness):
-    """The highest of the best thresholds; half way between neighbours, or outside all."""
-    different = sorted(set(scores), reverse=True)
+    """The highest of the best thresholds, exactly: half way between neighbours, or outside all."""
+    different = sorted(map(Fraction, set(scores)), reverse=True)
     between = [(a + b) / 2 for a, b in pairwise(different)]
     best, best_goodness = inf, goodness([False] * len(scores), belongs)
     for threshold in [*between, -inf]:
-        found = goodness([score > threshold for score in scores], belongs)
-        if found > best_goodness:
-            best, best_goodness = threshold, found
+        tried = goodness([score > threshold for score in scores], belongs)
+        if tried > best_goodness:
+            best, best_goodness = threshold, tried
     return best
 
 
 def accuracy(decided, belongs):
     tp, fp, fn, tn = contingency(decided, belongs)
-    return (tp + tn) / (tp + fp + fn + tn)
+    return Fraction(tp + tn, tp + fp + fn + tn)

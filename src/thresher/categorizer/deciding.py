@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -153,7 +153,7 @@ class Deciding(Learning):
         progress : callable, optional
             Told the stage, the number of documents and the share that is done.
         """
-        scores, truth, names = self._scores_and_truth(documents, labels, progress)
+        scores, truth, names = self.scores_and_truth(documents, labels, progress)
         decided = self.decisions_.decide(scores)
         return evaluate(scores, truth, categories=names, decisions=decided)
 
@@ -197,16 +197,23 @@ class Deciding(Learning):
         >>> categorizer.tune(unseen, [[], ["spam"], [], []], "recall=1").decisions_.thresholds
         array([0.47])
         """
-        scores, truth, names = self._scores_and_truth(documents, labels, progress)
+        scores, truth, names = self.scores_and_truth(documents, labels, progress)
         self.decisions_, self.tuning_ = tune_decisions(
             self.decisions_, scores, truth, names, objective, calibrate, **limits
         )
         return self
 
-    def _scores_and_truth(
-        self, documents: Any, labels: Any, progress: Progress
+    def scores_and_truth(
+        self,
+        documents: Any,
+        labels: Any = None,
+        progress: Progress = no_progress,
+        see: Callable[[Batch, np.ndarray], None] | None = None,
     ) -> tuple[np.ndarray, Labels, list[str]]:
-        """Return the scores of labelled documents, their labels, and the names of these."""
+        """Return the scores of labelled documents, their labels, and the names of these.
+
+        `see` is shown each batch with its scores, while its texts are at hand.
+        """
         self._check_fitted()
         known = {name: i for i, name in enumerate(self.categories_)}
         all_scores, truth = [], []
@@ -214,8 +221,13 @@ class Deciding(Learning):
             if batch.labels is None:
                 raise DocumentError("The documents have no labels to measure against.")
             # A category that was never learned still counts: its positives are lost.
-            truth += [[known.setdefault(n, len(known)) for n in set(one)] for one in batch.labels]
+            truth += [
+                [known.setdefault(name, len(known)) for name in dict.fromkeys(one)]
+                for one in batch.labels
+            ]
             all_scores.append(scores)
+            if see is not None:
+                see(batch, scores)
         if not truth:
             raise DocumentError("There is nothing to evaluate: the source has no documents.")
         return np.concatenate(all_scores), Labels.from_lists(truth, len(known)), list(known)

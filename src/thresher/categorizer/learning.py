@@ -141,7 +141,7 @@ class Learning(Options):
         """Decide for any number of categories from the first document on that has not just one."""
         several = self._decision_mode(labels) == "multi-label" and labels.n_categories > 1
         if self.decision == "auto" and several and self.decisions_.mode == "single-label":
-            self.decisions_ = self.decisions_.changed(mode="multi-label")
+            self.decisions_ = self.decisions_.replace(mode="multi-label")
 
     def _forget_features(self) -> None:
         """Let go of features that no category holds any more, once they are the larger part.

@@ -115,7 +115,7 @@ def tune_decisions(
     **limits
         Other settings of `Decisions` that shall change.
     """
-    limited, n = decisions.changed(**limits), len(scores)
+    limited, n = decisions.replace(**limits), len(scores)
     tuned = _learned(limited, scores, labels, objective, calibration)
     decided = tuned.decide(scores)
     if objective is not None and n >= FOLDS:
@@ -148,7 +148,7 @@ def _learned(
     objective: str | None,
     calibration: str | None,
 ) -> Decisions:
-    learned = decisions.changed()
+    learned = decisions.replace()
     if objective is not None:
         learned.tune(scores, labels, objective)
     if calibration is not None:

@@ -20,7 +20,7 @@ class Point(NamedTuple):
     decisions: int
 
 
-class Curve:
+class TerminalCurve:
     """Points as they come, and their picture."""
 
     def __init__(self) -> None:

@@ -39,12 +39,12 @@ def compare(
         str,
         typer.Option("--against", help="Test the others against: best, first, or one of A,B,C."),
     ] = "best",
-    tune: Annotated[
+    objective: Annotated[
         str | None,
         typer.Option(
-            "--tune",
-            metavar="OBJECTIVE",
-            help="Learn thresholds, within the training folds, for f1 or alike; see `train`.",
+            "--objective",
+            help="Learn thresholds, within the training folds, for f1, precision=0.95 or another "
+            "objective; see `tune`.",
         ),
     ] = None,
     passes: Annotated[
@@ -89,7 +89,7 @@ def compare(
     from thresher.experiments.comparison import compare as compare_categorizers
     from thresher.learners.online import LEARNERS
 
-    options = _options(option or []) | {"seed": seed, "threads": threads, "tune_for": tune}
+    options = _options(option or []) | {"seed": seed, "threads": threads, "tune_for": objective}
     categorizers = {}
     for word in learners.split(",") if learners else LEARNERS:
         name, *settings = word.strip().split(":")
@@ -97,16 +97,18 @@ def compare(
         categorizers[word.strip()] = Categorizer(learner, **options)
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     with common.progress() as progress:
-        found = compare_categorizers(
+        comparison = compare_categorizers(
             categorizers, documents, against=against, folds=folds, seed=seed, progress=progress
         )
     common.report_reading(documents)
     if plot:
-        found.plot(plot)
+        from thresher.report import plot as draw
+
+        draw(comparison, plot)
     if json:
-        common.show_json(found.to_dict())
+        common.show_json(comparison.to_dict())
     else:
-        _show(found, plot)
+        _show(comparison, plot)
 
 
 def _options(given: list[str]) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def _options(given: list[str]) -> dict[str, Any]:
     from thresher.categorizer import Options
 
     known = {one.name for one in fields(Options)} - {"learner", "seed", "threads", "tune_for"}
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for one in given:
         name, equals, value = one.partition("=")
         if not equals or name not in known:
@@ -125,38 +127,40 @@ def _options(given: list[str]) -> dict[str, Any]:
                 f"{', '.join(sorted(known))}."
             )
         try:
-            found[name] = ast.literal_eval(value)
+            options[name] = ast.literal_eval(value)
         except (SyntaxError, ValueError):
-            found[name] = value
-    return found
+            options[name] = value
+    return options
 
 
-def _show(found: Comparison, plot: str | None) -> None:
+def _show(comparison: Comparison, plot: str | None) -> None:
     """Print a line for each learner, the best figures bold."""
     from rich.table import Table
     from rich.text import Text
 
+    from thresher.evaluation import measure_title
     from thresher.experiments.comparison import MEASURES
 
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("learner", overflow="fold")  # so that long ones wrap, not the figures
-    for heading in (*MEASURES.values(), "seconds"):
+    headings = [measure_title(measure).replace(" ", "\n") for measure in MEASURES]
+    for heading in (*headings, "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
-    best = found.best
-    for name, result in found.results.items():
+    best = comparison.best
+    for name, result in comparison.results.items():
         cells = [Text(name)]
         for measure in MEASURES:
-            stars = "" if name == found.against else found.t_test(name, measure).stars
+            stars = "" if name == comparison.against else comparison.t_test(name, measure).stars
             mean, error = 100 * result.mean(measure), 100 * result.standard_error(measure)
             style = "bold" if best[measure] == name else ""
             cells.append(Text(f"{mean:.1f} ± {error:.1f} {stars:<2}", style=style))
-        table.add_row(*cells, f"{found.seconds(name):.2f}")
+        table.add_row(*cells, f"{comparison.seconds(name):.2f}")
     terminal = common.console()
     terminal.print(table)
-    first = next(iter(found.results.values()))
+    first = next(iter(comparison.results.values()))
     terminal.print(
         f"{len(first.tested):,} documents, {len(first.categories):,} categories, "
         f"{len(first.evaluations)} folds; mean ± standard error in percent; processor seconds to "
-        f"learn and decide one fold.\n* p <= 0.05, ** p <= 0.01: other than {found.against} "
+        f"learn and decide one fold.\n* p <= 0.05, ** p <= 0.01: other than {comparison.against} "
         "(paired t-test over the folds)." + (f"\nDrawn to {plot}." if plot else "")
     )

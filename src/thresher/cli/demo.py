@@ -105,6 +105,8 @@ def _explain(
     terminal: Console, categorizer: Categorizer, entries: list[Entry], *, right: bool
 ) -> None:
     """Explain the surest decision for a package that is right, or that is wrong."""
+    from thresher.report import explanation_text
+
     short = [entry for entry in entries if 60 < len(entry.text) < 300]
     kinds = {entry.labels[1] for entry in entries}
     chosen = [
@@ -119,5 +121,4 @@ def _explain(
     _, entry, package = max(chosen)
     terminal.print(f"[dim]{entry.name}, which is in {' and '.join(entry.labels)}:[/dim]")
     explanation = categorizer.explain(entry.text, package)
-    terminal.print(explanation.coloured())
-    terminal.print(explanation)
+    terminal.print(explanation_text(explanation))

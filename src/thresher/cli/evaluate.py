@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -67,7 +67,7 @@ def write_report(
     data: list[str] | None,
     progress: Callable[[str, int, float | None], None],
 ) -> Evaluation:
-    """Measure and write the page, which tells today's date and the names as they were given."""
+    """Measure and write the page, with today's date and the names as they were given."""
     from datetime import date
 
     from thresher import report
@@ -80,20 +80,11 @@ def write_report(
         documents,
         title=title,
         date=date.today().isoformat(),
-        made={"Model": model, "Documents": title},
+        provenance={"Model": model, "Documents": title},
         progress=progress,
     )
     common.say(f"The report is in {path}.")
     return result
-
-
-COLUMNS = {
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "F1",
-    "break_even": "break-even",
-    "average_precision": "av. precision",
-}
 
 
 def show_table(result: Evaluation, top: int) -> None:
@@ -101,20 +92,23 @@ def show_table(result: Evaluation, top: int) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from thresher.evaluation.names import MEASURES, measures_of
+
+    columns = measures_of(shown=True)
     table = Table(box=None, pad_edge=False, padding=(0, 1))
     table.add_column("category", no_wrap=True)
-    for heading in ("documents", *COLUMNS.values()):
+    for heading in ("documents", *(MEASURES[name].title for name in columns)):
         table.add_column(heading, justify="right", no_wrap=True)
     rows = sorted(result.table(), key=lambda row: -row["positives"])
     shown = rows[: top or None]
     for row in shown:
-        numbers = (_percent(row.get(name)) for name in COLUMNS)
+        numbers = (percent(row.get(name)) for name in columns)
         table.add_row(Text(row["category"]), f"{row['positives']:,}", *numbers)
     if len(rows) > len(shown):
         table.add_row(Text(f"{len(rows) - len(shown)} smaller ones", style="dim"))
     table.add_section()
     for name, row in (("micro", result.micro), ("macro", result.macro)):
-        table.add_row(name, "", *(_percent(row.get(one)) for one in COLUMNS), style="bold")
+        table.add_row(name, "", *(percent(row.get(one)) for one in columns), style="bold")
     terminal = common.console()
     terminal.print(table)
     terminal.print(
@@ -122,5 +116,6 @@ def show_table(result: Evaluation, top: int) -> None:
     )
 
 
-def _percent(value: Any) -> str:
+def percent(value: float | None) -> str:
+    """Return a share in percent; nothing where there is none."""
     return "" if value is None or value != value else f"{100 * value:.1f}"

@@ -34,15 +34,14 @@ def explain(
     json: common.Json = False,
 ) -> None:
     """Show each word's share of the score, and what would have changed the decision."""
+    from thresher.report import explanation_page, explanation_text
+
     categorizer = common.load_model(model)
     document = sys.stdin.read() if text == "-" else text
     explanation = categorizer.explain(document, category)
     if html:
-        Path(html).write_text(explanation.to_page(), encoding="utf-8")
+        Path(html).write_text(explanation_page(explanation), encoding="utf-8")
     if json:
         common.show_json(explanation.to_dict())
         return
-    terminal = common.console()
-    terminal.print(explanation.coloured())
-    terminal.print()
-    terminal.print(explanation)
+    common.console().print(explanation_text(explanation))

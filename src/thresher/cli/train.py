@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thresher.cli import _common as common
-from thresher.cli._curve import Curve
+from thresher.cli._curve import TerminalCurve
 from thresher.errors import ModelError, ParameterError
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def train(
 def _learn(categorizer: Categorizer, documents: Documents, curve: bool) -> None:
     """Learn, with a bar of progress or the curve of learning on stderr."""
     if curve:
-        drawing = Curve()
+        drawing = TerminalCurve()
         with drawing.shown():
             categorizer.fit(documents, progress=common.go_on, watch=drawing.add)
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thresher.cli import _common as common
+from thresher.cli.evaluate import percent
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def tune(
         typer.Option(
             "--objective",
             help="What the thresholds shall achieve on DATA: f1, f0.5, precision=0.95, recall=0.9, "
-            "cost=1:5 (a false positive to a false negative) or alike.",
+            "cost=1:5 (a false positive to a false negative).",
         ),
     ] = None,
     calibrate: Annotated[
@@ -102,7 +103,7 @@ def tune(
             )
         common.report_reading(documents)
     else:
-        categorizer.decisions_ = categorizer.decisions_.changed(**limits)
+        categorizer.decisions_ = categorizer.decisions_.replace(**limits)
     categorizer.save(output or model)
     _report(categorizer, output or model, top, json)
 
@@ -122,7 +123,7 @@ def _limits(
 
 
 def _check_limits(decisions: Decisions, limits: dict[str, Any], calibrate: str | None) -> None:
-    decisions = decisions.changed(**limits)
+    decisions = decisions.replace(**limits)
     if decisions.abstain_below is not None and not (decisions.calibration or calibrate):
         raise ParameterError(
             "--abstain-below needs probabilities, and the model has none: add --calibrate sigmoid "
@@ -147,14 +148,16 @@ def _report(categorizer: Categorizer, output: str, top: int, as_json: bool) -> N
         return
     if tuning:
         _show(tuning, top)
-    said = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in limits.items() if v is not None)
-    typer.echo(f"Decisions: {said}.\nSaved to {output}.")
+    settings = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in limits.items() if v is not None)
+    typer.echo(f"Decisions: {settings}.\nSaved to {output}.")
 
 
 def _show(tuning: Tuning, top: int) -> None:
     """Print the thresholds of the largest categories and the measures, before and after."""
     from rich.table import Table
     from rich.text import Text
+
+    from thresher.evaluation import measure_title
 
     before, after = tuning.before, tuning.after
     table = Table(box=None, pad_edge=False, padding=(0, 1))
@@ -171,8 +174,8 @@ def _show(tuning: Tuning, top: int) -> None:
             f"{counts[c]:,}",
             f"{thresholds[0]:.3f}",
             f"-> {thresholds[1]:.3f}",
-            _percent(f1[0][c]),
-            f"-> {_percent(f1[1][c])}",
+            percent(f1[0][c]),
+            f"-> {percent(f1[1][c])}",
         )
     if len(largest) > top > 0:
         table.add_row(Text(f"{len(largest) - top} smaller ones", style="dim"))
@@ -180,11 +183,8 @@ def _show(tuning: Tuning, top: int) -> None:
     for average in ("micro", "macro"):
         for name in ("precision", "recall", "f1"):
             values = (getattr(one, average)[name] for one in (before, after))
-            old, new = map(_percent, values)
-            table.add_row(f"{average} {name}", "", "", "", old, f"-> {new}", style="bold")
+            old, new = map(percent, values)
+            title = measure_title(f"{average}_{name}")
+            table.add_row(title, "", "", "", old, f"-> {new}", style="bold")
     common.console().print(table)
     typer.echo(str(tuning))
-
-
-def _percent(value: float) -> str:
-    return "" if value != value else f"{100 * value:.1f}"

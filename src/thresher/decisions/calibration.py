@@ -18,7 +18,7 @@ __all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]
 _KINDS = ("sigmoid", "isotonic")
 
 
-class Curve(NamedTuple):
+class ProbabilityCurve(NamedTuple):
     """Probability as a rising function of the score: sigmoid, or straight lines between knots.
 
     A sigmoid has no knots, and `slope` and `offset`; knots make these two idle.
@@ -32,8 +32,7 @@ class Curve(NamedTuple):
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of each score."""
         if len(self.scores):
-            found: np.ndarray = np.interp(scores, self.scores, self.probabilities)
-            return found
+            return np.asarray(np.interp(scores, self.scores, self.probabilities))
         return _sigmoid(self.slope * scores.astype(np.float64) + self.offset)
 
 
@@ -47,16 +46,20 @@ class Calibration:
     ----------
     kind : {"sigmoid", "isotonic"}
         The form of the curves.
-    pooled : Curve
+    pooled : ProbabilityCurve
         The curve of all categories together, and the only one of categories met later.
-    curves : sequence of Curve
+    curves : sequence of ProbabilityCurve
         The curve of each category.
     trust : array of shape (categories,)
         How much of the probability is the category's own.
     """
 
     def __init__(
-        self, kind: str, pooled: Curve, curves: Sequence[Curve], trust: np.ndarray
+        self,
+        kind: str,
+        pooled: ProbabilityCurve,
+        curves: Sequence[ProbabilityCurve],
+        trust: np.ndarray,
     ) -> None:
         self.kind = kind
         self.pooled = pooled
@@ -82,7 +85,7 @@ class Calibration:
             Which of them belong.
         kind : {"sigmoid", "isotonic"}, default="sigmoid"
             Platt's sigmoid, fitted to softened labels, needs few positives; the isotonic curve
-            takes any rising form and needs many, and needs scikit-learn to be fitted.
+            takes any rising form and needs many.
         shrinkage : float, default=3.0
             How many positives weigh as much as all other categories together.
 
@@ -111,17 +114,17 @@ class Calibration:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that each document belongs to each category."""
-        found = np.empty(scores.shape)
+        probabilities = np.empty(scores.shape)
         for c, (curve, trust) in enumerate(zip(self.curves, self.trust, strict=True)):
             column = scores[:, c]
-            found[:, c] = trust * curve(column) + (1 - trust) * self.pooled(column)
-        return found
+            probabilities[:, c] = trust * curve(column) + (1 - trust) * self.pooled(column)
+        return probabilities
 
-    def grow(self, n_categories: int) -> None:
-        """Give categories that were met since the curve of all together."""
+    def grown(self, n_categories: int) -> Calibration:
+        """Return it with the curve of all together for the categories that were met since."""
         n_new = max(0, n_categories - len(self.curves))
-        self.curves += [self.pooled] * n_new
-        self.trust = np.concatenate([self.trust, np.zeros(n_new)])
+        curves, trust = self.curves + [self.pooled] * n_new, np.append(self.trust, np.zeros(n_new))
+        return Calibration(self.kind, self.pooled, curves, trust)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors, the pooled curve first."""
@@ -153,7 +156,7 @@ class Calibration:
         ends = np.cumsum(counts)[:-1]
         knots = zip(np.split(scores, ends), np.split(chances, ends), strict=True)
         pooled, *curves = (
-            Curve(float(slope), float(offset), *pair)
+            ProbabilityCurve(float(slope), float(offset), *pair)
             for slope, offset, pair in zip(slopes, offsets, knots, strict=True)
         )
         return cls(kind, pooled, curves, trust)
@@ -162,11 +165,10 @@ class Calibration:
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     """Return 1 / (1 + exp(-x)), by the half that cannot overflow."""
     small = np.exp(-np.abs(x))
-    found: np.ndarray = np.where(x >= 0, 1.0, small) / (1.0 + small)
-    return found
+    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
 
 
-def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> Curve:
+def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     """Fit Platt's sigmoid to labels softened by one document on either side."""
     nothing = np.empty(0)
     n_positives = np.count_nonzero(belongs)
@@ -178,10 +180,12 @@ def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> Curve:
         start = float(np.log((n_positives + 1) / (n_negatives + 1)))
         slope, offset = _newton((scores - center) / spread, target, start)
         if slope > 0:
-            return Curve(slope / spread, offset - slope * center / spread, nothing, nothing)
+            return ProbabilityCurve(
+                slope / spread, offset - slope * center / spread, nothing, nothing
+            )
     # The scores say nothing, or mislead: only the share of positives can be told.
     share = (n_positives + 1) / (len(belongs) + 2)
-    return Curve(0.0, float(np.log(share / (1 - share))), nothing, nothing)
+    return ProbabilityCurve(0.0, float(np.log(share / (1 - share))), nothing, nothing)
 
 
 def _newton(x: np.ndarray, target: np.ndarray, offset: float) -> tuple[float, float]:
@@ -216,28 +220,38 @@ def _newton_step(x: np.ndarray, gradient: np.ndarray, weight: np.ndarray) -> tup
     return float((c * g - b * h) / determinant), float((a * h - b * g) / determinant)
 
 
-def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> Curve:
-    from sklearn.isotonic import IsotonicRegression
+def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
+    """Fit the rising curve nearest to the labels; its knots are the ends of its level stretches."""
+    from thresher._kernels.calibration import pool_adjacent_violators
 
     if not len(scores):
-        return Curve(0.0, 0.0, np.empty(0), np.empty(0))
-    fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(scores.astype(np.float64), belongs)
-    return Curve(0.0, 0.0, fitted.X_thresholds_, fitted.y_thresholds_)
+        return ProbabilityCurve(0.0, 0.0, np.empty(0), np.empty(0))
+    levels, which, counts = np.unique(
+        scores.astype(np.float64), return_inverse=True, return_counts=True
+    )
+    hits = np.bincount(which[belongs], minlength=len(levels))
+    ends = np.empty(len(levels), np.int64)
+    n_blocks = pool_adjacent_violators(hits, counts, ends)
+    shares = hits[:n_blocks] / counts[:n_blocks]
+    first, last = np.append(0, ends[: n_blocks - 1]), ends[:n_blocks] - 1
+    knots = np.unique(np.concatenate([first, last]))
+    heights = shares[np.searchsorted(last, knots)]
+    return ProbabilityCurve(0.0, 0.0, levels[knots], heights)
 
 
 class ReliabilityCurve(NamedTuple):
-    """How often documents belonged, against how probable it was said to be, bin by bin."""
+    """How often documents belonged, against how probable it was predicted to be, bin by bin."""
 
-    said: np.ndarray  # mean probability in each bin that has pairs of document and category
+    predicted: np.ndarray  # mean probability in each bin that has pairs of document and category
     observed: np.ndarray  # share of the pairs that belong
     n_pairs: np.ndarray
 
     @property
     def expected_error(self) -> float:
-        """Mean distance between what was said and what was so, over all pairs."""
+        """Mean distance between what was predicted and what was so, over all pairs."""
         if not len(self.n_pairs):
             return float("nan")
-        return float(np.average(np.abs(self.said - self.observed), weights=self.n_pairs))
+        return float(np.average(np.abs(self.predicted - self.observed), weights=self.n_pairs))
 
 
 def reliability_curve(
@@ -256,9 +270,9 @@ def reliability_curve(
 
     Examples
     --------
-    >>> said = np.array([[0.1], [0.2], [0.9], [0.7]])
-    >>> curve = reliability_curve(said, np.array([[0], [1], [1], [1]]), n_bins=2)
-    >>> curve.said, curve.observed, curve.expected_error
+    >>> predicted = np.array([[0.1], [0.2], [0.9], [0.7]])
+    >>> curve = reliability_curve(predicted, np.array([[0], [1], [1], [1]]), n_bins=2)
+    >>> curve.predicted, curve.observed, curve.expected_error
     (array([0.15, 0.8 ]), array([0.5, 1. ]), 0.275)
     """
     positives = Positives.of(labels)
@@ -266,8 +280,8 @@ def reliability_curve(
     inner = np.linspace(0, 1, n_bins + 1)[1:-1]
     bins = np.searchsorted(inner, probabilities.ravel())
     count = np.bincount(bins, minlength=n_bins)
-    said = np.bincount(bins, probabilities.ravel(), n_bins)
+    sums = np.bincount(bins, probabilities.ravel(), n_bins)
     own = probabilities[positives.within(probabilities.shape[1])]
     hits = np.bincount(np.searchsorted(inner, own), minlength=n_bins)
     some = count > 0
-    return ReliabilityCurve(said[some] / count[some], hits[some] / count[some], count[some])
+    return ReliabilityCurve(sums[some] / count[some], hits[some] / count[some], count[some])

@@ -17,6 +17,7 @@ __all__ = ["Decisions"]
 
 T = TypeVar("T")
 _MODES = ("multi-label", "single-label")
+_SETTINGS = ("mode", "default_threshold", "at_least", "at_most", "allow_none", "abstain_below")
 
 
 class Decisions:
@@ -92,10 +93,10 @@ class Decisions:
         new = np.full(n_new, self.default_threshold)
         self.thresholds = np.concatenate([self.thresholds, new])
         if self.calibration is not None:
-            self.calibration.grow(n_categories)
+            self.calibration = self.calibration.grown(n_categories)
         return self
 
-    def changed(self, **settings: Any) -> Decisions:
+    def replace(self, **settings: Any) -> Decisions:
         """Return decisions with these settings, and the same thresholds and probabilities.
 
         Parameters
@@ -105,15 +106,14 @@ class Decisions:
 
         Examples
         --------
-        >>> limited = Decisions(thresholds=[0.5, 1.0]).changed(at_most=1)
+        >>> limited = Decisions(thresholds=[0.5, 1.0]).replace(at_most=1)
         >>> limited.at_most, limited.thresholds
         (1, array([0.5, 1. ]))
         """
-        names = ("mode", "at_least", "at_most", "allow_none", "abstain_below")
-        own = {name: getattr(self, name) for name in ("default_threshold", *names)}
-        changed = Decisions(thresholds=self.thresholds, **(own | settings))
-        changed.calibration = self.calibration
-        return changed
+        own = {name: getattr(self, name) for name in _SETTINGS}
+        replaced = Decisions(thresholds=self.thresholds, **(own | settings))
+        replaced.calibration = self.calibration
+        return replaced
 
     def tune(
         self,
@@ -180,11 +180,11 @@ class Decisions:
         scores = self._check(scores)
         if self.calibration is None:
             raise ParameterError("There are no probabilities yet: call calibrate first.")
-        found = self.calibration.probabilities(scores)
+        probabilities = self.calibration.probabilities(scores)
         if self.mode == "single-label" and not self.allow_none:
-            found = np.maximum(found, 1e-12)  # all of them may be zero
-            found /= found.sum(axis=1, keepdims=True)
-        return found
+            probabilities = np.maximum(probabilities, 1e-12)  # all of them may be zero
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
 
     def confidence(self, scores: np.ndarray) -> np.ndarray:
         """Return how probable it is that a document's decision is right.
@@ -254,14 +254,7 @@ class Decisions:
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors."""
-        header: dict[str, Any] = {
-            "mode": self.mode,
-            "default_threshold": self.default_threshold,
-            "at_least": self.at_least,
-            "at_most": self.at_most,
-            "allow_none": self.allow_none,
-            "abstain_below": self.abstain_below,
-        }
+        header: dict[str, Any] = {name: getattr(self, name) for name in _SETTINGS}
         tensors = {"thresholds": self.thresholds}
         if self.calibration is not None:
             header["calibration"], theirs = self.calibration.state()

@@ -54,7 +54,7 @@ class Objective(NamedTuple):
         except (ValueError, ZeroDivisionError) as error:
             raise ParameterError(
                 f"The objective {text!r} is unknown; it must be f1, f0.5, precision=0.95, "
-                "recall=0.9, cost=1:5 (a false positive to a false negative) or alike."
+                "recall=0.9 or cost=1:5 (a false positive to a false negative), with any number."
             ) from error
         return objective
 

@@ -17,5 +17,9 @@ the micro and in the macro averages.
 from thresher._ranking import CutPoints
 from thresher.evaluation.contingency import Contingency
 from thresher.evaluation.measures import Evaluation, adjusted_thresholds, evaluate
+from thresher.evaluation.names import measure_title, read_measure
 
-__all__ = ["Contingency", "CutPoints", "Evaluation", "adjusted_thresholds", "evaluate"]
+__all__ = [
+    "Contingency", "CutPoints", "Evaluation", "adjusted_thresholds", "evaluate", "measure_title",
+    "read_measure",
+]  # fmt: skip

@@ -80,5 +80,5 @@ def harmonic_mean(precision: float, recall: float) -> float:
 def ratio(top: Any, bottom: Any) -> Any:
     """Divide, 0/0 being NaN without a warning."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.true_divide(top, bottom)
-    return float(found) if np.ndim(found) == 0 else found
+        quotient = np.true_divide(top, bottom)
+    return float(quotient) if np.ndim(quotient) == 0 else quotient

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,16 +12,15 @@ import numpy as np
 from thresher._ranking import CutPoints, Positives, Tie, midpoint, rankings
 from thresher.errors import ParameterError
 from thresher.evaluation.contingency import Contingency, harmonic_mean, ratio
+from thresher.evaluation.names import MEASURES, measures_of
 from thresher.rows import Labels
 
 __all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]
 
-_OVER_ALL = ("accuracy", "error", "fallout", "adjusted_error")  # defined without positives too
-
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What `evaluate` found.
+    """The measures of one set of documents, as `evaluate` returns them.
 
     Attributes
     ----------
@@ -56,15 +54,14 @@ class Evaluation:
 
     Examples
     --------
-    >>> found = evaluate(np.array([[2.0], [-1.0], [1.0]]), np.array([[1], [0], [0]]), ["grain"])
-    >>> print(found)
+    >>> print(evaluate(np.array([[2.0], [-1.0], [1.0]]), np.array([[1], [0], [0]]), ["grain"]))
     3 documents, 1 category; 66.7 % of the documents got exactly their labels.
-                  precision  recall     F1  break-even  average precision
-    micro              50.0   100.0   66.7       100.0              100.0
-    macro              50.0   100.0   66.7       100.0              100.0
+                  precision  recall     F1  break-even  av. precision
+    micro              50.0   100.0   66.7       100.0          100.0
+    macro              50.0   100.0   66.7       100.0          100.0
     pooled                                       100.0
     <BLANKLINE>
-    1 grain            50.0   100.0   66.7       100.0              100.0
+    1 grain            50.0   100.0   66.7       100.0          100.0
     """
 
     categories: list[str]
@@ -89,7 +86,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it, NaN being null."""
-        found = {
+        everything = {
             "documents": self.n_documents,
             "exact_match": self.exact_match,
             "micro": self.micro,
@@ -97,7 +94,7 @@ class Evaluation:
             "pooled": self.pooled,
             "categories": self.table(),
         }
-        return _without_nan(found)  # type: ignore[no-any-return]
+        return _without_nan(everything)  # type: ignore[no-any-return]
 
     def labels(self) -> Labels:
         """Return which categories each document carries, as it was measured against them."""
@@ -108,24 +105,6 @@ class Evaluation:
         indptr = np.searchsorted(rows, np.arange(self.n_documents + 1))
         columns = self.positives.columns[order].astype(np.int32)
         return Labels(indptr, columns, len(self.categories))
-
-    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write a page to look at in a browser.
-
-        It shows the figures, each category's precision and recall at every threshold, and the
-        confusions. `thresher.report.write_report` adds what only a model and its documents can
-        tell: the strongest words, and the worst errors explained.
-
-        Parameters
-        ----------
-        path : path
-            The HTML file to write.
-        **options
-            What `thresher.report.Report` takes: `title`, `date`, `decisions`, `made`...
-        """
-        from thresher.report import Report
-
-        Report(self, **options).save(path)
 
     def __str__(self) -> str:
         return _as_text(self)
@@ -168,8 +147,8 @@ def evaluate(
     --------
     >>> scores = np.array([[2.0, -1.0], [1.0, 3.0], [-1.0, 0.5]])
     >>> truth = np.array([[1, 0], [0, 1], [1, 0]])
-    >>> found = evaluate(scores, truth, ["grain", "ship"])
-    >>> found.micro["f1"], found.macro["break_even"]
+    >>> evaluation = evaluate(scores, truth, ["grain", "ship"])
+    >>> evaluation.micro["f1"], evaluation.macro["break_even"]
     (0.57, 0.75)
     """
     positives = Positives.of(labels)
@@ -181,21 +160,22 @@ def evaluate(
         raise ParameterError("There is nothing to evaluate: give scores, decisions or both.")
     decisions = positives.check(decisions, "decisions").astype(bool, copy=False)
     table = _count(decisions, positives)
-    found = _decision_measures(table, beta)
+    per_category = _decision_measures(table, beta)
     micro = _rates(table.total(), beta)
     pooled = {}
     if scores is not None:
         ranked = _ranking_measures(scores, positives)
-        found |= ranked
+        per_category |= ranked
         micro |= _means_over_positives(ranked, positives.counts)
         pooled = _pooled_break_even(scores, positives)
         if training_scores is not None and training_labels is not None:
-            _add_adjusted(found, micro, scores, positives, (training_scores, training_labels))
-    macro = _macro(found, positives.counts > 0)
+            training = training_scores, training_labels
+            _add_adjusted(per_category, micro, scores, positives, training)
+    macro = _macro(per_category, positives.counts > 0)
     exact = _exact_match(decisions, positives)
     averages = micro, macro, pooled
     measured = scores, decisions, positives
-    return Evaluation(names, len(decisions), table, found, *averages, exact, *measured)
+    return Evaluation(names, len(decisions), table, per_category, *averages, exact, *measured)
 
 
 def adjusted_thresholds(
@@ -258,10 +238,7 @@ def _count(decisions: np.ndarray, positives: Positives) -> Contingency:
 
 
 def _rates(table: Contingency, beta: float | None) -> dict[str, Any]:
-    rates = {
-        name: getattr(table, name)
-        for name in ("precision", "recall", "f1", "accuracy", "error", "fallout")
-    }
+    rates = {name: getattr(table, name) for name in measures_of("decisions")}
     return rates if beta is None else rates | {"f_beta": table.f_beta(beta)}
 
 
@@ -276,42 +253,41 @@ def _decision_measures(table: Contingency, beta: float | None) -> dict[str, np.n
 def _ranking_measures(scores: np.ndarray, positives: Positives) -> dict[str, np.ndarray]:
     """Measure the ranking of each category; one that has no scores finds none of its positives."""
     counts = positives.counts
-    lost = np.where((counts > 0) & (np.arange(len(counts)) >= scores.shape[1]), 0.0, np.nan)
-    names = ("break_even", "break_even_interpolated", "maximal_f1", "average_precision")
-    found = {name: lost.copy() for name in names}
-    found["rank_loss"] = 1.0 + lost
+    is_lost = (counts > 0) & (np.arange(len(counts)) >= scores.shape[1])
+    measured = {
+        name: np.where(is_lost, MEASURES[name].worst, np.nan) for name in measures_of("cuts", "tie")
+    }
     for category, ranked, own in rankings(scores, positives):
-        cuts, tie = CutPoints.of(ranked, own), Tie.at(ranked[-len(own)], ranked, own, len(own))
-        found["break_even"][category] = tie.break_even
-        found["break_even_interpolated"][category] = tie.interpolated
-        found["maximal_f1"][category] = cuts.f1.max()
-        found["average_precision"][category] = cuts.average_precision
-        found["rank_loss"][category] = cuts.rank_loss
-    return found
+        tie = Tie.at(ranked[-len(own)], ranked, own, len(own))
+        sources = {"cuts": CutPoints.of(ranked, own), "tie": tie}
+        for name, values in measured.items():
+            values[category] = getattr(sources[MEASURES[name].source], name)
+    return measured
 
 
 def _means_over_positives(ranked: dict[str, np.ndarray], counts: np.ndarray) -> dict[str, float]:
     some = counts > 0
     return {
-        name: ratio(float(ranked[name][some] @ counts[some]), int(counts.sum()))
-        for name in ("break_even", "break_even_interpolated", "average_precision")
+        name: ratio(float(values[some] @ counts[some]), int(counts.sum()))
+        for name, values in ranked.items()
+        if MEASURES[name].over_positives
     }
 
 
 def _pooled_break_even(scores: np.ndarray, positives: Positives) -> dict[str, float]:
     """Rank all pairs of document and category together; the k-th score is found without a sort."""
-    k, flat = len(positives.rows), scores.ravel()
+    names, k, flat = measures_of("tie"), len(positives.rows), scores.ravel()
     own = scores[positives.within(scores.shape[1])]
     if 0 < k <= len(flat):
         place = len(flat) - k
         tie = Tie.at(np.partition(flat, place)[place], flat, own, k)
-        return {"break_even": tie.break_even, "break_even_interpolated": tie.interpolated}
+        return {name: getattr(tie, name) for name in names}
     # All scores are within the first k; the other positives are of categories without scores.
-    return dict.fromkeys(("break_even", "break_even_interpolated"), ratio(len(own), k))
+    return dict.fromkeys(names, ratio(len(own), k))
 
 
 def _add_adjusted(
-    found: dict[str, np.ndarray],
+    per_category: dict[str, np.ndarray],
     micro: dict[str, float],
     scores: np.ndarray,
     positives: Positives,
@@ -324,19 +300,19 @@ def _add_adjusted(
         )
     by_f1, by_error = _count(scores > for_f1, positives), _count(scores > for_error, positives)
     for name in ("precision", "recall", "f1"):
-        found[f"adjusted_{name}"] = getattr(by_f1, name)
+        per_category[f"adjusted_{name}"] = getattr(by_f1, name)
         micro[f"adjusted_{name}"] = getattr(by_f1.total(), name)
-    found["adjusted_error"] = by_error.error
+    per_category["adjusted_error"] = by_error.error
     micro["adjusted_error"] = by_error.total().error
 
 
-def _macro(found: dict[str, np.ndarray], has_positives: np.ndarray) -> dict[str, float]:
-    everywhere = np.ones_like(has_positives)
-    macro = {
-        name: _mean(values[everywhere if name in _OVER_ALL else has_positives])
-        for name, values in found.items()
-        if name not in ("positives", "assigned")
-    }
+def _macro(per_category: dict[str, np.ndarray], has_positives: np.ndarray) -> dict[str, float]:
+    macro = {}
+    for name, values in per_category.items():
+        measure = MEASURES.get(name.removeprefix("adjusted_"))
+        if name not in ("positives", "assigned"):
+            is_for_all = measure is not None and not measure.needs_positives
+            macro[name] = _mean(values if is_for_all else values[has_positives])
     for kind in ("", "adjusted_"):
         if f"{kind}f1" in macro:
             means = macro[f"{kind}precision"], macro[f"{kind}recall"]
@@ -369,13 +345,7 @@ def _without_nan(value: Any) -> Any:
 
 def _as_text(evaluation: Evaluation, n_shown: int = 10) -> str:
     """Set the averages and the largest categories as a table, in percent."""
-    columns = {
-        "precision": "precision",
-        "recall": "recall",
-        "f1": "   F1",
-        "break_even": "break-even",
-        "average_precision": "average precision",
-    }
+    columns = {name: f"{MEASURES[name].title:>5}" for name in measures_of(shown=True)}
     rows: list[tuple[str, dict[str, float]]] = [
         ("micro", evaluation.micro),
         ("macro", evaluation.macro),

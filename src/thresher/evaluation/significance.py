@@ -1,6 +1,6 @@
 """Whether a difference is more than chance: tests of two systems, of many, and intervals of one.
 
-All p-values are two-tailed. scipy is imported when a test is made, not before.
+All p-values are two-tailed. Only `friedman_test` needs scipy.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher._ranking import Positives
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, missing_extra
+from thresher.evaluation._distributions import coin_p_value, student_p_value
 from thresher.evaluation.contingency import Contingency, ratio
 from thresher.evaluation.measures import Evaluation, evaluate
+from thresher.evaluation.names import MEASURES, measures_of, read_measure
 from thresher.rows import Labels
 
 __all__ = [
@@ -26,12 +28,11 @@ __all__ = [
     "macro_t_test",
     "micro_sign_test",
     "paired_t_test",
-    "read_measure",
 ]
 
 
 class PairedTest(NamedTuple):
-    """What a test of two systems on the same documents found."""
+    """The difference between two systems on the same documents, and whether it may be chance."""
 
     difference: float  # how much the first is better
     statistic: float
@@ -63,12 +64,10 @@ def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTes
 
     Examples
     --------
-    >>> found = paired_t_test([0.88, 0.87, 0.89, 0.88, 0.90], [0.85, 0.86, 0.86, 0.85, 0.86])
-    >>> round(found.difference, 3), round(found.p_value, 4), found.stars
+    >>> test = paired_t_test([0.88, 0.87, 0.89, 0.88, 0.90], [0.85, 0.86, 0.86, 0.85, 0.86])
+    >>> round(test.difference, 3), round(test.p_value, 4), test.stars
     (0.028, 0.0046, '**')
     """
-    from scipy.stats import t
-
     differences = np.subtract(first, second, dtype=np.float64)
     differences = differences[~np.isnan(differences)]
     n = len(differences)
@@ -77,7 +76,8 @@ def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTes
     mean, error = float(differences.mean()), float(differences.std(ddof=1)) / np.sqrt(n)
     if error == 0:
         return PairedTest(mean, float(np.sign(mean) * np.inf) if mean else 0.0, float(not mean), n)
-    return PairedTest(mean, mean / error, float(2 * t.sf(abs(mean / error), n - 1)), n)
+    t = float(mean / error)
+    return PairedTest(mean, t, student_p_value(t, n - 1), n)
 
 
 def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
@@ -139,12 +139,10 @@ def micro_sign_test(
     Examples
     --------
     >>> truth = np.eye(8, dtype=bool)
-    >>> found = micro_sign_test(truth, np.zeros((8, 8)), truth)
-    >>> found.statistic, found.n, round(found.p_value, 4)
+    >>> test = micro_sign_test(truth, np.zeros((8, 8)), truth)
+    >>> test.statistic, test.n, round(test.p_value, 4)
     (8.0, 8, 0.0078)
     """
-    from scipy.stats import binomtest
-
     ours, theirs, truth = (Positives.of(one) for one in (first, second, labels))
     if not ours.n_documents == theirs.n_documents == truth.n_documents:
         raise ParameterError(
@@ -154,10 +152,9 @@ def micro_sign_test(
     a, b, right = (one.columns * one.n_documents + one.rows for one in (ours, theirs, truth))
     only_a, only_b = np.setdiff1d(a, b), np.setdiff1d(b, a)
     # A decision that only one of them made is right for that one, or else right for the other.
-    n_right = np.isin(only_a, right).sum() + (~np.isin(only_b, right)).sum()
+    n_right = int(np.isin(only_a, right).sum() + (~np.isin(only_b, right)).sum())
     n = len(only_a) + len(only_b)
-    p_value = binomtest(int(n_right), n).pvalue if n else 1.0
-    return PairedTest(float(2 * n_right - n), float(n_right), float(p_value), n)
+    return PairedTest(float(2 * n_right - n), float(n_right), coin_p_value(n_right, n), n)
 
 
 # Many systems ------------------------------------------------------------------------------------
@@ -174,7 +171,7 @@ class Ranks(NamedTuple):
 
 
 def friedman_test(results: Any, confidence: float = 0.95) -> Ranks:
-    """Rank systems on several sets of data; test whether they differ, and which.
+    """Rank systems on several sets of data; test whether they differ, and which; needs scipy.
 
     Parameters
     ----------
@@ -190,12 +187,14 @@ def friedman_test(results: Any, confidence: float = 0.95) -> Ranks:
 
     Examples
     --------
-    >>> found = friedman_test([[90, 80, 70], [85, 80, 75], [70, 72, 60], [95, 90, 85]])
-    >>> found.average_ranks, round(found.p_value, 3), round(found.critical_difference, 2)
+    >>> ranks = friedman_test([[90, 80, 70], [85, 80, 75], [70, 72, 60], [95, 90, 85]])
+    >>> ranks.average_ranks, round(ranks.p_value, 3), round(ranks.critical_difference, 2)
     (array([1.25, 1.75, 3.  ]), 0.039, 1.66)
     """
-    from scipy.stats import friedmanchisquare, rankdata, studentized_range
-
+    try:
+        from scipy.stats import friedmanchisquare, rankdata, studentized_range
+    except ImportError:
+        raise missing_extra("scipy", "scikit-learn", "Friedman's and Nemenyi's tests") from None
     results = np.asarray(results, np.float64)
     if results.ndim != 2 or results.shape[0] < 2 or results.shape[1] < 3 or np.isnan(results).any():
         raise ParameterError(
@@ -221,31 +220,6 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
-
-
-def read_measure(evaluation: Evaluation, name: str) -> float:
-    """Return a measure by its name.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What `evaluate` found.
-    name : str
-        "exact_match", or micro, macro or pooled, an underscore, and the name of the measure, such
-        as "micro_f1", "macro_break_even".
-    """
-    if name == "exact_match":
-        return evaluation.exact_match
-    average, _, measure = name.partition("_")
-    try:
-        if average in ("micro", "macro", "pooled"):
-            return float(getattr(evaluation, average)[measure])
-    except KeyError:
-        pass
-    raise ParameterError(
-        f"There is no measure {name!r}; name one like micro_f1, macro_f1, micro_break_even, "
-        "pooled_break_even or exact_match."
-    )
 
 
 def bootstrap_intervals(
@@ -295,7 +269,8 @@ def bootstrap_intervals(
     whole = evaluate(scores, labels, decisions=decisions)
     values = {name: read_measure(whole, name) for name in measures}
     assert decisions is not None  # or `evaluate` would have raised
-    if all(name == "exact_match" or name.partition("_")[2] in _RATES for name in measures):
+    rates = measures_of("decisions")
+    if all(name == "exact_match" or name.partition("_")[2] in rates for name in measures):
         drawn = _measure_all(np.asarray(decisions, bool), positives, n_resamples, seed)
     else:
         drawn = _measure_each(scores, labels, decisions, measures, n_resamples, seed)
@@ -306,7 +281,6 @@ def bootstrap_intervals(
     }
 
 
-_RATES = ("precision", "recall", "f1", "accuracy", "error", "fallout")
 _BLOCK = 4_000_000  # numbers that are gathered at a time
 
 
@@ -327,12 +301,12 @@ def _measure_each(
     """Evaluate the documents of each draw."""
     take: Callable[[np.ndarray], Any]
     take = labels.take if isinstance(labels, Labels) else np.asarray(labels).__getitem__
-    found = np.empty((len(measures), n_resamples))
+    figures = np.empty((len(measures), n_resamples))
     for i, drawn in enumerate(_draws(len(decisions), n_resamples, seed)):
         own = None if scores is None else scores[drawn]
         evaluation = evaluate(own, take(drawn), decisions=decisions[drawn])
-        found[:, i] = [read_measure(evaluation, name) for name in measures]
-    return dict(zip(measures, found, strict=True))
+        figures[:, i] = [read_measure(evaluation, name) for name in measures]
+    return dict(zip(measures, figures, strict=True))
 
 
 def _measure_all(
@@ -370,13 +344,14 @@ def _sums(times: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_columns: i
 def _averages(table: Contingency) -> dict[str, np.ndarray]:
     """Return the micro and macro averages of tables of shape (draws, categories)."""
     total = Contingency(*(cell.sum(axis=1) for cell in table))
-    found = {f"micro_{name}": getattr(total, name) for name in _RATES}
     has_positives = table.true_positives + table.false_negatives > 0
-    for name in _RATES:
+    averages = {}
+    for name in measures_of("decisions"):
+        averages[f"micro_{name}"] = getattr(total, name)
         values = getattr(table, name)
         counts = ~np.isnan(values)
-        if name in ("precision", "recall", "f1"):
+        if MEASURES[name].needs_positives:
             counts &= has_positives
         sums = np.where(counts, values, 0.0).sum(axis=1)
-        found[f"macro_{name}"] = ratio(sums, counts.sum(axis=1))
-    return found
+        averages[f"macro_{name}"] = ratio(sums, counts.sum(axis=1))
+    return averages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import ParameterError
-from thresher.evaluation._plots import COLOURS, new_figure, save_figure
 from thresher.evaluation.significance import (
     PairedTest,
     macro_t_test,
@@ -26,7 +24,7 @@ from thresher.experiments.protocols import (
     make_splits,
     run_split,
     silent,
-    told,
+    with_progress,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare"]
 
-MEASURES = {"micro_f1": "micro-F1", "macro_f1": "macro-F1", "micro_break_even": "break-even"}
+MEASURES = ("micro_f1", "macro_f1", "micro_break_even")
 _COUNTING = (  # the options that say what is counted
     "tokens", "token_pattern", "min_length", "lowercase", "ngrams", "char_ngrams", "hashing_bits",
     "language", "stop_words", "stem", "lemmatize", "word_classes",
@@ -44,7 +42,7 @@ _COUNTING = (  # the options that say what is counted
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What `compare` found.
+    """Several categorizers on the same folds, as `compare` returns them.
 
     Attributes
     ----------
@@ -59,8 +57,8 @@ class Comparison:
     >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"] * 5
     >>> labels = ["spam", "ham", "spam", "ham"] * 5
     >>> learners = ("perceptron", "balanced-winnow")
-    >>> found = compare({name: Categorizer(name) for name in learners}, texts, labels)
-    >>> found.against, found.results["perceptron"].mean("micro_f1")
+    >>> comparison = compare({name: Categorizer(name) for name in learners}, texts, labels)
+    >>> comparison.against, comparison.results["perceptron"].mean("micro_f1")
     ('perceptron', 1.0)
     """
 
@@ -96,41 +94,19 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""
-        found = {}
+        learners = {}
         for name, result in self.results.items():
-            found[name] = result.to_dict() | {"seconds_per_fold": self.seconds(name)}
+            learners[name] = result.to_dict() | {"seconds_per_fold": self.seconds(name)}
             if name != self.against:
                 tests = {f"t_test_{m}": self.t_test(name, m) for m in MEASURES}
                 tests["micro_sign_test"] = self.sign_test(name)
                 if len(result.categories) > 1:
                     tests["macro_t_test"] = self.category_t_test(name)
-                found[name]["tests"] = {
+                learners[name]["tests"] = {
                     key: {"difference": test.difference, "p": test.p_value, "stars": test.stars}
                     for key, test in tests.items()
                 }
-        return {"against": self.against, "best": self.best, "learners": found}
-
-    def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw the means with their standard errors; needs matplotlib.
-
-        Parameters
-        ----------
-        path : path
-            The picture to write; its name says the format.
-        """
-        names = list(self.results)[::-1]
-        figure, axes = new_figure(len(MEASURES), height=1.2 + 0.35 * len(names))
-        for axis, (measure, title) in zip(axes, MEASURES.items(), strict=True):
-            best = self.best[measure]
-            for place, name in enumerate(names):
-                result = self.results[name]
-                axis.errorbar(
-                    100 * result.mean(measure), place, xerr=100 * result.standard_error(measure),
-                    fmt="o", color=COLOURS[0 if name == best else 1], capsize=3,
-                )  # fmt: skip
-            axis.set_yticks(range(len(names)), names if axis is axes[0] else [""] * len(names))
-            axis.set(xlabel=f"{title} (%)", ylim=(-0.6, len(names) - 0.4))
-        save_figure(figure, path)
+        return {"against": self.against, "best": self.best, "learners": learners}
 
 
 def compare(
@@ -174,10 +150,12 @@ def compare(
     Comparison
     """
     names = list(categorizers)
-    if not names or against not in ("best", "first", *names):
+    if not names:
+        raise ParameterError("There is nothing to compare: give at least one categorizer.")
+    if against not in ("best", "first", *names):
         raise ParameterError(
-            f"Compare what? against is {against!r} and the names are {names}; give at least one "
-            "categorizer, and best, first or a name."
+            f"against is {against!r}; it must be best, first or one of the compared: "
+            f"{', '.join(names)}."
         )
     if protocol == "hold-out":
         raise ParameterError("Differences are tested over folds: give stratified or k-fold.")
@@ -190,7 +168,7 @@ def compare(
     for name in names:
         alone = replace(categorizers[name], threads=1)
         tested = in_parallel(partial(run_split, alone, counted), splits, first.threads)
-        results[name] = gather(counted, splits, told(tested, name, sizes, progress))
+        results[name] = gather(counted, splits, with_progress(tested, name, sizes, progress))
     if against == "best":
         against = max(names, key=lambda name: results[name].mean("micro_f1"))
     return Comparison(results, names[0] if against == "first" else against)
@@ -203,5 +181,6 @@ def _check_alike(first: Categorizer, others: Sequence[Categorizer]) -> None:
             if getattr(other, option) != getattr(first, option):
                 raise ParameterError(
                     f"The categorizers differ in {option} ({getattr(first, option)!r} and "
-                    f"{getattr(other, option)!r}); only such can be compared as count the same."
+                    f"{getattr(other, option)!r}). The documents are counted once for all of "
+                    f"them: give all the same {option}."
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -10,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import ParameterError
-from thresher.evaluation._plots import COLOURS, new_figure, save_figure
 from thresher.evaluation.folds import Split
 from thresher.evaluation.measures import evaluate
-from thresher.evaluation.significance import read_measure
+from thresher.evaluation.names import measure_title, read_measure
 from thresher.experiments.protocols import (
     count_once,
     in_parallel,
     make_splits,
     run_split,
     silent,
+    standard_error,
     summary,
-    told,
+    with_progress,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from thresher.categorizer.counted import CountedDocuments
     from thresher.categorizer.learning import Progress
 
-__all__ = ["Curve", "feature_curve", "learning_curve"]
+__all__ = ["LearningCurve", "feature_curve", "learning_curve"]
 
 MEASURES = ("micro_f1", "macro_f1", "micro_error", "exact_match")
 SIZES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -37,8 +36,8 @@ NUMBERS = (100, 300, 1_000, 3_000, 10_000, 30_000)
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
-    """Measures against the number of documents or of features.
+class LearningCurve:
+    """What is learned from more and more documents, or with more and more features.
 
     Attributes
     ----------
@@ -62,6 +61,10 @@ class Curve:
         """Return the mean over the folds at each point."""
         return np.asarray(self.measures[measure].mean(axis=1))
 
+    def standard_error(self, measure: str) -> np.ndarray:
+        """Return the standard error of that mean at each point; NaN if there is only one fold."""
+        return np.array([standard_error(figures) for figures in self.measures[measure]])
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""
         points = {
@@ -70,41 +73,10 @@ class Curve:
         }
         return {self.name: self.numbers.tolist(), "measures": points, "mistakes": self.mistakes}
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw F1, error and mistakes; needs matplotlib.
-
-        Parameters
-        ----------
-        path : path
-            The picture to write; its name says the format.
-        """
-        figure, axes = new_figure(3 if self.mistakes else 2)
-        panels = ("micro_f1", "macro_f1"), ("micro_error", "training_error")
-        for axis, names in zip(axes, panels, strict=False):
-            for colour, measure in zip(COLOURS, names, strict=False):
-                if measure in self.measures:
-                    self._draw(axis, measure, colour)
-            axis.set(xlabel=self.name, xscale="log" if self.name == "features" else "linear")
-            axis.legend(frameon=False)
-        axes[0].set_ylabel("F1 (%)")
-        axes[1].set_ylabel("wrong decisions (%)")
-        for passes in self.mistakes:
-            axes[2].plot(range(1, len(passes) + 1), passes, color=COLOURS[0], alpha=0.6)
-            axes[2].set(xlabel="pass", ylabel="mistakes while learning", ylim=(0, None))
-        save_figure(figure, path)
-
-    def _draw(self, axis: Any, measure: str, colour: str) -> None:
-        figures = 100 * self.measures[measure]
-        n_folds = figures.shape[1]
-        error = figures.std(axis=1, ddof=1) / np.sqrt(n_folds) if n_folds > 1 else None
-        label = measure.replace("_f1", "-F1").replace("_", " ").replace("micro error", "error")
-        axis.errorbar(
-            self.numbers, figures.mean(axis=1), error, color=colour, marker="o", label=label
-        )
-
     def __str__(self) -> str:
         names = list(self.measures)
-        lines = ["  ".join([f"{self.name:>10}", *(f"{name:>14}" for name in names)])]
+        titles = (f"{measure_title(name):>14}" for name in names)
+        lines = ["  ".join([f"{self.name:>10}", *titles])]
         for i, number in enumerate(self.numbers):
             figures = (f"{100 * self.measures[name][i].mean():14.2f}" for name in names)
             lines.append("  ".join([f"{number:10,}", *figures]))
@@ -122,7 +94,7 @@ def learning_curve(
     share: float = 0.25,
     seed: int = 0,
     progress: Progress = silent,
-) -> Curve:
+) -> LearningCurve:
     """Measure what is learned from more and more documents, always on the same others.
 
     Parameters
@@ -172,7 +144,7 @@ def feature_curve(
     share: float = 0.25,
     seed: int = 0,
     progress: Progress = silent,
-) -> Curve:
+) -> LearningCurve:
     """Measure what is learned with more and more features, those that tell most first.
 
     Parameters
@@ -216,7 +188,7 @@ def _curve(
     n_folds: int,
     threads: int,
     progress: Progress,
-) -> Curve:
+) -> LearningCurve:
     """Work on all points of all folds; the tasks come point by point."""
 
     def run(task: tuple[Categorizer, Split]) -> tuple[int, list[float], list[int]]:
@@ -233,11 +205,12 @@ def _curve(
         return len(split.train), [*figures, own], learned
 
     sizes = [len(split.train) for _, split in tasks]
-    results = list(told(in_parallel(run, tasks, threads), f"curve of {name}", sizes, progress))
+    finished = in_parallel(run, tasks, threads)
+    results = list(with_progress(finished, f"curve of {name}", sizes, progress))
     points = np.array([number for number, _, _ in results]).reshape(-1, n_folds)
     figures = np.array([values for _, values, _ in results]).T
     measures = [*MEASURES, "training_error"] if name == "documents" else MEASURES
-    return Curve(
+    return LearningCurve(
         name,
         points.mean(axis=1).round().astype(int),
         {m: v.reshape(-1, n_folds) for m, v in zip(measures, figures, strict=True)},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import DocumentError, ParameterError
-from thresher.evaluation._plots import COLOURS, new_figure, save_figure
 from thresher.evaluation.contingency import ratio
 from thresher.experiments.protocols import silent
 
@@ -23,7 +21,7 @@ __all__ = ["ProgressiveValidation", "progressive_validation"]
 
 @dataclass(frozen=True, eq=False)
 class ProgressiveValidation:
-    """What `progressive_validation` found; all arrays have an entry for each batch.
+    """How well a stream was decided; all arrays have an entry for each batch.
 
     Attributes
     ----------
@@ -75,19 +73,6 @@ class ProgressiveValidation:
             "batch_f1": [None if np.isnan(one) else float(one) for one in self.batch_f1],
         }
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw micro-F1 and mistakes against the number of documents; needs matplotlib."""
-        figure, (left, right) = new_figure(2)
-        left.plot(
-            self.n_documents, 100 * self.batch_f1, alpha=0.35, color=COLOURS[0], label="batch"
-        )
-        left.plot(self.n_documents, 100 * self.f1, color=COLOURS[0], label="so far")
-        left.set(xlabel="documents", ylabel="micro-F1 (%)")
-        left.legend(frameon=False)
-        right.plot(self.n_documents, self.mistakes, color=COLOURS[1])
-        right.set(xlabel="documents", ylabel="documents decided wrongly")
-        save_figure(figure, path)
-
     def __str__(self) -> str:
         return (
             f"{self.n_documents[-1]:,} documents, each decided before it was learned from: "
@@ -127,8 +112,8 @@ def progressive_validation(
     >>> from thresher import Categorizer
     >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"] * 5
     >>> labels = ["spam", "ham", "spam", "ham"] * 5
-    >>> found = progressive_validation(Categorizer(), texts, labels, batch_size=4)
-    >>> found.mistakes.tolist(), found.batch_f1.tolist()
+    >>> stream = progressive_validation(Categorizer(), texts, labels, batch_size=4)
+    >>> stream.mistakes.tolist(), stream.batch_f1.tolist()
     ([4, 4, 4, 4, 4], [0.0, 1.0, 1.0, 1.0, 1.0])
     """
     if batch_size < 1:

@@ -19,7 +19,7 @@ import numpy as np
 from thresher.errors import ParameterError
 from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
-from thresher.evaluation.significance import read_measure
+from thresher.evaluation.names import measure_title, read_measure
 from thresher.rows import Labels
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def silent(stage: str, documents: int, share: float | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """What `cross_validate` found.
+    """The measures of each fold, and all decisions, as `cross_validate` returns them.
 
     Attributes
     ----------
@@ -65,8 +65,8 @@ class CrossValidation:
     --------
     >>> from thresher import Categorizer
     >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"] * 5
-    >>> found = cross_validate(Categorizer(), texts, ["spam", "ham", "spam", "ham"] * 5)
-    >>> found.mean("micro_f1"), found.standard_error("micro_f1"), len(found.evaluations)
+    >>> result = cross_validate(Categorizer(), texts, ["spam", "ham", "spam", "ham"] * 5)
+    >>> result.mean("micro_f1"), result.standard_error("micro_f1"), len(result.evaluations)
     (1.0, 0.0, 5)
     """
 
@@ -108,7 +108,7 @@ class CrossValidation:
         for name in MEASURES:
             error = self.standard_error(name)
             spread = "" if np.isnan(error) else f" ± {100 * error:.2f}"
-            lines.append(f"{name.replace('_', ' '):>17} {100 * self.mean(name):6.2f}{spread}")
+            lines.append(f"{measure_title(name):>17} {100 * self.mean(name):6.2f}{spread}")
         return "\n".join(lines)
 
 
@@ -156,7 +156,7 @@ def cross_validate(
     alone = replace(categorizer, threads=1)
     tested = in_parallel(partial(run_split, alone, counted), splits, categorizer.threads)
     sizes = [len(split.train) for split in splits]
-    return gather(counted, splits, told(tested, "cross-validating", sizes, progress))
+    return gather(counted, splits, with_progress(tested, "cross-validating", sizes, progress))
 
 
 class Tested(NamedTuple):
@@ -245,10 +245,10 @@ def in_parallel(
         yield from pool.map(function, tasks)
 
 
-def told(
+def with_progress(
     results: Iterable[Result], stage: str, sizes: Sequence[int], progress: Progress
 ) -> Iterator[Result]:
-    """Pass results on, telling how many documents have been learned from."""
+    """Pass results on, reporting how many documents have been learned from."""
     done, total = 0, max(1, sum(sizes))
     for size, result in zip(sizes, results, strict=True):
         done += size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thresher.errors import ParameterError
-from thresher.evaluation._plots import COLOURS, new_figure
+from thresher.report.plots import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from thresher.papers._result import Curve, Figure, Table

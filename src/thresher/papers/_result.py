@@ -99,7 +99,7 @@ class Result(ABC):
         path : str or path
             The file. Needs matplotlib (`pip install "thresher[plots]"`).
         """
-        from thresher.evaluation._plots import save_figure
+        from thresher.report.plots import save_figure
 
         figure, path = self.draw(), Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ MOST_CONFUSED = 6  # categories named as given instead
 
 
 class Ground(NamedTuple):
-    """What the cards are made from, computed once for all of them."""
+    """What the cards show, computed once for all of them."""
 
     evaluation: Evaluation
     curves: dict[int, ThresholdCurve]
@@ -35,7 +35,7 @@ def card_id(category: int) -> str:
 
 def cards(ground: Ground) -> str:
     """Return the section of the cards."""
-    made = "".join(_card(ground, c) for c in ground.shown)
+    drawn = "".join(_card(ground, c) for c in ground.shown)
     left_out = len(ground.evaluation.categories) - len(ground.shown)
     note = f"<p class=soft>The {count(left_out)} smallest have no card.</p>" if left_out > 0 else ""
     return f"""<section id="cards"><h2>One category</h2>
@@ -43,7 +43,7 @@ def cards(ground: Ground) -> str:
 <label>Category <select id="pick"></select></label>
 <span><button type="button" id="before">← larger</button>
 <button type="button" id="after">smaller →</button></span></div>
-{precision_recall_frame()}{made}{note}</section>"""
+{precision_recall_frame()}{drawn}{note}</section>"""
 
 
 def _card(ground: Ground, c: int) -> str:

@@ -56,6 +56,15 @@ class Frame(NamedTuple):
         points = (f"{self.x(x):.4g} {self.y(y):.4g}" for x, y in zip(xs, ys, strict=True))
         return "M" + "L".join(points)
 
+    def line(self, xs: Sequence[float], ys: Sequence[float], titles: Sequence[str]) -> str:
+        """Return a line through points, each with a dot if it has a title."""
+        dots = "".join(
+            f'<circle class="dot" cx="{self.x(x):.4g}" cy="{self.y(y):.4g}" r="3">'
+            f"<title>{escape(title)}</title></circle>"
+            for x, y, title in zip(xs, ys, titles, strict=False)
+        )
+        return f'<path class="line" d="{self.path(xs, ys)}"/>{dots}'
+
     def grid(self, xs: dict[float, str], ys: dict[float, str], title_x: str, title_y: str) -> str:
         """Return the lines behind a chart, with the values and the names of its axes."""
         left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
@@ -158,15 +167,10 @@ def mistakes_chart(mistakes: Sequence[int]) -> str:
     step = max(1, -(-len(mistakes) // 10))
     xs = {float(n): str(n) for n in passes if (n - 1) % step == 0}
     ys = {share * top: _short_count(share * top) for share in (0.0, 0.5, 1.0)}
-    dots = "".join(
-        f'<circle class="dot" cx="{frame.x(n):.4g}" cy="{frame.y(m):.4g}" r="3">'
-        f"<title>pass {n}: {m:,} mistakes</title></circle>"
-        for n, m in zip(passes, mistakes, strict=True)
-        if len(mistakes) <= 60
-    )
-    line = f'<path class="line" d="{frame.path(passes, mistakes)}"/>'
+    titles = [f"pass {n}: {m:,} mistakes" for n, m in zip(passes, mistakes, strict=True)]
+    line = frame.line(passes, mistakes, titles if len(mistakes) <= 60 else ())
     label = f"Mistakes fall from {mistakes[0]:,} in the first pass to {mistakes[-1]:,} in the last."
-    return _svg(frame.grid(xs, ys, "pass", "mistakes") + line + dots, label)
+    return _svg(frame.grid(xs, ys, "pass", "mistakes") + line, label)
 
 
 def learning_chart(points: Sequence[tuple[int, float]]) -> str:
@@ -175,36 +179,29 @@ def learning_chart(points: Sequence[tuple[int, float]]) -> str:
     frame = Frame.of((0, top), (0, 1))
     xs = {share * top: _short_count(share * top) for share in (0.0, 0.5, 1.0)}
     numbers, f1s = zip(*sorted(points), strict=True)
-    dots = "".join(
-        f'<circle class="dot" cx="{frame.x(n):.4g}" cy="{frame.y(f1):.4g}" r="3">'
-        f"<title>{n:,} documents: F1 {percent(f1)} %</title></circle>"
-        for n, f1 in zip(numbers, f1s, strict=True)
-    )
-    line = f'<path class="line" d="{frame.path(numbers, f1s)}"/>'
+    titles = [f"{n:,} documents: F1 {percent(f1)} %" for n, f1 in sorted(points)]
+    line = frame.line(numbers, f1s, titles)
     label = (
         f"F1 is {percent(f1s[0])} percent after {numbers[0]:,} documents and {percent(f1s[-1])} "
         f"after {numbers[-1]:,}."
     )
-    return _svg(frame.grid(xs, PERCENTS, "documents learned from", "F1, %") + line + dots, label)
+    return _svg(frame.grid(xs, PERCENTS, "documents learned from", "F1, %") + line, label)
 
 
 def reliability_chart(curve: ReliabilityCurve) -> str:
-    """Return how often documents belonged against how probable it was said to be."""
-    grid = UNIT.grid(PERCENTS, PERCENTS, "probability said, %", "belonged, %")
+    """Return how often documents belonged against how probable it was predicted to be."""
+    grid = UNIT.grid(PERCENTS, PERCENTS, "probability, %", "belonged, %")
     ideal = f'<path class="ideal" d="{UNIT.path((0, 1), (0, 1))}"/>'
-    line = f'<path class="line" d="{UNIT.path(curve.said, curve.observed)}"/>'
-    dots = "".join(
-        f'<circle class="dot" cx="{UNIT.x(said):.4g}" cy="{UNIT.y(so):.4g}" r="3.5">'
-        f"<title>said {percent(said)} %, was so {percent(so)} %, in {n:,} pairs</title></circle>"
-        for said, so, n in zip(
-            curve.said.tolist(), curve.observed.tolist(), curve.n_pairs.tolist(), strict=True
-        )
-    )
+    titles = [
+        f"predicted {percent(predicted)} %, was so {percent(observed)} %, in {n:,} pairs"
+        for predicted, observed, n in zip(*curve, strict=True)
+    ]
+    line = UNIT.line(curve.predicted.tolist(), curve.observed.tolist(), titles)
     label = (
-        "How often documents belonged against the probability said; the mean distance is "
+        "How often documents belonged against the predicted probability; the mean distance is "
         f"{percent(curve.expected_error)} percent."
     )
-    return _svg(grid + ideal + line + dots, label)
+    return _svg(grid + ideal + line, label)
 
 
 def _round_up(value: float) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from thresher.evaluation import Evaluation
+from thresher.rows import Labels
 
 __all__ = ["Confusions", "confusions"]
+
+_BLOCK = 4_000_000  # pairs that are looked at together
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,7 @@ class Confusions:
 
 
 def confusions(evaluation: Evaluation) -> Confusions:
-    """Count the confusions in decisions that were evaluated.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        With the decisions it was made from.
+    """Count the confusions in the decisions that an evaluation was made from.
 
     Examples
     --------
@@ -68,31 +65,45 @@ def confusions(evaluation: Evaluation) -> Confusions:
     >>> confusions(evaluate(None, truth, decisions=given)).pairs()
     [(0, 1, 2), (0, 2, 1)]
     """
-    from scipy.sparse import csr_array
-
     n = len(evaluation.categories)
-    nothing = np.empty(0, np.int64)
-    if evaluation.positives is None or evaluation.decisions is None:
+    positives, decisions, width = evaluation.positives, evaluation.decisions, n + 1
+    if positives is None or decisions is None:
+        nothing = np.empty(0, np.int64)
         return Confusions(nothing, nothing, nothing, n)
-    decided, positives = evaluation.decisions, evaluation.positives
-    belongs = csr_array(
-        (np.ones(len(positives.rows), np.int32), (positives.rows, positives.columns)),
-        shape=(positives.n_documents, n + 1),
-    )
-    rows, columns = np.nonzero(decided)
-    given = csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=belongs.shape)
-    hits = belongs.multiply(given)
-    counts = (_or_nothing(belongs - hits).T @ _or_nothing(given - hits)).tocoo()
-    some = (counts.data > 0) & ~((counts.row == n) & (counts.col == n))
-    missed, instead, documents = counts.row[some], counts.col[some], counts.data[some]
-    order = np.lexsort((instead, missed, -documents))
-    return Confusions(missed[order], instead[order], documents[order], n)
+    rows, columns = np.nonzero(decisions)
+    belonging, given = positives.rows * width + positives.columns, rows * width + columns
+    missed = _or_nothing(np.setdiff1d(belonging, given), positives.n_documents, width)
+    wrong = _or_nothing(np.setdiff1d(given, belonging), positives.n_documents, width)
+    pairs, documents = _count_pairs(missed, wrong, positives.n_documents, width)
+    order = np.lexsort((pairs, -documents))
+    order = order[pairs[order] != n * width + n]  # documents that are all right
+    return Confusions(pairs[order] // width, pairs[order] % width, documents[order], n)
 
 
-def _or_nothing(marks: Any) -> Any:
-    """Mark the last column of the documents that have no other mark."""
-    from scipy.sparse import csr_array
+def _or_nothing(marks: np.ndarray, n_documents: int, width: int) -> np.ndarray:
+    """Mark the last column of the documents without a mark, which is row * width + column."""
+    empty = np.setdiff1d(np.arange(n_documents), marks // width)
+    return np.sort(np.append(marks, empty * width + width - 1))
 
-    empty = np.flatnonzero(marks.sum(axis=1) == 0)
-    last = np.full(len(empty), marks.shape[1] - 1)
-    return marks + csr_array((np.ones(len(empty), np.int32), (empty, last)), shape=marks.shape)
+
+def _count_pairs(
+    missed: np.ndarray, wrong: np.ndarray, n_documents: int, width: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pair each missed category with each wrong one of its document; count missed * width + wrong.
+
+    As many missed ones are looked at together as surely make no more pairs than fit into a block.
+    """
+    indptr = np.searchsorted(wrong, np.arange(n_documents + 1) * width)
+    wrong_of = Labels(indptr, wrong % width, width)
+    step = max(1, _BLOCK // int(np.diff(indptr).max(initial=1)))
+    counted = []
+    for start in range(0, len(missed), step):
+        rows, columns = np.divmod(missed[start : start + step], width)
+        theirs = wrong_of.take(rows)
+        pairs = np.repeat(columns, np.diff(theirs.indptr)) * width + theirs.indices
+        counted.append(np.unique(pairs, return_counts=True))
+    if not counted:
+        return missed, missed
+    every, times = (np.concatenate(parts) for parts in zip(*counted, strict=True))
+    pairs, which = np.unique(every, return_inverse=True)
+    return pairs, np.bincount(which, times).astype(np.int64)

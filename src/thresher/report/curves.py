@@ -25,14 +25,12 @@ class ThresholdCurve(NamedTuple):
     @property
     def precision(self) -> np.ndarray:
         """Share of the assigned that belong; 1 where nothing is assigned, as the curve begins."""
-        found: np.ndarray = np.where(self.assigned, self.hits / np.maximum(self.assigned, 1), 1.0)
-        return found
+        return np.where(self.assigned, self.hits / np.maximum(self.assigned, 1), 1.0)
 
     @property
     def recall(self) -> np.ndarray:
         """Share of those that belong which are assigned."""
-        found: np.ndarray = self.hits / self.n_positives
-        return found
+        return np.asarray(self.hits / self.n_positives)
 
 
 def threshold_curves(
@@ -41,16 +39,8 @@ def threshold_curves(
     """Return the curve of each category that has scores and positives.
 
     A threshold is moved alone, all others staying as they are: in single-label mode, a document
-    then gets the category when its margin is above those of all others.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        With the scores it was made from.
-    decisions : Decisions
-        The thresholds, and the rule that was decided by.
-    most : int, default=200
-        The largest number of points in a curve.
+    then gets the category when its margin is above those of all others. A curve has at most about
+    `most` points.
 
     Examples
     --------
@@ -82,8 +72,7 @@ def _decisive(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
     rivals = np.where(margins == first[:, None], second[:, None], first[:, None])
     if decisions.allow_none:
         rivals = np.maximum(rivals, 0)
-    found: np.ndarray = scores - rivals
-    return found
+    return np.asarray(scores - rivals)
 
 
 def _curve(
@@ -91,18 +80,18 @@ def _curve(
 ) -> ThresholdCurve:
     """Choose the points: where a document that belongs is found, and some in between."""
     n, (threshold, assigned, hits) = len(ranked), decided
-    found = CutPoints.of(ranked, own).taken
-    some = np.linspace(0, len(found) - 1, min(len(found), most * 3 // 4)).astype(int)
-    last = max(int(found[-1]), assigned)
+    hit_at = CutPoints.of(ranked, own).taken
+    some = np.linspace(0, len(hit_at) - 1, min(len(hit_at), most * 3 // 4)).astype(int)
+    last = max(int(hit_at[-1]), assigned)
     between = np.geomspace(1, last, max(2, most // 5)).astype(int)
-    wanted = np.unique(np.concatenate([found[some], between]))
+    wanted = np.unique(np.concatenate([hit_at[some], between]))
     scores = ranked[n - wanted]
     taken = np.unique(n - np.searchsorted(ranked, scores))  # ties stand or fall together
     taken = taken[taken != assigned][::-1]
     cuts = [*taken.tolist(), *([0] if assigned else [])]
     order = np.sort(own)
-    found_at = ((_finite(ranked, k), k) for k in cuts)
-    points = [(t, k, len(own) - int(np.searchsorted(order, t, "right"))) for t, k in found_at]
+    moved = ((_finite(ranked, k), k) for k in cuts)
+    points = [(t, k, len(own) - int(np.searchsorted(order, t, "right"))) for t, k in moved]
     before = sum(k > assigned for _, k, _ in points)
     points.insert(before, (threshold, assigned, hits))
     thresholds, counts, hit = zip(*points, strict=True)

@@ -8,16 +8,8 @@ import re
 from typing import Any
 
 __all__ = [
-    "attributes",
-    "breakable",
-    "count",
-    "escape",
-    "name",
-    "percent",
-    "plural",
-    "short",
-    "signed",
-]
+    "attributes", "breakable", "count", "escape", "name", "percent", "plural", "short", "signed",
+]  # fmt: skip
 
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
 

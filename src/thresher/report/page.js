@@ -40,15 +40,15 @@
   function filter() {
     const wanted = byId("find").value.trim().toLowerCase();
     const least = Number(byId("least").value) || 0;
-    let found = 0;
+    let matches = 0;
     for (const row of rows) {
       const fits = row.cells[0].textContent.toLowerCase().includes(wanted) && value(row, 1) >= least;
-      row.hidden = !fits || (isShort && found >= FEW);
-      found += fits;
+      row.hidden = !fits || (isShort && matches >= FEW);
+      matches += fits;
     }
-    byId("found").textContent = found < rows.length ? `${found} of ${rows.length} categories` : "";
-    more.hidden = !isShort || found <= FEW;
-    more.textContent = `Show all ${found}`;
+    byId("matches").textContent = matches < rows.length ? `${matches} of ${rows.length} categories` : "";
+    more.hidden = !isShort || matches <= FEW;
+    more.textContent = `Show all ${matches}`;
   }
   more.addEventListener("click", () => {
     isShort = false;
@@ -100,7 +100,7 @@
 
     function figures(i) {
       const [n, h] = [curve.n[i], curve.h[i]];
-      const found = [
+      const values = [
         percent(h, n), percent(h, curve.p), percent(2 * h, n + curve.p),
         n, h, n - h, curve.p - h,
       ];
@@ -108,9 +108,9 @@
         const [n0, h0] = [curve.n[curve.at], curve.h[curve.at]];
         const [tp, fp, fn] = curve.all;
         const hits = tp + h - h0;
-        found.push(percent(2 * hits, tp + fp + n - n0 + tp + fn));
+        values.push(percent(2 * hits, tp + fp + n - n0 + tp + fn));
       }
-      return found;
+      return values;
     }
     const decided = figures(curve.at);
     const isCount = (k) => k > 2 && k < 7;
@@ -119,8 +119,8 @@
 
     function move() {
       const i = Number(slider.value);
-      const found = figures(i);
-      found.forEach((x, k) => {
+      const values = figures(i);
+      values.forEach((x, k) => {
         const difference = document.createElement("small");
         difference.textContent = change(x - decided[k], k);
         cells[k].replaceChildren(text(x, k), difference);
@@ -128,10 +128,10 @@
       });
       box.querySelector("output").textContent = curve.t[i].toPrecision(3).replace("-", "−");
       slider.setAttribute("aria-valuetext", `threshold ${curve.t[i]}, precision ` +
-        `${text(found[0], 0)}, recall ${text(found[1], 1)}, F1 ${text(found[2], 2)} percent`);
+        `${text(values[0], 0)}, recall ${text(values[1], 1)}, F1 ${text(values[2], 2)} percent`);
       const frame = { left: 44, right: 326, top: 12, bottom: 206 };
-      const precision = curve.n[i] ? found[0] : 100;
-      mark.setAttribute("cx", frame.left + (frame.right - frame.left) * found[1] / 100);
+      const precision = curve.n[i] ? values[0] : 100;
+      mark.setAttribute("cx", frame.left + (frame.right - frame.left) * values[1] / 100);
       mark.setAttribute("cy", frame.bottom + (frame.top - frame.bottom) * precision / 100);
     }
     slider.addEventListener("input", move);

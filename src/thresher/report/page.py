@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,13 +12,10 @@ from thresher.report.cards import Ground, cards
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
 from thresher.report.markup import escape, short
-
-if TYPE_CHECKING:
-    from thresher.report.report import Report
+from thresher.report.report import Report, with_cards
 
 __all__ = ["build"]
 
-MOST_CARDS = 250
 MOST_POINTS, LEAST_POINTS, ALL_POINTS = 200, 30, 20_000  # of one curve, and of all together
 
 
@@ -32,7 +28,7 @@ def build(report: Report) -> str:
         "cards": ("One category", cards(ground)),
         "confusion": ("Confusions", sections.confusion(ground)),
         "errors": ("Errors", sections.errors(report)),
-        "made": ("How it was made", sections.made(report)),
+        "provenance": ("How it was made", sections.provenance(report)),
     }
     links = "".join(f'<a href="#{key}">{title}</a>' for key, (title, part) in parts.items() if part)
     return f"""<!doctype html>
@@ -56,9 +52,8 @@ def _ground(report: Report) -> Ground:
     n = len(evaluation.categories)
     n_scored = 0 if evaluation.scores is None else evaluation.scores.shape[1]
     decisions = report.decisions or Decisions().grow(n_scored)
-    size = evaluation.per_category["positives"]
-    shown = np.argsort(-size, kind="stable")[:MOST_CARDS].tolist()
-    most = min(MOST_POINTS, max(LEAST_POINTS, ALL_POINTS // max(1, min(n, MOST_CARDS))))
+    shown = with_cards(evaluation)
+    most = min(MOST_POINTS, max(LEAST_POINTS, ALL_POINTS // max(1, len(shown))))
     by_threshold = (
         evaluation.scores is not None
         and evaluation.decisions is not None

@@ -1,4 +1,4 @@
-"""What a report tells, and how it is gathered in one pass over the documents."""
+"""What a report shows, and how it is gathered in one pass over the documents."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ import numpy as np
 
 from thresher._version import __version__
 from thresher.decisions import Decisions, ReliabilityCurve, reliability_curve
-from thresher.errors import DocumentError, ParameterError
+from thresher.errors import ParameterError
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.significance import Interval
 from thresher.report.worst import WorstErrors, WrongDecision
-from thresher.rows import Labels
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["Report", "Words", "check_writable", "strongest_words", "write_report"]
+__all__ = ["Report", "Words", "check_writable", "with_cards", "write_report"]
+
+MOST_CARDS = 250  # categories with a card of their own
+MOST_WORDS = 12  # of a category, on each side
 
 Words = tuple[list[tuple[str, float]], list[tuple[str, float]]]
 """The strongest words for a category and against it, with their weights."""
@@ -53,18 +55,18 @@ class Report:
         Numbers of documents learned from, and the micro-F1 on others that each led to. Default:
         none.
     reliability : ReliabilityCurve, optional
-        How often documents belonged, against how probable it was said to be.
+        How often documents belonged, against how probable it was predicted to be.
     intervals : dict of str to Interval, optional
         Where the headline figures lie with 95 % confidence, as `bootstrap_intervals` gives them,
         which is asked for them by default; an empty one for none.
-    made : dict of str to str
+    provenance : dict of str to str
         How it was made, as lines to read: what, and its value. Default: nothing.
 
     Examples
     --------
     >>> from thresher.evaluation import evaluate
-    >>> found = evaluate(np.array([[2.0], [-1.0], [1.0]]), np.array([[1], [0], [0]]), ["grain"])
-    >>> page = Report(found, title="Grain").to_html()
+    >>> evaluation = evaluate([[2.0], [-1.0], [1.0]], [[1], [0], [0]], ["grain"])
+    >>> page = Report(evaluation, title="Grain").to_html()
     >>> page.count("<h1"), "grain" in page
     (1, True)
     """
@@ -79,7 +81,7 @@ class Report:
     learning_curve: Sequence[tuple[int, float]] = ()
     reliability: ReliabilityCurve | None = None
     intervals: dict[str, Interval] | None = None
-    made: dict[str, str] = field(default_factory=dict)
+    provenance: dict[str, str] = field(default_factory=dict)
 
     def to_html(self) -> str:
         """Return the page, whole and self-contained."""
@@ -125,12 +127,12 @@ def write_report(
     *,
     title: str = "Evaluation",
     date: str | None = None,
-    made: dict[str, str] | None = None,
+    provenance: dict[str, str] | None = None,
     learning_curve: Sequence[tuple[int, float]] = (),
     most_errors: int = 12,
     progress: Any = None,
 ) -> Evaluation:
-    """Measure a categorizer on labelled documents, and write a page that shows what was found.
+    """Measure a categorizer on labelled documents, and write a page that shows the results.
 
     The documents are read once. Besides their scores and labels, only the texts of the worst
     errors are kept.
@@ -149,7 +151,7 @@ def write_report(
         What stands at the head of the page.
     date : str, optional
         When it was made; by default nothing is said, so that equal data give equal pages.
-    made : dict of str to str, optional
+    provenance : dict of str to str, optional
         Lines to add to how it was made: where the documents are from, the model's name.
     learning_curve : sequence of (int, float), optional
         Numbers of documents learned from, and the micro-F1 on others that each led to.
@@ -170,90 +172,48 @@ def write_report(
     >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
     >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = write_report(f"{folder}/report.html", categorizer, texts[:2], ["spam", "ham"])
-    >>> found.micro["f1"]
+    ...     path = f"{folder}/report.html"
+    ...     evaluation = write_report(path, categorizer, texts[:2], ["spam", "ham"])
+    >>> evaluation.micro["f1"]
     1.0
     """
     check_writable(path)
-    worst = WorstErrors(categorizer.categories_, categorizer.decisions_, most_errors)
-    evaluation = _measure(categorizer, documents, labels, worst, progress)
+    decisions = categorizer.decisions_
+    worst = WorstErrors(categorizer.categories_, decisions, most_errors)
+    scores, truth, names = categorizer.scores_and_truth(
+        documents,
+        labels,
+        progress or (lambda stage, n_documents, share: None),
+        see=lambda batch, scores: worst.see(batch, scores, decisions.decide(scores)),
+    )
+    evaluation = evaluate(scores, truth, names, decisions=decisions.decide(scores))
     report = Report(
         evaluation,
-        categorizer.decisions_,
+        decisions,
         title=title,
         date=date,
         errors=worst.explain(categorizer),
-        words=strongest_words(categorizer),
+        words=_words(categorizer, evaluation),
         mistakes=[int(n) for n in categorizer.learner_.mistakes_],
         learning_curve=learning_curve,
-        reliability=_reliability(categorizer.decisions_, evaluation),
-        made=(made or {}) | _how_made(categorizer, evaluation),
+        reliability=_reliability(decisions, evaluation),
+        provenance=(provenance or {}) | _provenance(categorizer, evaluation),
     )
     report.save(path)
     return evaluation
 
 
-def _measure(
-    categorizer: Categorizer, documents: Any, labels: Any, worst: WorstErrors, progress: Any
-) -> Evaluation:
-    """Evaluate as `Categorizer.evaluate` does, showing each batch to `worst` on the way."""
-    known = {name: i for i, name in enumerate(categorizer.categories_)}
-    told = {} if progress is None else {"progress": progress}
-    all_scores, all_decided, truth = [], [], []
-    for batch, scores in categorizer.score_batches(documents, labels=labels, **told):
-        if batch.labels is None:
-            raise DocumentError("The documents have no labels to measure against.")
-        decided = categorizer.decisions_.decide(scores)
-        worst.see(batch, scores, decided)
-        truth += [
-            [known.setdefault(name, len(known)) for name in dict.fromkeys(one)]
-            for one in batch.labels
-        ]
-        all_scores.append(scores)
-        all_decided.append(decided)
-    if not truth:
-        raise DocumentError("There is nothing to evaluate: the source has no documents.")
-    return evaluate(
-        np.concatenate(all_scores),
-        Labels.from_lists(truth, len(known)),
-        list(known),
-        decisions=np.concatenate(all_decided),
-    )
+def with_cards(evaluation: Evaluation) -> list[int]:
+    """Return the categories that have a card on the page: the largest, as many as can be read."""
+    sizes = evaluation.per_category["positives"]
+    return np.argsort(-sizes, kind="stable")[:MOST_CARDS].tolist()  # type: ignore[no-any-return]
 
 
-def strongest_words(categorizer: Categorizer, top: int = 12) -> dict[str, Words]:
-    """Return the strongest words for and against each category; none where words are hashed.
-
-    Parameters
-    ----------
-    categorizer : Categorizer
-        Which has learned.
-    top : int, default=12
-        How many words on each side.
-
-    Examples
-    --------
-    >>> from thresher import Categorizer
-    >>> categorizer = Categorizer().fit(["cheap pills", "lunch today"], ["spam", "ham"])
-    >>> [word for word, weight in strongest_words(categorizer)["spam"][0]]
-    ['cheap', 'pills']
-    """
-    if categorizer.hashing_bits is not None:
-        return {}
-    names, weights = categorizer.counter_.feature_names(), categorizer.learner_.effective_weights()
-    found = {}
-    for c, category in enumerate(categorizer.categories_):
-        column = np.ascontiguousarray(weights[:, c])
-        found[category] = (_top(names, column, top, 1), _top(names, column, top, -1))
-    return found
-
-
-def _top(names: list[str], weights: np.ndarray, top: int, sign: int) -> list[tuple[str, float]]:
-    """Return the features of the largest weights of one sign, of equal ones the first."""
-    sizes = sign * weights
-    some = np.flatnonzero(sizes > 0)
-    best = some[np.argsort(-sizes[some], kind="stable")[:top]]
-    return [(names[i], float(weights[i])) for i in best]
+def _words(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, Words]:
+    """Return the strongest words of the categories with cards; none where words are hashed."""
+    learned = set() if categorizer.hashing_bits is not None else set(categorizer.categories_)
+    names = (evaluation.categories[c] for c in with_cards(evaluation))
+    return {name: categorizer.strongest(name, MOST_WORDS) for name in names if name in learned}
 
 
 def _reliability(decisions: Decisions, evaluation: Evaluation) -> ReliabilityCurve | None:
@@ -262,7 +222,7 @@ def _reliability(decisions: Decisions, evaluation: Evaluation) -> ReliabilityCur
     return reliability_curve(decisions.probabilities(evaluation.scores), evaluation.labels())
 
 
-def _how_made(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
+def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
     """Say what the model is, what it has learned from, and with which versions it was measured."""
     summary = categorizer.summary()
     return {

@@ -1,4 +1,4 @@
-"""The sections of the page, but for the cards: each a function from findings to HTML."""
+"""The sections of the page, but for the cards: each a function from results to HTML."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 from typing import Any
 
 from thresher.evaluation import Evaluation
-from thresher.evaluation.significance import Interval, bootstrap_intervals, read_measure
+from thresher.evaluation.names import MEASURES, measures_of, read_measure
+from thresher.evaluation.significance import Interval, bootstrap_intervals
 from thresher.report.cards import Ground, card_id, linked
 from thresher.report.charts import learning_chart, mistakes_chart, reliability_chart, size_chart
+from thresher.report.explanation import explanation_fragment
 from thresher.report.markup import (
     attributes,
     breakable,
@@ -23,7 +25,7 @@ from thresher.report.markup import (
 from thresher.report.report import Report
 from thresher.report.worst import WrongDecision
 
-__all__ = ["categories", "confusion", "errors", "headline", "made", "opening", "pictures"]
+__all__ = ["categories", "confusion", "errors", "headline", "opening", "pictures", "provenance"]
 
 MOST_ROWS = 1000  # categories in the table
 FEWEST_DRAWS, MOST_DRAWS, ALL_DRAWN = 100, 1000, 20_000_000  # of the bootstrap; documents in all
@@ -31,17 +33,8 @@ FEW_ROWS = 8  # which one finds without a filter
 MOST_IN_MATRIX = 16
 MOST_PAIRS = 15
 
-COLUMNS = {
-    "positives": "doc<span class=wide>ument</span>s",  # a phone is narrow
-    "assigned": "given",
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "F1",
-    "break_even": "break-even",
-    "average_precision": "av. precision",
-}
-ON_PHONES = ("positives", "precision", "recall", "f1")
-
+PHONE_WORD = "doc<span class=wide>ument</span>s"  # a phone is narrow
+COUNTS = {"positives": PHONE_WORD, "assigned": "given"}
 
 HEADLINES = {
     "one category": {
@@ -72,7 +65,7 @@ def opening(report: Report) -> str:
     total = evaluation.contingency.total()
     given = total.true_positives + total.false_positives
     labels = total.true_positives + total.false_negatives
-    said = (
+    summary = (
         f"{plural(evaluation.n_documents, 'document')} with {plural(labels, 'label')} in "
         f"{plural(len(evaluation.categories), 'category', 'categories')}. "
         f"The model gave {count(given)}: {count(total.true_positives)} were right, "
@@ -82,7 +75,7 @@ def opening(report: Report) -> str:
     date = f" · {escape(report.date)}" if report.date else ""
     return (
         f'<header><p class="over">Thresher · evaluation{date}</p>'
-        f'<h1>{breakable(short(report.title, 200))}</h1><p class="lead">{said}</p></header>'
+        f'<h1>{breakable(short(report.title, 200))}</h1><p class="lead">{summary}</p></header>'
     )
 
 
@@ -137,11 +130,11 @@ def _figure(title: str, value: float, interval: Interval | None, note: str) -> s
 
 def pictures(report: Report, ground: Ground) -> str:
     """Return the charts that are about all categories."""
-    found, names = report.evaluation.per_category, report.evaluation.categories
+    measured, names = report.evaluation.per_category, report.evaluation.categories
     figures = []
     if len(names) > 2:
         points = [
-            (names[c], int(found["positives"][c]), float(found["f1"][c]), card_id(c))
+            (names[c], int(measured["positives"][c]), float(measured["f1"][c]), card_id(c))
             for c in ground.shown
         ]
         title = "F1 and size of the categories"
@@ -175,7 +168,11 @@ def _picture(chart: str, title: str, note: str) -> str:
 def categories(ground: Ground) -> str:
     """Return the table of all categories, the largest first, with the averages at its foot."""
     evaluation = ground.evaluation
-    columns = {key: title for key, title in COLUMNS.items() if key in evaluation.per_category}
+    columns = COUNTS | {
+        key: MEASURES[key].title
+        for key in measures_of(shown=True)
+        if key in evaluation.per_category
+    }
     heads = "".join(
         f'<th scope="col" aria-sort="{"descending" if key == "positives" else "none"}"'
         f"{attributes(class_=_class(key))}><button type=button>{title}</button></th>"
@@ -193,20 +190,22 @@ def categories(ground: Ground) -> str:
 <div class="controls needs-js"{attributes(hidden=len(rows) < FEW_ROWS)}>
 <label>Find <input type="search" id="find" autocomplete="off"></label>
 <label>with at least <input type="number" id="least" min="0" value="0"> documents</label>
-<output id="found" class="soft"></output></div>
+<output id="matches" class="soft"></output></div>
 <table class="sortable"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody><tfoot>{foot}</tfoot>
 </table><p class="needs-js"><button type="button" id="more" hidden></button></p>{note}</section>"""
 
 
 def _class(key: str) -> str | None:
-    classes = ["f1"] * (key == "f1") + ["wide"] * (key != "category" and key not in ON_PHONES)
-    return " ".join(classes) or None
+    if key == "f1":
+        return "f1"
+    is_wide = MEASURES[key].shown == "wide" if key in MEASURES else key == "assigned"
+    return "wide" if is_wide else None
 
 
 def _row(ground: Ground, c: int, row: dict[str, Any], keys: list[str]) -> str:
     cells = []
     for key in keys:
-        value, is_count = row[key], key in ("positives", "assigned")
+        value, is_count = row[key], key in COUNTS
         known = math.isfinite(value)
         raw = (f"{value}" if is_count else f"{value:.4f}") if known else None
         style = f"--v:{value:.3f}" if key == "f1" and known else None
@@ -301,7 +300,7 @@ def _error(one: WrongDecision, is_open: bool) -> str:
     place = breakable(short(one.place, 200))
     about = ", ".join(name(label) for label in one.labels[:8]) or "no category"
     given = ", ".join(name(label) for label in one.given[:8]) or "nothing"
-    reasons = "".join(explanation.to_html() for explanation in one.explanations)
+    reasons = "".join(explanation_fragment(explanation) for explanation in one.explanations)
     return (
         f'<details class="error {one.kind}"{attributes(open=is_open)}><summary>'
         f"<strong>{name(one.category)}</strong> <bdi>{escape(first)}</bdi></summary>"
@@ -310,12 +309,12 @@ def _error(one: WrongDecision, is_open: bool) -> str:
     )
 
 
-def made(report: Report) -> str:
+def provenance(report: Report) -> str:
     """Return how it was made."""
-    if not report.made:
+    if not report.provenance:
         return ""
     lines = "".join(
-        f"<div><dt>{escape(what)}</dt><dd>{escape(short(value, 2000))}</dd></div>"
-        for what, value in report.made.items()
+        f"<div><dt>{escape(short(what, 200))}</dt><dd>{escape(short(value, 2000))}</dd></div>"
+        for what, value in report.provenance.items()
     )
-    return f'<section id="made"><h2>How it was made</h2><dl>{lines}</dl></section>'
+    return f'<section id="provenance"><h2>How it was made</h2><dl>{lines}</dl></section>'

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
 __all__ = ["WorstErrors", "WrongDecision", "excerpt"]
+
+T = TypeVar("T")
 
 LONGEST_EXCERPT = 1500  # characters of a document that are shown
 FAINT = 0.04  # words with less than this share of the strongest word's are not coloured
@@ -84,17 +86,7 @@ class WorstErrors:
             yield from kept
 
     def see(self, batch: Batch, scores: np.ndarray, decided: np.ndarray) -> None:
-        """Look for errors worse than those kept.
-
-        Parameters
-        ----------
-        batch : Batch
-            Documents with their labels.
-        scores : array of shape (documents, categories)
-            Their scores.
-        decided : bool array of shape (documents, categories)
-            The categories they got.
-        """
+        """Look for errors worse than those kept, in documents with labels, scores and decisions."""
         belongs = np.zeros(decided.shape, bool)
         for i, labels in enumerate(batch.labels or ()):
             for name in labels:
@@ -109,24 +101,30 @@ class WorstErrors:
             wrong &= np.isfinite(right)[:, None]  # a category never learned cannot be compared
             ahead = margins - right[:, None]
         for kind, errors, badness in (("missed", missed, -margins), ("wrong", wrong, ahead)):
-            found = [
+            errors_here = [
                 self._describe(kind, batch, row, column, float(badness[row, column]), decided[row])
                 for row, column in self._worst(errors, badness)
             ]
-            self._kept[kind] = self._merge(self._kept[kind] + found)
+            worst_first = sorted(self._kept[kind] + errors_here, key=lambda one: -one.margin)
+            self._kept[kind] = self._few_of_each(worst_first, lambda one: one.category)
 
     def _worst(self, errors: np.ndarray, badness: np.ndarray) -> list[tuple[int, int]]:
         """Return rows and columns of the worst errors in a batch."""
         rows, columns = np.nonzero(errors)
-        order = np.argsort(-badness[rows, columns], kind="stable").tolist()
-        seen: Counter[int] = Counter()
-        chosen: list[tuple[int, int]] = []
-        for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
+        order = np.argsort(-badness[rows, columns], kind="stable")
+        worst_first = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+        return self._few_of_each(worst_first, lambda pair: pair[1])
+
+    def _few_of_each(self, errors: Iterable[T], category: Callable[[T], Any]) -> list[T]:
+        """Return the first errors, which come worst first, no more than a few of a category."""
+        seen: Counter[Any] = Counter()
+        chosen: list[T] = []
+        for one in errors:
             if len(chosen) == self.most:
                 break
-            seen[column] += 1
-            if seen[column] <= self.most_alike:
-                chosen.append((row, column))
+            seen[category(one)] += 1
+            if seen[category(one)] <= self.most_alike:
+                chosen.append(one)
         return chosen
 
     def _describe(
@@ -141,16 +139,6 @@ class WorstErrors:
             list((batch.labels or [])[row]),
             [self.categories[c] for c in np.flatnonzero(decided)],
         )
-
-    def _merge(self, errors: list[WrongDecision]) -> list[WrongDecision]:
-        """Keep the worst, no more than a few of the same category."""
-        seen: Counter[str] = Counter()
-        kept = []
-        for one in sorted(errors, key=lambda one: -one.margin):
-            seen[one.category] += 1
-            if seen[one.category] <= self.most_alike:
-                kept.append(one)
-        return kept[: self.most]
 
     def explain(self, categorizer: Categorizer) -> list[WrongDecision]:
         """Return the errors with the reasons for them, cut to what can be read."""
@@ -171,26 +159,27 @@ class WorstErrors:
 def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explanation:
     """Return an explanation with the part of the text from which most of the score comes.
 
-    Parameters
-    ----------
-    explanation : Explanation
-        Of any document.
-    longest : int, default=1500
-        How many characters of the text are left.
+    At most `longest` characters of it are left. Names of features and of categories are cut, too,
+    if they are too long to be read.
     """
-    text, faint = explanation.text, FAINT * explanation._strongest()
+    text, faint = explanation.text, FAINT * explanation.largest_share
     spans = [span for span in sorted(explanation.spans) if abs(span[2]) >= faint]
     start, end = _window(text, spans, longest)
     opening = "… " if text[:start].strip() else ""
     closing = " …" if text[end:].strip() else ""
     shift = len(opening) - start
-    change = explanation.change
+    change, rival = explanation.change, explanation.rival
+    if change is not None:
+        winner = change.winner and short(change.winner)
+        change = change._replace(features=[short(one) for one in change.features], winner=winner)
     return replace(
         explanation,
+        category=short(explanation.category),
+        rival=rival and (short(rival[0]), rival[1]),
         text=opening + text[start:end] + closing,
         spans=[(a + shift, b + shift, s) for a, b, s in spans if start <= a and b <= end],
         shares=[one._replace(feature=short(one.feature)) for one in explanation.shares],
-        change=change and change._replace(features=[short(one) for one in change.features]),
+        change=change,
     )
 
 

@@ -1,0 +1,115 @@
+"""An explanation drawn: coloured in the terminal, as a fragment of HTML, and as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from thresher.explanation import Explanation
+from thresher.report.markup import escape
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+    from rich.text import Text
+
+__all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
+
+MOST_LINES, MOST_ROWS = 10, 20  # features listed in the terminal, and in HTML
+FAINT, BOLD = 0.05, 0.4  # shares of the largest one below and above which colour is left out, bold
+
+
+def explanation_text(explanation: Explanation) -> Group:
+    """Return an explanation for the terminal: the text, the verdict, the shares and the remedy.
+
+    Words for the category are green, words against it red.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> from thresher import Categorizer
+    >>> categorizer = Categorizer().fit(["cheap pills", "lunch today"], ["spam", "ham"])
+    >>> Console(width=80).print(explanation_text(categorizer.explain("cheap day", "spam")))
+    cheap day
+    <BLANKLINE>
+    spam: chosen, score +0.707; the best other category is ham with -0.707.
+     share    strength    weight    feature
+    +0.707       1.000    +0.707    cheap
+    +0.000       0.500    +0.000    (always on)
+    No small change of words would have changed this.
+    """
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for heading in ("share", "strength", "weight"):
+        table.add_column(heading, justify="right")
+    table.add_column("feature")
+    for one in explanation.shares[:MOST_LINES]:
+        numbers = (f"{one.share:+.3f}", f"{one.strength:.3f}", f"{one.weight:+.3f}")
+        table.add_row(*numbers, Text(one.feature), style="green" if one.share > 0 else "red")
+    parts: list[RenderableType] = [
+        _coloured(explanation),
+        Text(),
+        Text(explanation.verdict(), style="bold"),
+        table,
+    ]
+    others = explanation.shares[MOST_LINES:]
+    if others:
+        rest = sum(one.share for one in others)
+        parts.append(Text(f"{rest:+.3f} from {len(others)} other features", style="dim"))
+    return Group(*parts, Text(explanation.remedy()))
+
+
+def _coloured(explanation: Explanation) -> Text:
+    from rich.text import Text
+
+    text = Text(explanation.text)
+    for start, end, share in explanation.spans:
+        level = abs(share) / explanation.largest_share
+        if level >= FAINT:
+            colour = "green" if share > 0 else "red"
+            text.stylize(f"bold {colour}" if level > BOLD else colour, start, end)
+    return text
+
+
+def explanation_fragment(explanation: Explanation) -> str:
+    """Return an explanation as a fragment of HTML, which notebooks and the report show."""
+    text, pieces, done = explanation.text, [], 0
+    for start, end, share in sorted(explanation.spans):
+        if start < done:  # n-grams overlap; the first one that begins here is shown
+            continue
+        colour = "46,160,67" if share > 0 else "248,81,73"
+        level = 0.75 * abs(share) / explanation.largest_share
+        pieces.append(escape(text[done:start]))
+        pieces.append(
+            f'<span title="{share:+.4f}" style="background:rgba({colour},{level:.2f})">'
+            f"{escape(text[start:end])}</span>"
+        )
+        done = end
+    pieces.append(escape(text[done:]))
+    rows = "".join(
+        f"<tr><td>{escape(one.feature)}</td><td>{one.share:+.4f}</td>"
+        f"<td>{one.strength:.4f}</td><td>{one.weight:+.4f}</td></tr>"
+        for one in explanation.shares[:MOST_ROWS]
+    )
+    return (
+        f'<div class="thresher-explanation"><p><b>{escape(explanation.verdict())}</b></p>'
+        f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
+        "<table><thead><tr><th>feature</th><th>share</th><th>strength</th><th>weight</th></tr>"
+        f"</thead><tbody>{rows}</tbody></table><p>{escape(explanation.remedy())}</p></div>"
+    )
+
+
+def explanation_page(explanation: Explanation) -> str:
+    """Return an explanation as a whole HTML page, readable in light and in dark."""
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width'>"
+        f"<title>{escape(explanation.category)}</title><style>"
+        ":root{color-scheme:light dark}"
+        "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;"
+        "padding:0 1rem}"
+        "td,th{text-align:right;padding:.1rem .8rem}td:first-child,th:first-child"
+        "{text-align:left;padding-left:0}span{border-radius:.2rem}"
+        f"</style></head><body>{explanation_fragment(explanation)}</body></html>\n"
+    )
