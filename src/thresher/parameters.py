@@ -3,12 +3,12 @@
 A class that takes parameters says so in its body,
 
     class Ridge(Estimator):
-        penalty: float = parameter(1.0, Number(0, open_low=True), "How much large weights cost.")
+        penalty: float = parameter(default=1.0, kind=Number(0), words="What large weights cost.")
 
 and has with that a constructor, `get_params`, `set_params`, a check of every value and the section
 "Parameters" of its documentation. The command line and the model file read them from there too.
-A subclass takes over what its bases declare, gives another `default`, or fixes a value by a plain
-attribute, which is then no parameter any more.
+A subclass takes over what its bases declare, gives it another default (`inherited`), or fixes a
+value by a plain attribute, which is then no parameter any more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "Some",
     "Text",
     "Whole",
-    "default",
+    "inherited",
     "parameter",
 ]
 
@@ -237,7 +237,7 @@ class Some(Kind):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter as a class declares it; made by `parameter` and `default`."""
+    """A parameter as a class declares it; made by `parameter` and `inherited`."""
 
     value: Any
     kind: Kind | None = None  # None where only the default is new
@@ -248,10 +248,10 @@ class Parameter:
 
 
 def parameter(
+    *,
     default: Any,
     kind: Kind,
     words: str,
-    *,
     kw_only: bool = True,
     flag: str | None = None,
     panel: str | None = None,
@@ -274,12 +274,12 @@ def parameter(
     return Parameter(default, kind, inspect.cleandoc(words), kw_only, flag, panel)
 
 
-def default(value: Any) -> Any:
+def inherited(*, default: Any) -> Any:
     """Give a parameter that a base declares another default."""
-    return Parameter(value)
+    return Parameter(default)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(parameter, default))
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter, inherited))
 class Estimator:
     """Parameters as constructor arguments, stored under their own names and nothing else.
 
@@ -289,7 +289,7 @@ class Estimator:
     Examples
     --------
     >>> class Ridge(Estimator):
-    ...     penalty: float = parameter(1.0, Number(0), "How much large weights cost.")
+    ...     penalty: float = parameter(default=1.0, kind=Number(0), words="What weights cost.")
     >>> Ridge(penalty=2.5).get_params()
     {'penalty': 2.5}
     """
