@@ -110,13 +110,13 @@ class Learner(Estimator):
             self.state()
         self.plain_params()
 
-    def _header(self, **more: Any) -> dict[str, Any]:
+    def header(self, **more: Any) -> dict[str, Any]:
         """Return the header that all learners share, and what is `more` of this one."""
         sizes = {"n_features": self.n_features, "n_categories": self.n_categories}
         return {"learner": self.name, "params": self.plain_params(), **sizes, **more}
 
     @classmethod
-    def _from_header(cls, header: dict[str, Any]) -> tuple[Self, int, int]:
+    def from_header(cls, header: dict[str, Any]) -> tuple[Self, int, int]:
         """Return an unfitted learner with the header's parameters, and its sizes, all checked."""
         if require_field(header, "learner", str) != cls.name:
             raise ModelError(f"The model holds a {header['learner']!r} learner, not {cls.name!r}.")

@@ -648,7 +648,7 @@ class OnlineLearner(GrowingLearner):
 
     def state(self) -> State:
         """Return all that is needed to go on, as a JSON-able header and arrays."""
-        header = self._header(
+        header = self.header(
             mean_active=self.mean_active_,
             mistakes=list(self.mistakes_),
             n_passes=self.n_passes_,
@@ -661,7 +661,7 @@ class OnlineLearner(GrowingLearner):
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
         """Rebuild a learner from what `state` returned, checking every shape and type."""
-        learner, n_features, n_categories = cls._from_header(header)
+        learner, n_features, n_categories = cls.from_header(header)
         mean_active = require_field(header, "mean_active", float)
         mistakes = require_field(header, "mistakes", list)
         if not (0 < mean_active < np.inf and all(type(one) is int for one in mistakes)):
