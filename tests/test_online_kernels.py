@@ -57,15 +57,15 @@ def learn_both(learner, lines, twin):
     """Run the learner and its twin over the same documents, and compare all they hold."""
     rows, labels, weights = arrays(lines)
     learner.start(N_FEATURES, N_CATEGORIES, 3)
-    copies = {name: array.copy() for name, array in learner._arrays.items()}
+    copies = {name: array.copy() for name, array in learner._tables.items()}
     mistakes = learner.learn_rows(rows, labels, sample_weight=weights)
-    told = stream(learner, rows, labels, weights)
+    documents = stream(learner, rows, labels, weights)
     for k in range(N_CATEGORIES):
         history = naive.History(learner.average, np.zeros(1 + N_FEATURES))
-        assert twin(told, k, copies, history) == mistakes[k]
+        assert twin(documents, k, copies, history) == mistakes[k]
         for name in copies:
-            if name not in ("drift", "clock"):
-                np.testing.assert_array_equal(learner._arrays[name][:, k], copies[name][:, k])
+            if name not in ("drift", "clock", "seen"):
+                np.testing.assert_array_equal(learner._tables[name][:, k], copies[name][:, k])
         if learner.average is not None and history.count:
             mean = history.mean(copies["weights"][:, k])
             np.testing.assert_allclose(learner._scoring_weights()[:, k], mean, rtol=1e-5, atol=1e-6)
@@ -92,8 +92,8 @@ def test_winnow(lines, average, kind, margin, positive_weight, normalize):
     low, high = np.array([1 - margin, 1 + margin], np.float32)
     kind = kind.removesuffix("-balanced")
 
-    def twin(told, k, copies, history):
-        return naive.winnow(told, k, copies, kind, low, high, *learner._factors(), history)
+    def twin(documents, k, copies, history):
+        return naive.winnow(documents, k, copies, kind, low, high, *learner._factors(), history)
 
     learn_both(learner, lines, twin)
 
@@ -130,30 +130,46 @@ def test_additive(lines, average, kind, positive_weight, discarded):
 
     learner.start = start_with_discarded
 
-    def twin(told, k, copies, history):
+    def twin(documents, k, copies, history):
         alive = live if discarded % 2 else np.ones_like(live)
-        return naive.additive(told, k, copies, kind, low, high, rule, alive, history)
+        return naive.additive(documents, k, copies, kind, low, high, rule, alive, history)
 
     learn_both(learner, lines, twin)
 
 
-@FEW
-@given(LINES, AVERAGES, st.booleans(), st.sampled_from(["zero", "one"]))
-def test_romma(lines, average, aggressive, initial):
-    learner = ROMMA(average=average, aggressive=aggressive, initial=initial)
+def test_romma():
+    n_compared = []
+
+    @FEW
+    @given(LINES, AVERAGES, st.booleans(), st.sampled_from(["zero", "one"]))
+    def equals_its_twin(lines, average, aggressive, initial):
+        learner = ROMMA(average=average, aggressive=aggressive, initial=initial)
+        n_compared.append(assert_romma_equals_its_twin(learner, lines, rtol=1e-2))
+
+    equals_its_twin()
+    # A score of almost zero in one precision may be zero in the other; in few categories only.
+    assert len(n_compared) >= 25 and np.mean(n_compared) > 0.75 * N_CATEGORIES
+
+
+def assert_romma_equals_its_twin(learner, lines, rtol):
+    """Compare all categories with as many mistakes as the twin's; return how many those are."""
     rows, labels, weights = arrays(lines)
     learner.start(N_FEATURES, N_CATEGORIES)
     mistakes = learner.learn_rows(rows, labels, sample_weight=weights)
-    told = stream(learner, rows, labels, weights)
+    documents = stream(learner, rows, labels, weights)
+    compared = 0
     for k in range(N_CATEGORIES):
-        history = naive.History(average, np.zeros(1 + N_FEATURES))
-        wrong, last = naive.romma(told, k, 1 + N_FEATURES, aggressive, initial == "one", history)
-        if wrong != mistakes[k]:  # a score of almost zero in one precision, of zero in the other
-            continue
-        expected = last if average is None else history.mean(last)
-        scale = max(1.0, np.abs(expected).max())
-        got = learner._scoring_weights()[:, k]
-        np.testing.assert_allclose(got, expected, rtol=1e-2, atol=1e-3 * scale)
+        history = naive.History(learner.average, np.zeros(1 + N_FEATURES))
+        wrong, last = naive.romma(
+            documents, k, 1 + N_FEATURES, learner.aggressive, learner.initial == "one", history
+        )
+        if wrong == mistakes[k]:
+            expected = last if learner.average is None else history.mean(last)
+            scale = max(1.0, np.abs(expected).max())
+            scoring = learner._scoring_weights()[:, k]
+            np.testing.assert_allclose(scoring, expected, rtol=rtol, atol=0.1 * rtol * scale)
+            compared += 1
+    return compared
 
 
 @pytest.mark.parametrize("aggressive", [False, True])
@@ -163,15 +179,9 @@ def test_romma_makes_the_same_mistakes_on_ordinary_documents(aggressive, initial
     X = random.random((300, N_FEATURES)).astype(np.float32)
     Y = X @ random.normal(size=(N_FEATURES, N_CATEGORIES)) > 0
     lines = [(dict(enumerate(x)), set(np.flatnonzero(y)), 1.0) for x, y in zip(X, Y, strict=True)]
-    rows, labels, weights = arrays(lines)
-    learner = ROMMA(aggressive=aggressive, initial=initial).start(N_FEATURES, N_CATEGORIES)
-    mistakes = learner.learn_rows(rows, labels)
-    told = stream(learner, rows, labels, weights)
-    for k in range(N_CATEGORIES):
-        history = naive.History(None, np.zeros(1 + N_FEATURES))
-        wrong, last = naive.romma(told, k, 1 + N_FEATURES, aggressive, initial == "one", history)
-        assert wrong == mistakes[k] > 0
-        np.testing.assert_allclose(learner._scoring_weights()[:, k], last, rtol=1e-3)
+    learner = ROMMA(aggressive=aggressive, initial=initial)
+    assert assert_romma_equals_its_twin(learner, lines, rtol=1e-3) == N_CATEGORIES
+    assert learner.mistakes_[0] > N_CATEGORIES
 
 
 @FEW
@@ -180,10 +190,9 @@ def test_sleeping_experts(lines, threshold, positive_weight):
     learner = LEARNERS["sleeping-experts"](
         threshold=threshold, positive_weight=positive_weight, penalty=0.7
     )
-    learner.average = None
 
-    def twin(told, k, copies, history):
-        return naive.experts(told, k, copies, threshold, 0.7)
+    def twin(documents, k, copies, history):
+        return naive.experts(documents, k, copies, threshold, 0.7)
 
     learn_both(learner, lines, twin)
 
@@ -196,9 +205,11 @@ def test_regret_winnow(lines, average, positive_weight):
     )
     low, high = np.array([0.8, 1.2], np.float32)
 
-    def twin(told, k, copies, history):
+    def twin(documents, k, copies, history):
         start = learner._start()
-        return naive.regret(told, k, copies, low, high, *learner._factors(), start, 0.8, history)
+        return naive.regret(
+            documents, k, copies, low, high, *learner._factors(), start, 0.8, history
+        )
 
     learn_both(learner, lines, twin)
 
@@ -262,5 +273,5 @@ def test_whole_runs_equal_single_corrections(name):
 def test_duplicates_are_found_without_sorting(rows):
     indptr = np.cumsum([0, *map(len, rows)])
     indices = np.array([column for row in rows for column in row], np.uint32)
-    found = has_duplicates(indptr, indices, np.zeros(9, np.int64))
-    assert found == naive.has_duplicates(indptr, indices)
+    twice = naive.has_duplicates(indptr, indices)
+    assert has_duplicates(indptr, indices, np.zeros(9, np.int64)) == twice

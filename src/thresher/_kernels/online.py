@@ -120,9 +120,8 @@ def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
 @kernel
 def score_documents(indptr, indices, values, always_on, weights, scores, first, last):
     """Put the scores of the documents `first` to `last` into the rows of `scores`."""
-    n_categories = weights.shape[1]
     for i in range(first, last):
-        add_scores(indptr, indices, values, always_on, i, weights, scores[i], 0, n_categories)
+        add_scores(indptr, indices, values, always_on, i, weights, scores[i], 0, scores.shape[1])
 
 
 @kernel
@@ -145,10 +144,10 @@ def normalize_strengths(indptr, values, always_on, out, constants):
 @kernel
 def carries(indptr, labels, i, k, end):
     """Tell whether document `i` is labelled with category `k` before the place `end`."""
-    found = False
+    carried = False
     for p in range(indptr[i], end):
-        found |= labels[p] == k
-    return found
+        carried |= labels[p] == k
+    return carried
 
 
 @kernel
@@ -370,6 +369,7 @@ class RommaWeights(NamedTuple):
     scale: np.ndarray  # float64
     norm: np.ndarray  # float64: squared norm of the scaled weights
     turned: np.ndarray  # float64: the sum of the scales of the hypotheses counted by the average
+    n_rows: int  # how many rows are in use
 
 
 class RommaRule(NamedTuple):
@@ -403,13 +403,13 @@ def romma_add(model, rule, f, k, change):
 def romma_scale(model, rule, k, factor):
     """Multiply the weights of category `k`, keeping the scale within the range of float32."""
     if factor <= 0.0:
-        for f in range(len(model.weights)):
+        for f in range(model.n_rows):
             romma_add(model, rule, np.uint64(f), k, -model.weights[f, k])
         return
     model.scale[k] *= factor
     if 1e-6 < model.scale[k] < 1e6:
         return
-    for f in range(len(model.weights)):
+    for f in range(model.n_rows):
         model.weights[f, k] *= model.scale[k]
     model.turned[k] /= model.scale[k]
     model.scale[k] = 1.0

@@ -54,7 +54,7 @@ class Deciding(Learning):
             with self._clock("count"):
                 rows = self.strengths(batch.texts)
             with self._clock("score"):
-                scores = self.learner_.score_rows(rows, threads=self.threads)
+                scores = self.learner_.score_rows(rows, n_jobs=self.threads)
             yield batch, scores
 
     def _scores(self, documents: Any) -> Iterator[np.ndarray]:
@@ -62,7 +62,7 @@ class Deciding(Learning):
         is_short = isinstance(documents, list) and 0 < len(documents) <= STRAIGHT_THROUGH
         if is_short and all(isinstance(one, str) for one in documents):
             self._check_fitted()
-            yield self.learner_.score_rows(self.strengths(documents), threads=self.threads)
+            yield self.learner_.score_rows(self.strengths(documents), n_jobs=self.threads)
             return
         for _, scores in self.score_batches(documents):
             yield scores

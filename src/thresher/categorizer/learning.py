@@ -129,7 +129,7 @@ class Learning(Options):
                 self.learner_.grow(self.counter_.n_features, len(self.categories_))
                 self.decisions_.grow(len(self.categories_))
                 self._admit_several(known)
-                self.learner_.learn_rows(rows, known, threads=self.threads)
+                self.learner_.learn_rows(rows, known, n_jobs=self.threads)
                 self._forget_features()
             self.documents_seen_ += len(batch)
             self.columns_ = self.columns_ or self._columns_read

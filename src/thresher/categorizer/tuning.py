@@ -189,6 +189,6 @@ def held_out_scores(
         for rows, _, visits in spool.blocks(chosen[places]):
             part = rows if visits is None else rows.take(visits)
             here = places[done : done + part.n_rows]
-            scores[here] = learner.score_rows(part, threads=threads)
+            scores[here] = learner.score_rows(part, n_jobs=threads)
             done += part.n_rows
     return scores, labels.take(chosen)

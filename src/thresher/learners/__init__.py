@@ -1,1 +1,150 @@
-"""What learns: from strengths and labels to one score per category."""
+"""What learns: from strengths and labels to one score per category; and what is registered."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any, TypeVar
+
+from thresher.errors import ModelError, ParameterError
+from thresher.learners.bayes import NaiveBayes
+from thresher.learners.learner import GrowingLearner, Learner, is_online
+from thresher.learners.linear import LinearModel
+from thresher.learners.online import LEARNERS as ONLINE
+from thresher.learners.rocchio import Rocchio
+from thresher.learners.scikit import ScikitLearner, is_classifier
+
+__all__ = [
+    "LEARNERS",
+    "GrowingLearner",
+    "Learner",
+    "LinearModel",
+    "NaiveBayes",
+    "Rocchio",
+    "ScikitLearner",
+    "import_learner",
+    "is_online",
+    "learner_class",
+    "make_learner",
+    "register",
+]
+
+ENTRY_POINTS = "thresher.learners"  # the group under which other packages name theirs
+
+LEARNERS: dict[str, type[Learner]] = {**ONLINE, NaiveBayes.name: NaiveBayes, Rocchio.name: Rocchio}
+"""The learners by the name that the command line and the model file use."""
+
+T = TypeVar("T", bound=type[Learner])
+
+
+def register(learner: T) -> T:
+    """Make a class of learners known by its name; may be used as a decorator.
+
+    Examples
+    --------
+    >>> @register
+    ... class Late(Learner):
+    ...     name = "rocchio"
+    Traceback (most recent call last):
+    thresher.errors.ParameterError: The name 'rocchio' is taken by Rocchio; give Late another.
+    """
+    if not (isinstance(learner, type) and issubclass(learner, Learner)):
+        raise ParameterError(f"{learner!r} is no subclass of thresher.Learner.")
+    taken = LEARNERS.get(getattr(learner, "name", ""), learner)
+    if not isinstance(getattr(learner, "name", None), str):
+        raise ParameterError(f"{learner.__name__} has no name; give the class an attribute `name`.")
+    if (taken.__module__, taken.__qualname__) != (learner.__module__, learner.__qualname__):
+        raise ParameterError(
+            f"The name {learner.name!r} is taken by {taken.__name__}; give {learner.__name__} "
+            "another."
+        )
+    LEARNERS[learner.name] = learner
+    return learner
+
+
+def make_learner(spec: Any, **params: Any) -> Learner:
+    """Return a fresh learner.
+
+    Parameters
+    ----------
+    spec : str, learner, classifier of scikit-learn, or class
+        A name, or what to make one like, with the same parameters.
+    **params
+        Parameters that differ.
+
+    Examples
+    --------
+    >>> make_learner("perceptron", margin=0.5)
+    Perceptron(margin=0.5)
+    """
+    if isinstance(spec, str):
+        learner = _registered(spec)
+        if learner is None:
+            close = difflib.get_close_matches(spec, LEARNERS, 1)
+            meant = f" Did you mean {close[0]!r}?" if close else ""
+            raise ParameterError(
+                f"There is no learner {spec!r}.{meant} There are {', '.join(LEARNERS)}."
+            )
+        return learner().set_params(**params)
+    if isinstance(spec, type):
+        spec = spec()
+    if isinstance(spec, Learner):
+        return type(spec)(**spec.get_params(deep=False)).set_params(**params)
+    if is_classifier(spec):
+        from sklearn.base import clone
+
+        return ScikitLearner(clone(spec).set_params(**params))
+    raise ParameterError(
+        f"{spec!r} is no learner; give a name, a learner, or a classifier of scikit-learn."
+    )
+
+
+def import_learner(place: str) -> type:
+    """Return the class at "module:Class"; nothing else here imports what a text names.
+
+    Examples
+    --------
+    >>> import_learner("sklearn.svm:LinearSVC").__name__
+    'LinearSVC'
+    """
+    module, _, name = place.partition(":")
+    try:
+        learner = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ParameterError(f"There is no learner {place!r}: {error}.") from error
+    if not isinstance(learner, type):
+        raise ParameterError(f"{place!r} is no class.")
+    return learner
+
+
+def learner_class(name: str, more: Iterable[type[Learner]] = ()) -> type[Learner]:
+    """Return the class that a model file names.
+
+    Parameters
+    ----------
+    name : str
+        As in the header.
+    more : iterable of classes
+        Learners that are not registered.
+    """
+    own: dict[str, type[Learner]] = {LinearModel.name: LinearModel}
+    own |= {learner.name: learner for learner in more}
+    learner = own.get(name) or _registered(name)
+    if learner is None:
+        raise ModelError(
+            f"The model was learned by {name!r}, which is not known here: install the package "
+            "that has it, or give the class when loading."
+        )
+    return learner
+
+
+def _registered(name: str) -> type[Learner] | None:
+    """Return a learner by name; other packages are asked only for names that are not known."""
+    if name not in LEARNERS:
+        from importlib.metadata import entry_points
+
+        for entry in entry_points(group=ENTRY_POINTS):
+            if entry.name == name:
+                register(entry.load())
+    return LEARNERS.get(name)

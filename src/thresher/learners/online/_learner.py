@@ -1,37 +1,340 @@
-"""Passes over documents, and features discarded on the way."""
+"""The mistake-driven learner: its parameters, its passes, its scores, and what it keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from thresher.errors import ModelError, ParameterError
-from thresher.learners.online._arrays import checked_order, checked_sample_weight
+from thresher.examples import Block, Examples
+from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, Tables
+from thresher.learners._weighing import (
+    check_labels,
+    check_rows,
+    checked_order,
+    checked_sample_weight,
+    in_blocks,
+    narrowed,
+    weigh,
+)
+from thresher.learners.learner import GrowingLearner, Progress, State, Watch
 from thresher.learners.online._discarding import extremal_mask
-from thresher.learners.online._scoring import Scorer, in_blocks
+from thresher.parameters import Choice, Flag, Number, Some, Whole, parameter
 from thresher.rows import Labels, Rows
+from thresher.storage import require_field, require_tensor
 
+AVERAGES = (None, "successes", "examples")  # the position is the kernel's code
 PRUNE_EVERY = 1000  # documents between two prunings to the feature budget
+PIECES = 20  # of a pass that is watched
+LISTED_PASSES = 1000  # of which the mistakes are kept; a stream never ends
+MOST = 2.0**24  # of what multiplies weights
+NO_MASK, NO_DRIFT = np.empty((0, 0), bool), np.empty((0, 0))
 
 
-class OnlineLearner(Scorer):
-    """The engine's half of a learner: documents in as `Rows`, scores out; no scikit-learn.
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
 
-    A subclass says how one pass goes (`_pass`).
+
+def _refuse_strength(value: Any) -> str | None:
+    return None if _is_number(value) and 0 <= value <= 1e6 else "True, False or at least 0"
+
+
+def _refuse_weights(value: Any) -> str | None:
+    try:
+        weights = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        weights = np.zeros(1)
+    right = weights.ndim <= 1 and bool(((weights > 0) & (weights <= MOST)).all())
+    return None if right else "a number above 0, or one per category"
+
+
+def _refuse_seed(value: Any) -> str | None:
+    generators = np.random.Generator | np.random.RandomState | np.random.SeedSequence
+    whole = isinstance(value, int | np.integer) and value >= 0
+    return None if whole or isinstance(value, generators) else "a whole number from 0, a generator"
+
+
+class OnlineLearner(GrowingLearner):
+    """A learner that is corrected where it is mistaken; all categories at once, in passes.
+
+    A subclass says which arrays it keeps (`_layout`) and how one pass goes (`_pass`).
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, in the order of the columns, after `fit` or `partial_fit`.
+    mistakes_ : list of int
+        Mistakes in each pass, over all categories; of the last 1,000 passes.
+    n_passes_, n_seen_ : int
+        How many passes there were, and how many documents in all of them.
+    discarded_share_ : float
+        Which part of the weights has been discarded.
     """
+
+    threshold: float = parameter(
+        default=0.0,
+        kind=Number(),
+        words="θ, which the score of a document must exceed for the document to belong.",
+    )
+    always_on: float = parameter(
+        default=False,
+        kind=Some("bool or float", _refuse_strength),
+        words="Add a feature of this strength (1 if True) to every document.",
+    )
+    normalize_strength: bool = parameter(
+        default=False,
+        kind=Flag(),
+        words="Divide the strengths of a document, the always-on one among them, by their sum.",
+    )
+    unseen: str = parameter(
+        default="keep",
+        kind=Choice(("keep", "drop")),
+        words="""Whether features never met while learning, or discarded, count when a document is
+        scored; "drop" takes them out before the strengths are normalised.""",
+    )
+    average: str | None = parameter(
+        default=None,
+        kind=Choice(AVERAGES),
+        words="""Score with the mean of all hypotheses instead of the last: each weighted by the
+        documents it got right, or by all the documents after which it stood.""",
+    )
+    positive_weight: Any = parameter(
+        default=1.0,
+        kind=Some("float or one per category", _refuse_weights),
+        words="""How much more a mistake on a positive document counts than one on a negative; it
+        multiplies the weight of the document.""",
+    )
+    feature_budget: int | None = parameter(
+        default=None,
+        kind=Whole(1, optional=True),
+        words="""Keep at most so many features per category by Extremal Feature Selection, after
+        every 1,000 documents and after each pass.""",
+    )
+    extremal_share: float = parameter(
+        default=0.9,
+        kind=Number(0, 1),
+        words="Which part of the budget goes to the weightiest features; the rest to the lightest.",
+    )
+    max_iter: int = parameter(
+        default=10,
+        kind=Whole(1),
+        words="Passes over the documents at most; `fit` stops after one without mistakes.",
+    )
+    shuffle: bool = parameter(
+        default=True, kind=Flag(), words="Meet the documents in another order in each pass."
+    )
+    random_state: Any = parameter(
+        default=0,
+        kind=Some("int", _refuse_seed, int, optional=True),
+        words="The seed of that order.",
+    )
+    n_jobs: int = parameter(
+        default=1,
+        kind=Whole(1, 1024),
+        words="Threads, which share the categories among them; the result does not depend on it.",
+    )
+
+    # What putting the weights back must save: True if learning may touch the rows of any feature.
+    _touches_all: ClassVar[bool] = False
+
+    # ---- what a subclass provides ------------------------------------------------------------
+
+    def _layout(self) -> dict[str, Table]:
+        """Name the arrays that are kept, beside the clock and what was seen."""
+        raise NotImplementedError
 
     def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
         """Return the function that meets the documents for the categories from one to another."""
         raise NotImplementedError
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Put what the category `source` has learned into `target`."""
+        super().merge_categories(source, target)
+
+    def _matrix(self, fill: float) -> dict[str, Table]:
+        """Return the layout of one matrix of weights, and of its average where there is one."""
+        drift = {} if self.average is None else {"drift": Table(BOTH, np.float64, 0.0)}
+        return {"weights": Table(BOTH, np.float32, fill), **drift}
+
+    # ---- starting, growing, shrinking --------------------------------------------------------
+
+    def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
+        """Forget everything and begin with `n_features` and `n_categories`.
+
+        Parameters
+        ----------
+        n_features, n_categories : int
+            How many there are now; `grow` adds more.
+        mean_active : float, default=1.0
+            d, the mean number of active features in a document, from which the initial weights
+            are derived where none are given.
+        """
+        self.check_parameters()
+        self.mean_active_ = float(mean_active) if mean_active > 0 else 1.0
+        self.mistakes_: list[int] = []
+        self.n_passes_ = self.n_seen_ = 0
+        self._pass_mistakes = self._pass_documents = 0
+        self._filtered = False  # whether the filtering range has been applied
+        common = {
+            "clock": Table(CATEGORIES, np.float64, 0.0),
+            "seen": Table(FEATURES, bool, False),  # where somebody asks: `_counts_features`
+        }
+        self._tables = Tables(self._layout() | common, n_features, n_categories)
+        return self
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        return self._tables.n_features
+
+    @property
+    def n_categories(self) -> int:  # type: ignore[override]
+        return self._tables.n_categories
+
+    @property
+    def n_iter_(self) -> int:
+        """How many passes there were."""
+        return self.n_passes_
+
+    def grow(self, n_features: int, n_categories: int) -> Self:
+        """Make room for new features and categories, which start from the initial weights."""
+        if n_features < self.n_features or n_categories < self.n_categories:
+            raise ModelError(
+                f"{type(self).__name__} has {self.n_features} features and "
+                f"{self.n_categories} categories and cannot grow to {n_features} and "
+                f"{n_categories}; use prune to remove features."
+            )
+        self._tables.grow(n_features, n_categories)
+        return self
+
+    def prune(self, keep: np.ndarray) -> Self:
+        """Remove the features where `keep` is false; the others are renumbered in order."""
+        self._tables.prune(self._one_each(keep, self.n_features, "feature"))
+        return self
+
+    def drop_categories(self, keep: np.ndarray) -> Self:
+        """Remove the categories where `keep` is false; the others are renumbered in order."""
+        keep = self._one_each(keep, self.n_categories, "category")
+        if np.ndim(self.positive_weight):
+            self.positive_weight = np.asarray(self.positive_weight)[keep].tolist()
+        self._tables.take_categories(np.flatnonzero(keep))
+        return self
+
+    def merge_categories(self, source: int, target: int) -> Self:
+        """Let the category `target` stand for `source` too, which is then removed."""
+        numbers = range(self.n_categories)
+        if source == target or source not in numbers or target not in numbers:
+            raise ParameterError(
+                f"merge_categories was given {source} and {target}; they must be two different "
+                f"categories from 0 to {self.n_categories - 1}."
+            )
+        self._merge_columns(source, target)
+        return self.drop_categories(np.arange(self.n_categories) != source)
+
+    def _merge_average(self, source: int, target: int, mean: np.ndarray) -> None:
+        """Let the target, whose weights are merged, have this average; what is live stays live."""
+        tables = self._tables
+        clock, both = tables["clock"], [source, target]
+        clock[target] = clock[both].max()
+        if "drift" in tables:
+            tables["drift"][:, target] = max(clock[target], 1) * (
+                tables["weights"][:, target] - mean
+            )
+        if "live" in tables:
+            tables["live"][:, target] = tables["live"][:, both].any(1)
+
+    def _open_second_column(self) -> None:
+        self.grow(self.n_features, 2)
+        self._tables.take_categories(np.array([1, 0]))
+
+    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
+        """Return a function that puts the learner back exactly as it is now.
+
+        Parameters
+        ----------
+        columns : array of int
+            The features of the documents to come. A learner that may discard features, and ROMMA,
+            touch those of other documents too and keep a copy of everything.
+        """
+        touches_all = self._touches_all or self.feature_budget is not None or self._may_discard()
+        put_back = self._tables.checkpoint(None if touches_all else columns)
+        names = ("n_passes_", "n_seen_", "_pass_mistakes", "_pass_documents", "_filtered")
+        figures = {name: getattr(self, name) for name in names}
+        mistakes = list(self.mistakes_)
+
+        def restore() -> None:
+            put_back()
+            self.__dict__ |= figures
+            self.mistakes_ = mistakes
+
+        return restore
+
+    def _one_each(self, keep: np.ndarray, n: int, noun: str) -> np.ndarray:
+        keep = np.asarray(keep)
+        if keep.dtype != bool or keep.shape != (n,):
+            raise ModelError(
+                f"{type(self).__name__} needs one true or false per {noun}, {n} in all, "
+                f"and was given {keep.dtype} of shape {keep.shape}."
+            )
+        return keep
+
+    # ---- learning ----------------------------------------------------------------------------
+
+    def fit_rows(
+        self,
+        examples: Examples,
+        *,
+        n_jobs: int = 1,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Learn from scratch, in up to `max_iter` passes, stopping when no mistakes remain.
+
+        Parameters
+        ----------
+        examples : Examples
+            The documents.
+        n_jobs : int, default=1
+            Among how many threads the categories are divided; the result is the same.
+        progress : callable, optional
+            Called with the pass, the documents it has met and the share that is done.
+        watch : callable, optional
+            Called, some twenty times in each pass, with its number and how many documents were
+            met, mistakes made and decisions taken since; a document is decided before it is
+            learned.
+        """
+        self.start(examples.n_columns, examples.n_categories, examples.mean_active)
+        generator = _generator(self.random_state)
+        n_documents = len(examples)
+        for number in range(1, self.max_iter + 1):
+            order = examples.shuffled(generator) if self.shuffle else np.arange(n_documents)
+            blocks, done = examples.walk(order), 0
+            for rows, labels, visits in blocks if watch is None else _pieces(blocks, n_documents):
+                met = rows.n_rows if visits is None else len(visits)
+                done += met
+                mistakes = self.learn_rows(
+                    rows,
+                    labels,
+                    visits,
+                    n_jobs,
+                    sample_weight=labels.weights,
+                    ends_pass=done == n_documents,
+                )
+                if progress is not None:
+                    progress(f"pass {number}", done, done / n_documents)
+                if watch is not None:
+                    watch(number, met, int(mistakes.sum()), met * len(mistakes))
+            if not any(self.mistakes_[-1:]):
+                break
+        return self
 
     def learn_rows(
         self,
         rows: Rows,
         labels: Labels,
         order: np.ndarray | None = None,
-        threads: int = 1,
+        n_jobs: int = 1,
         *,
         sample_weight: np.ndarray | None = None,
         ends_pass: bool = True,
@@ -46,7 +349,7 @@ class OnlineLearner(Scorer):
             The categories of each document.
         order : array of int, optional
             The order in which the documents are met; their own by default.
-        threads : int, default=1
+        n_jobs : int, default=1
             Among how many threads the categories are divided; the result is the same.
         sample_weight : array, optional
             How much a mistake on each document counts; 1 by default.
@@ -60,12 +363,14 @@ class OnlineLearner(Scorer):
         """
         from thresher._kernels.online import Documents, Tally
 
-        self._check_rows(rows)
-        self._check_labels(rows, labels)
+        check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
+        check_labels(rows, labels, type(self).__name__, self.n_categories)
         strengths, always_on = self.strengths(rows, training=True)
-        order, weights = checked_order(order, rows.n_rows), np.ones(rows.n_rows)
+        order, weights = (
+            checked_order(order, rows.n_rows),
+            checked_sample_weight(sample_weight, rows.n_rows),
+        )
         if sample_weight is not None:
-            weights = checked_sample_weight(sample_weight, rows.n_rows)
             order = order[weights[order] > 0]  # a document of no weight is as good as absent
         documents = Documents(
             strengths.indptr,
@@ -77,13 +382,13 @@ class OnlineLearner(Scorer):
             labels.indptr,
             labels.indices.view(np.uint32),
         )
-        n = self._n_categories
+        n = self.n_categories
         floats, numbers = np.zeros((2, n), np.float32), np.zeros((2, n), np.int64)
-        clock, weight = self._arrays["clock"], self._positive_weights()
+        clock, weight = self._tables.whole["clock"], self._positive_weights()
         tally = Tally(floats[0], floats[1], numbers[0], numbers[1], clock, weight)
         mistakes = np.zeros(n, np.int64)
-        for piece in self._pieces(documents.order):
-            in_blocks(self._pass(documents._replace(order=piece), tally), n, threads)
+        for piece in self._until_pruning(documents.order):
+            in_blocks(self._pass(documents._replace(order=piece), tally), n, n_jobs)
             mistakes += tally.mistakes
             tally.mistakes[:] = 0
             self._note(rows, piece)
@@ -92,7 +397,7 @@ class OnlineLearner(Scorer):
             self._end_pass()
         return mistakes
 
-    def _pieces(self, order: np.ndarray) -> Iterator[np.ndarray]:
+    def _until_pruning(self, order: np.ndarray) -> Iterator[np.ndarray]:
         """Cut the documents where the features are due to be pruned to their budget."""
         if self.feature_budget is None:
             yield order
@@ -105,56 +410,173 @@ class OnlineLearner(Scorer):
 
     def _note(self, rows: Rows, piece: np.ndarray) -> None:
         """Remember what was seen."""
-        self._cache.clear()
         self.n_seen_ += len(piece)
         self._pass_documents += len(piece)
         if self._counts_features():
             taken = rows.take(piece)
-            self._seen[taken.indices[taken.values != 0]] = True
+            self._tables["seen"][1 + taken.indices[taken.values != 0]] = True
         if self.n_seen_ % PRUNE_EVERY == 0:
             self._keep_to_budget()
 
     def _end_pass(self) -> None:
         self.mistakes_.append(self._pass_mistakes)
+        del self.mistakes_[:-LISTED_PASSES]
+        self.n_passes_ += 1
         self._discard_after_pass()
         self._keep_to_budget()
         self._pass_mistakes = self._pass_documents = 0
 
-    def _discard_after_pass(self) -> None:
-        """Discard what the first passes showed to be irrelevant, where the learner can tell."""
+    def _counts_features(self) -> bool:
+        """Tell whether it matters which features were met while learning."""
+        return self.unseen == "drop" or self.feature_budget is not None
 
     def _positive_weights(self) -> np.ndarray:
         """Return how much a mistake on a positive counts in each category."""
         weights = np.asarray(self.positive_weight, np.float64)
-        if weights.shape not in ((), (self._n_categories,)) or not (weights > 0).all():
+        if weights.shape not in ((), (self.n_categories,)):
             raise ParameterError(
                 f"{type(self).__name__}: positive_weight is {self.positive_weight!r}; it must be "
-                f"a number above 0, or {self._n_categories} of them, one per category."
+                f"a number above 0, or {self.n_categories} of them, one per category."
             )
-        return np.broadcast_to(weights, (self._n_categories,)).copy()
+        return np.broadcast_to(weights, (self.n_categories,)).copy()
 
-    def _check_labels(self, rows: Rows, labels: Labels) -> None:
-        if labels.n_rows != rows.n_rows:
-            raise ModelError(f"There are {rows.n_rows} documents and {labels.n_rows} label lists.")
-        if len(labels.indices) and labels.indices.view(np.uint32).max() >= self._n_categories:
-            raise ModelError(
-                f"The labels use categories up to {labels.indices.max()} and "
-                f"{type(self).__name__} knows {self._n_categories}; call grow before learn_rows."
-            )
+    # ---- scoring -----------------------------------------------------------------------------
+
+    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return a score per document and category; above zero means that it belongs.
+
+        Parameters
+        ----------
+        rows : Rows
+            The strengths.
+        n_jobs : int, default=1
+            Among how many threads the documents are divided; the result is the same.
+        """
+        strengths, always_on, weights, divisor = self._for_scoring(rows)
+        scores = weigh(strengths, always_on, weights, self.n_categories, n_jobs)
+        if divisor is not None:
+            below = weigh(strengths, always_on, divisor, self.n_categories, n_jobs)
+            scores /= np.where(below > 0, below, np.float32(1))
+        scores -= np.float32(self.bar)
+        return scores
+
+    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each entry of `rows` adds to the score of a category, and the rest of it.
+
+        The contributions of a document's entries and the rest (one number per document: the
+        always-on feature, less the threshold) add up to the score that `score_rows` gives.
+        """
+        strengths, always_on, weights, divisor = self._for_scoring(rows)
+        column = weights[:, category]
+        parts = strengths.values * column[1:][strengths.indices]
+        rest = always_on * column[0]
+        if divisor is not None:
+            own = np.ascontiguousarray(divisor[:, [category]])
+            below = weigh(strengths, always_on, own, 1)[:, 0]
+            below = np.where(below > 0, below, np.float32(1))
+            parts /= np.repeat(below, np.diff(rows.indptr))
+            rest /= below
+        return parts, rest - np.float32(self.bar)
+
+    def effective_weights(self) -> np.ndarray:
+        """Return the weights (features, categories) with which documents are scored."""
+        return self._scoring_weights()[1:, : self.n_categories]
+
+    def linear_weights(self) -> np.ndarray | None:
+        """Return the weights (features, categories) with which documents are scored."""
+        return self.effective_weights()
+
+    def always_on_weights(self) -> np.ndarray:
+        """Return the weight of the always-on feature in each category."""
+        return np.asarray(self._scoring_weights(slice(0, 1))[0, : self.n_categories])
+
+    def thresholds(self) -> np.ndarray:
+        """Return what the words of a document must exceed, per category.
+
+        What the always-on feature adds is taken off, except under `normalize_strength`, where its
+        strength depends on the document.
+        """
+        constant = np.full(self.n_categories, self.bar, np.float32)
+        if self.normalize_strength:
+            return constant
+        return np.asarray(constant - np.float32(self.always_on) * self.always_on_weights())
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights, one row per class (one in all where there are two classes)."""
+        return self.effective_weights().T
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """What is added to the weighted strengths: the thresholds, negative."""
+        return -self.thresholds()
+
+    def strengths(self, rows: Rows, training: bool = False) -> tuple[Rows, np.ndarray]:
+        """Return the strengths as the learner uses them, and the always-on feature's."""
+        values = rows.values
+        always_on = np.full(rows.n_rows, float(self.always_on), np.float32)
+        if self.unseen == "drop" and not training:
+            values = np.where(self._tables["seen"][1:][rows.indices], values, np.float32(0))
+        if self.normalize_strength and (training or not self._renormalizes()):
+            from thresher._kernels.online import normalize_strengths
+
+            divided, constants = np.empty_like(values), np.empty_like(always_on)
+            normalize_strengths(rows.indptr, values, always_on, divided, constants)
+            values, always_on = divided, constants
+        return rows._replace(values=values), always_on
+
+    def _for_scoring(self, rows: Rows) -> tuple[Rows, np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return strengths, always-on strengths, and the matrices for the words they have."""
+        check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
+        strengths, always_on = self.strengths(rows)
+        if self._scores_as_is() and not self._renormalizes():
+            return strengths, always_on, self._scoring_weights(), None
+        strengths, used = narrowed(strengths, self.n_features)
+        return strengths, always_on, self._scoring_weights(used), self._divisor(used)
+
+    def _scores_as_is(self) -> bool:
+        """Tell whether the array `weights` is what documents are scored with."""
+        return self.average is None
+
+    def _scoring_weights(self, used: Any = None) -> np.ndarray:
+        """Return the matrix to score with, or some of its rows: the weights, or their average.
+
+        It may have more columns than there are categories.
+        """
+        used = slice(None, 1 + self.n_features) if used is None else used
+        if self.average is None:
+            return np.asarray(self._tables.whole["weights"][used])
+        drift = self._tables["drift"][used] / np.maximum(self._tables["clock"], 1)
+        return np.asarray((self._tables["weights"][used] - drift).astype(np.float32))
+
+    @property
+    def bar(self) -> float:
+        """Return what is taken off every score."""
+        return self.threshold
+
+    def _renormalizes(self) -> bool:
+        """Tell whether strengths are normalised over the features each category has kept."""
+        return self.normalize_strength and self.unseen == "drop" and "live" in self._tables
+
+    def _divisor(self, used: Any) -> np.ndarray | None:
+        """Return some rows of the weights of a sum by which scores are divided, if they are."""
+        if not self._renormalizes():
+            return None
+        return np.asarray(self._tables["live"][used], np.float32)
 
     # ---- discarding --------------------------------------------------------------------------
 
     def live_weights(self) -> np.ndarray:
         """Return which features each category holds: met while learning and not discarded."""
-        live = np.ones((self._n_features, self._n_categories), bool)
+        live = np.ones((self.n_features, self.n_categories), bool)
         live[~self._met_features()] = False
-        return live if self._live is None else live & self._live[1:]
+        return live & self._tables["live"][1:] if "live" in self._tables else live
 
     def live_features(self) -> np.ndarray:
         """Return which features some category still holds; the others may be pruned."""
-        if self._live is None:
-            return np.ones(self._n_features, bool)
-        return np.asarray(self._live[1:].any(axis=1))
+        if "live" not in self._tables:
+            return np.ones(self.n_features, bool)
+        return np.asarray(self._tables["live"][1:].any(axis=1))
 
     def discard_features(self, discarded: np.ndarray) -> Self:
         """Take features out of categories, for learning and scoring alike.
@@ -164,37 +586,47 @@ class OnlineLearner(Scorer):
         discarded : array of bool, shape (features, categories)
             True where a category is to do without the feature from now on.
         """
-        return self._discard(np.arange(self._n_features), ~discarded)
+        return self._discard(np.arange(self.n_features), ~discarded)
 
     @property
     def discarded_share_(self) -> float:
         """Which part of the weights of the features met has been discarded."""
-        if self._live is None:
+        if "live" not in self._tables:
             return 0.0
-        met = self._live[1:][self._met_features()]
+        met = self._tables["live"][1:][self._met_features()]
         return float(1 - met.mean()) if met.size else 0.0
 
     def _met_features(self) -> np.ndarray:
         """Return which features were met; all, where nobody asked to keep count."""
-        return self._seen if self._counts_features() else np.ones(self._n_features, bool)
+        if self._counts_features():
+            return self._tables["seen"][1:]
+        return np.ones(self.n_features, bool)
+
+    def _may_discard(self) -> bool:
+        """Tell whether features may still be discarded at the end of a pass."""
+        return False
+
+    def _discard_after_pass(self) -> None:
+        """Discard what the first passes showed to be irrelevant, where the learner can tell."""
 
     def _discard(self, features: np.ndarray, keep: np.ndarray) -> Self:
         """Take out of the categories those of `features` that they do not keep."""
-        if self._live is None:
-            self._live = np.ones((1 + self._n_features, self._n_categories), bool)
-        self._live[1 + features] &= keep
-        for name in self._matrices():
-            self._arrays[name][1 + features] *= keep
-        self._cache.clear()
+        tables, rows = self._tables, 1 + features
+        if "live" not in tables:
+            tables.add("live", Table(BOTH, bool, True))
+        for name, table in self._layout().items():
+            if table.axes == BOTH:
+                tables[name][rows] *= keep
+        tables["live"][rows] &= keep
         return self
 
     def _keep_to_budget(self) -> None:
         if self.feature_budget is None:
             return
-        features = np.flatnonzero(self._seen & self.live_features())
-        live = np.ones((len(features), self._n_categories), bool)
-        if self._live is not None:
-            live = self._live[1 + features]
+        features = np.flatnonzero(self._tables["seen"][1:] & self.live_features())
+        live = np.ones((len(features), self.n_categories), bool)
+        if "live" in self._tables:
+            live = self._tables["live"][1 + features]
         if live.sum(0).max(initial=0) > self.feature_budget:
             importance = self._importance(1 + features)
             keep = extremal_mask(importance, live, self.feature_budget, self.extremal_share)
@@ -202,4 +634,63 @@ class OnlineLearner(Scorer):
 
     def _importance(self, rows: np.ndarray) -> np.ndarray:
         """Return how far some weights are from zero, in units that may differ by category."""
-        return np.asarray(np.abs(self._arrays["weights"][rows]))
+        return np.asarray(np.abs(self._tables["weights"][rows]))
+
+    def _live_mask(self) -> np.ndarray:
+        """Return which weights may change, for the kernels; empty where all may."""
+        return self._tables.whole.get("live", NO_MASK)
+
+    def _drift(self) -> np.ndarray:
+        """Return what the average is computed from, for the kernels; empty without one."""
+        return self._tables.whole.get("drift", NO_DRIFT)
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """Return all that is needed to go on, as a JSON-able header and arrays."""
+        header = self.header(
+            mean_active=self.mean_active_,
+            mistakes=list(self.mistakes_),
+            n_passes=self.n_passes_,
+            n_seen=self.n_seen_,
+            filtered=self._filtered,
+        )
+        tensors = self._tables.tensors()
+        return header, tensors | {"seen": tensors["seen"][1:]}
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Rebuild a learner from what `state` returned, checking every shape and type."""
+        learner, n_features, n_categories = cls.from_header(header)
+        mean_active = require_field(header, "mean_active", float)
+        mistakes = require_field(header, "mistakes", list)
+        if not (0 < mean_active < np.inf and all(type(one) is int for one in mistakes)):
+            raise ModelError("The learner's part of the model is damaged: its figures are wrong.")
+        learner.start(0, 0, mean_active)
+        learner.mistakes_ = mistakes[-LISTED_PASSES:]
+        learner.n_passes_ = require_field({"n_passes": len(mistakes)} | header, "n_passes", int)
+        learner.n_seen_ = require_field(header, "n_seen", int)
+        learner._filtered = require_field(header, "filtered", bool)
+        if "live" in tensors:
+            learner._tables.add("live", Table(BOTH, bool, True))
+        seen = require_tensor(tensors, "seen", np.uint8, (n_features,))
+        tensors = tensors | {"seen": np.append(np.uint8(0), seen)}
+        learner._tables.read(tensors, n_features, n_categories)
+        return learner
+
+
+def _pieces(blocks: Iterator[Block], n_documents: int) -> Iterator[Block]:
+    """Yield blocks in pieces of a twentieth of all documents."""
+    size = max(1, -(-n_documents // PIECES))
+    for rows, labels, visits in blocks:
+        order = np.arange(rows.n_rows) if visits is None else visits
+        for start in range(0, len(order), size):
+            piece = order[start : start + size]
+            yield rows.take(piece), labels.take(piece), None
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """Return a generator from a seed, None, a generator or NumPy's older RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    return np.random.default_rng(random_state)

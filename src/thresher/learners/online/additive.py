@@ -1,35 +1,28 @@
-"""The Perceptron, Passive-Aggressive and ROMMA: a mistake adds the document to the weights."""
+"""The Perceptron and Passive-Aggressive: a mistake adds the document to the weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 
-from thresher._estimator import check_choice, check_range
-from thresher.learners.online._classifier import OnlineClassifier
-from thresher.learners.online._parameters import described
+from thresher.errors import ModelError
+from thresher.learners._tables import Table
+from thresher.learners.online._learner import AVERAGES, OnlineLearner
 from thresher.learners.online._ranges import ThresholdRange
-from thresher.learners.online._weights import AVERAGES
+from thresher.parameters import Choice, Number, inherited, parameter
 
-NO_MASK = np.empty((0, 0), bool)
-NO_DRIFT = np.empty((0, 0))
 VARIANTS = {"relaxed": "RELAXED", "PA": "PA", "PA-I": "PA_I", "PA-II": "PA_II"}
 
 
-class Additive(OnlineClassifier):
+class Additive(OnlineLearner):
     """What the Perceptron and Passive-Aggressive share: one matrix, one kernel."""
 
-    preferred_strength: ClassVar[dict[str, Any]] = {
-        "kind": "tf-idf",
-        "sublinear_tf": True,
-        "normalize": "l2",
-    }
+    always_on: float = inherited(default=0.5)
 
-    def _matrices(self) -> dict[str, tuple[type, float]]:
-        drift = {} if self.average is None else {"drift": (np.float64, 0.0)}
-        return {"weights": (np.float32, self._initial()), **drift}
+    def _layout(self) -> dict[str, Table]:
+        return self._matrix(self._initial())
 
     def _initial(self) -> float:
         return 0.0
@@ -41,9 +34,8 @@ class Additive(OnlineClassifier):
     def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
         from thresher._kernels import online as kernels
 
-        live = NO_MASK if self._live is None else self._live
-        drift = self._arrays.get("drift", NO_DRIFT)
-        model = kernels.AdditiveWeights(self._arrays["weights"], drift, live)
+        weights = self._tables.whole["weights"]
+        model = kernels.AdditiveWeights(weights, self._drift(), self._live_mask())
         own = self._rule()
         kind = getattr(kernels, own.pop("kind"))
         low, high = (np.float32(own.pop(name)) for name in ("low", "high"))
@@ -53,34 +45,37 @@ class Additive(OnlineClassifier):
         rule = kernels.AdditiveRule(kind, average, low, high, threshold, *numbers)
         return lambda lo, hi: kernels.additive_epoch(documents, model, tally, rule, lo, hi)
 
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Add the weights, and so much that the scores s and t become s + t + 1.
 
-@described
-class Perceptron(ThresholdRange, Additive):
+        The margins aimed at are 1 and -1: a document of one of the two keeps a margin of one, a
+        document of neither has -1.
+        """
+        one = one_more(self, 1 - self.threshold)
+        mean = self._scoring_weights()[:, [source, target]].sum(1, dtype=np.float64)
+        weights = self._tables["weights"]
+        weights[:, target] += weights[:, source]
+        weights[0, target] += one
+        mean[0] += one
+        self._merge_average(source, target, mean)
+
+
+def one_more(learner: OnlineLearner, amount: float) -> float:
+    """Return the always-on weight that adds `amount` to every score, where there is one."""
+    if not learner.always_on or learner.normalize_strength:
+        raise ModelError(
+            f"{type(learner).__name__} cannot merge categories without an always-on feature of one "
+            "strength in all documents; rename the labels and train it again."
+        )
+    return amount / float(learner.always_on)
+
+
+class Perceptron(Additive, ThresholdRange):
     r"""The Perceptron: a mistake adds the document to the weights, or takes it away.
 
     A document belongs if :math:`\sum_j x_j w_j > θ`. A mistake on a positive document adds
     :math:`α x_j` to the weights of its features, one on a negative document takes
     :math:`β x_j` away.
-
-    Parameters
-    ----------
-    promotion : float, default=1.0
-        α. A document of weight 2 is added twice.
-    demotion : float, optional
-        β; as α by default.
-    initial_weight : float, optional, default=0.0
-        What the weights start from; None for θ/d, d being the mean number of features in a
-        document.
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Mistakes in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     References
     ----------
@@ -99,38 +94,22 @@ class Perceptron(ThresholdRange, Additive):
 
     name = "perceptron"
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 0.0,
-        margin: float = 0.0,
-        threshold_range: Sequence[float] | None = None,
-        promotion: float = 1.0,
-        demotion: float | None = None,
-        initial_weight: float | None = 0.0,
-        always_on: float = 0.5,
-        normalize_strength: bool = False,
-        unseen: str = "keep",
-        average: str | None = None,
-        positive_weight: Any = 1.0,
-        discard: str | None = None,
-        discard_after: float = 5,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_range(self, "promotion", 0, open_low=True)
-        if self.demotion is not None:
-            check_range(self, "demotion", 0, open_low=True)
-        if self.initial_weight is not None:
-            check_range(self, "initial_weight", float("-inf"))
+    promotion: float = parameter(
+        default=1.0,
+        kind=Number(0, open_low=True),
+        words="α. A document of weight 2 is added twice.",
+    )
+    demotion: float | None = parameter(
+        default=None,
+        kind=Number(0, open_low=True, optional=True),
+        words="β; as α where it is None.",
+    )
+    initial_weight: float | None = parameter(
+        default=0.0,
+        kind=Number(optional=True),
+        words="""What the weights start from; None for θ/d, d being the mean number of features in a
+        document.""",
+    )
 
     def _initial(self) -> float:
         if self.initial_weight is None:
@@ -148,7 +127,6 @@ class Perceptron(ThresholdRange, Additive):
         return self._initial() - rule["demotion"], self._initial() + rule["promotion"]
 
 
-@described
 class PassiveAggressive(Additive):
     r"""Passive-Aggressive: the smallest step that scores the document right by a margin.
 
@@ -163,27 +141,6 @@ class PassiveAggressive(Additive):
     "PA-II"      :math:`ℓ / (|x|^2 + 1/2C)`
     "relaxed"    :math:`ℓ / (|x|^2 + γ)`
     ============ =============================
-
-    Parameters
-    ----------
-    variant : {"PA-I", "PA-II", "PA", "relaxed"}, default="PA-I"
-        The rule for τ; "relaxed" is the form of Carvalho and Cohen (2006).
-    aggressiveness : float, default=1.0
-        C, for "PA-I" and "PA-II".
-    epsilon : float, default=1.0
-        ε, the margin asked for.
-    gamma : float, default=0.1
-        γ, for "relaxed".
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Documents scored right by less than ε in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     Notes
     -----
@@ -206,39 +163,17 @@ class PassiveAggressive(Additive):
 
     name = "passive-aggressive"
 
-    def __init__(
-        self,
-        *,
-        variant: str = "PA-I",
-        aggressiveness: float = 1.0,
-        epsilon: float = 1.0,
-        gamma: float = 0.1,
-        threshold: float = 0.0,
-        always_on: float = 0.5,
-        normalize_strength: bool = False,
-        unseen: str = "keep",
-        average: str | None = None,
-        positive_weight: Any = 1.0,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 5,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
-
-    variant: str
-    aggressiveness: float
-    epsilon: float
-    gamma: float
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self, "variant", tuple(VARIANTS))
-        check_range(self, "aggressiveness", 0, open_low=True)
-        check_range(self, "epsilon", 0)
-        check_range(self, "gamma", 0, open_low=True)
+    variant: str = parameter(
+        default="PA-I",
+        kind=Choice(("PA-I", "PA-II", "PA", "relaxed")),
+        words='The rule for τ; "relaxed" is the form of Carvalho and Cohen (2006).',
+    )
+    aggressiveness: float = parameter(
+        default=1.0, kind=Number(0, open_low=True), words='C, for "PA-I" and "PA-II".'
+    )
+    epsilon: float = parameter(default=1.0, kind=Number(0), words="ε, the margin asked for.")
+    gamma: float = parameter(default=0.1, kind=Number(0, open_low=True), words='γ, for "relaxed".')
+    max_iter: int = inherited(default=5)
 
     def grow(self, n_features: int, n_categories: int) -> Self:
         """Make room for new features and categories.
@@ -246,11 +181,11 @@ class PassiveAggressive(Additive):
         A category that is met late starts as one that has refused every document so far, which
         is what it would have learned from them; or its first document would carry all others in.
         """
-        late = range(self._n_categories, n_categories if self.n_seen_ else 0)
+        late = range(self.n_categories, n_categories if self.n_seen_ else 0)
         super().grow(n_features, n_categories)
         if len(late) and self.always_on and not self.normalize_strength:
             refusal = (self.threshold - self.epsilon) / float(self.always_on)
-            self._arrays["weights"][0, late.start :] = refusal
+            self._tables["weights"][0, late.start :] = refusal
         return self
 
     def _rule(self) -> dict[str, Any]:

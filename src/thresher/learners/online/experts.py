@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from thresher._estimator import check_range
-from thresher.learners.online._classifier import OnlineClassifier
-from thresher.learners.online._parameters import described
-from thresher.learners.online._weights import AVERAGES
-from thresher.learners.online.winnow import PositiveWinnow
+from thresher.learners._tables import BOTH, Table
+from thresher.learners.online._learner import AVERAGES, OnlineLearner
+from thresher.learners.online.winnow import PositiveWinnow, merge_weights
+from thresher.parameters import Number, inherited, parameter
 
 
-@described
-class SleepingExperts(OnlineClassifier):
+class SleepingExperts(OnlineLearner):
     r"""Sleeping Experts: every feature is two experts, who speak only where the feature is.
 
     One expert of a feature always says that the document belongs, the other always that it does
@@ -24,21 +22,6 @@ class SleepingExperts(OnlineClassifier):
     After every document, right or wrong, the awake experts who erred are multiplied by the
     penalty β, and all awake ones by the factor that restores their total, so that those asleep
     neither gain nor lose.
-
-    Parameters
-    ----------
-    penalty : float, default=0.5
-        β, above 0 and below 1. A document of weight 2 is punished by β².
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Mistakes in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     Notes
     -----
@@ -67,52 +50,48 @@ class SleepingExperts(OnlineClassifier):
     non_negative = True
     average = None
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 0.5,
-        penalty: float = 0.5,
-        always_on: float = False,
-        normalize_strength: bool = False,
-        unseen: str = "keep",
-        positive_weight: Any = 1.0,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 1,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
+    threshold: float = parameter(
+        default=0.5,
+        kind=Number(0, 1),
+        words="θ, which the share of those who say yes must exceed to belong.",
+    )
+    penalty: float = parameter(
+        default=0.5,
+        kind=Number(0, float(np.nextafter(1, 0)), open_low=True),
+        words="β, above 0 and below 1. A document of weight 2 is punished by β².",
+    )
+    max_iter: int = inherited(default=1)
 
-    penalty: float
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_range(self, "threshold", 0, 1)
-        check_range(self, "penalty", 0, np.nextafter(1, 0), open_low=True)
-
-    def _matrices(self) -> dict[str, tuple[type, float]]:
-        return {"yes": (np.float32, 1.0), "no": (np.float32, 1.0)}
+    def _layout(self) -> dict[str, Table]:
+        return {name: Table(BOTH, np.float32, 1.0) for name in ("yes", "no")}
 
     def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
         from thresher._kernels.online import ExpertWeights, experts_epoch
 
-        model = ExpertWeights(self._arrays["yes"], self._arrays["no"])
+        model = ExpertWeights(self._tables.whole["yes"], self._tables.whole["no"])
         rule = float(self.threshold), float(self.penalty)
         return lambda lo, hi: experts_epoch(documents, model, tally, *rule, lo, hi)
 
-    def _scoring_weights(self) -> np.ndarray:
-        if "scoring" not in self._cache:
-            theta = np.float32(self.threshold)
-            self._cache["scoring"] = (1 - theta) * self._arrays["yes"] - theta * self._arrays["no"]
-        return np.asarray(self._cache["scoring"])
+    def _merge_columns(self, source: int, target: int) -> None:
+        for name in ("yes", "no"):
+            merge_weights(self._tables, name, source, target, least=name == "no")
+        self._merge_average(source, target, np.zeros(0))
+
+    def _scores_as_is(self) -> bool:
+        return False
+
+    def _scoring_weights(self, used: Any = None) -> np.ndarray:
+        used = slice(None) if used is None else used
+        theta = np.float32(self.threshold)
+        return np.asarray(
+            (1 - theta) * self._tables["yes"][used] - theta * self._tables["no"][used]
+        )
 
     def _importance(self, rows: np.ndarray) -> np.ndarray:
-        return np.asarray(np.abs(self._scoring_weights()[rows]))
+        return np.asarray(np.abs(self._scoring_weights(rows)))
 
-    def _divisor(self) -> np.ndarray | None:
-        return np.asarray(self._arrays["yes"] + self._arrays["no"])
+    def _divisor(self, used: Any) -> np.ndarray | None:
+        return np.asarray(self._tables["yes"][used] + self._tables["no"][used])
 
     @property
     def bar(self) -> float:
@@ -122,7 +101,6 @@ class SleepingExperts(OnlineClassifier):
         return False
 
 
-@described
 class RegretWinnow(PositiveWinnow):
     r"""Positive Winnow whose features are also judged one by one: external regret.
 
@@ -132,27 +110,6 @@ class RegretWinnow(PositiveWinnow):
     loss ℓ and the loss L of the whole learner, 0 or 1 each, its weight is multiplied by
     :math:`γ^{ℓ - γL}`, so that it is γ to the power of its loss less γ times the learner's, summed
     over the documents in which it spoke.
-
-    Parameters
-    ----------
-    promotion : float, default=1.5
-        α, above 1. A document of weight 2 is corrected by α².
-    demotion : float, optional, default=0.5
-        β, below 1; 1/α if None.
-    regret : float, default=0.95
-        γ, above 0 and at most 1; 1 is `PositiveWinnow`.
-    initial_weight : float, optional
-        What the weights start from; θ by default (θ/d without `normalize_strength`).
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Mistakes in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     References
     ----------
@@ -171,37 +128,17 @@ class RegretWinnow(PositiveWinnow):
 
     name = "regret-winnow"
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 1.0,
-        margin: float = 0.0,
-        threshold_range: Sequence[float] | None = None,
-        promotion: float = 1.5,
-        demotion: float | None = 0.5,
-        regret: float = 0.95,
-        initial_weight: float | None = None,
-        always_on: float = True,
-        normalize_strength: bool = True,
-        unseen: str = "drop",
-        average: str | None = None,
-        positive_weight: Any = 1.0,
-        discard: str | None = None,
-        discard_after: float = 5,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 1,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
-
-    regret: float
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_range(self, "regret", 0, 1, open_low=True)
+    regret: float = parameter(
+        default=0.95,
+        kind=Number(0, 1, open_low=True),
+        words="γ, above 0 and at most 1; 1 is `PositiveWinnow`.",
+    )
+    margin: float = inherited(default=0.0)
+    promotion: float = inherited(default=1.5)
+    demotion: float | None = inherited(default=0.5)
+    always_on: float = inherited(default=True)
+    unseen: str = inherited(default="drop")
+    max_iter: int = inherited(default=1)
 
     def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
         from thresher._kernels.online import RegretRule, regret_epoch

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from thresher._estimator import check_choice
-from thresher.learners.online._classifier import OnlineClassifier
-from thresher.learners.online._parameters import described
-from thresher.learners.online._weights import AVERAGES
+from thresher.learners._tables import CATEGORIES, Table
+from thresher.learners.online._learner import AVERAGES, OnlineLearner
+from thresher.learners.online.additive import one_more
+from thresher.parameters import Choice, Flag, inherited, parameter
 from thresher.rows import Rows
 
-NO_MASK = np.empty((0, 0), bool)
-NO_DRIFT = np.empty((0, 0))
 
-
-@described
-class ROMMA(OnlineClassifier):
+class ROMMA(OnlineLearner):
     r"""The Relaxed Online Maximum Margin Algorithm.
 
     A document belongs if :math:`\langle w, x\rangle > 0`. A mistake, with y = ±1, sets
@@ -26,24 +22,6 @@ class ROMMA(OnlineClassifier):
 
     .. math:: c = (|x|^2|w|^2 - y\langle w, x\rangle) / D, \quad
               d = |w|^2 (y - \langle w, x\rangle) / D.
-
-    Parameters
-    ----------
-    aggressive : bool, default=False
-        Correct every document scored right by less than 1, not mistakes alone.
-    initial : {"zero", "one"}, default="zero"
-        What the weight of a feature is when it is first met. The algorithm starts from zero; "one"
-        is what the program behind the figures published in 2006 did.
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Documents corrected in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     Notes
     -----
@@ -64,50 +42,26 @@ class ROMMA(OnlineClassifier):
     """
 
     name = "romma"
-    preferred_strength: ClassVar[dict[str, Any]] = {
-        "kind": "tf-idf",
-        "sublinear_tf": True,
-        "normalize": "l2",
-    }
     threshold = 0.0
+    _touches_all = True  # weights are scaled, and at times written anew
 
-    def __init__(
-        self,
-        *,
-        aggressive: bool = False,
-        initial: str = "zero",
-        always_on: float = 0.5,
-        normalize_strength: bool = False,
-        unseen: str = "keep",
-        average: str | None = None,
-        positive_weight: Any = 1.0,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
+    aggressive: bool = parameter(
+        default=False,
+        kind=Flag(),
+        words="Correct every document scored right by less than 1, not mistakes alone.",
+    )
+    initial: str = parameter(
+        default="zero",
+        kind=Choice(("zero", "one")),
+        words="""What the weight of a feature is when it is first met. The algorithm starts from
+        zero; "one" is what the program behind the figures published in 2006 did.""",
+    )
+    always_on: float = inherited(default=0.5)
 
-    aggressive: bool
-    initial: str
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self, "initial", ("zero", "one"))
-
-    def _matrices(self) -> dict[str, tuple[type, float]]:
-        drift = {} if self.average is None else {"drift": (np.float64, 0.0)}
-        return {"weights": (np.float32, 0.0), **drift}
-
-    def _vectors(self) -> dict[str, tuple[type, float]]:
-        return {
-            **super()._vectors(),
-            "scale": (np.float64, 1.0),
-            "norm": (np.float64, 0.0),
-            "turned": (np.float64, 0.0),
-        }
+    def _layout(self) -> dict[str, Table]:
+        figures = {"scale": 1.0, "norm": 0.0, "turned": 0.0}
+        vectors = {name: Table(CATEGORIES, np.float64, fill) for name, fill in figures.items()}
+        return self._matrix(0.0) | vectors
 
     def _counts_features(self) -> bool:
         return self.initial == "one" or super()._counts_features()
@@ -115,15 +69,16 @@ class ROMMA(OnlineClassifier):
     def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
         from thresher._kernels import online as kernels
 
-        arrays = self._arrays
+        arrays = self._tables.whole
         model = kernels.RommaWeights(
             arrays["weights"],
-            arrays.get("drift", NO_DRIFT),
-            NO_MASK if self._live is None else self._live,
+            self._drift(),
+            self._live_mask(),
             self._first(documents) if self.initial == "one" else np.empty(0, bool),
             arrays["scale"],
             arrays["norm"],
             arrays["turned"],
+            1 + self.n_features,
         )
         # From zero a score of 0 is a mistake; at a margin of exactly 1 nothing is left to correct.
         margin = np.nextafter(np.float32(1), np.float32(0)) if self.aggressive else np.float32(0)
@@ -139,16 +94,30 @@ class ROMMA(OnlineClassifier):
         in_order = met.indices[met.values != 0]
         features, places = np.unique(indices[in_order], return_index=True)
         first = np.zeros(len(indices), bool)
-        first[in_order[places[~self._seen[features]]]] = True
+        first[in_order[places[~self._tables["seen"][1 + features]]]] = True
         return first
 
-    def _scoring_weights(self) -> np.ndarray:
-        if "scoring" not in self._cache:
-            arrays = self._arrays
-            scaled = arrays["weights"] * arrays["scale"]
-            if self.average is not None:
-                summed = arrays["turned"] * arrays["weights"] - arrays["drift"]
-                averaged = summed / np.maximum(arrays["clock"], 1)
-                scaled = np.where(arrays["clock"] > 0, averaged, scaled)
-            self._cache["scoring"] = scaled.astype(np.float32)
-        return self._cache["scoring"]
+    def _scores_as_is(self) -> bool:
+        return False
+
+    def _scoring_weights(self, used: Any = None) -> np.ndarray:
+        used = slice(None) if used is None else used
+        tables = self._tables
+        weights, clock = tables["weights"][used], tables["clock"]
+        scaled = weights * tables["scale"]
+        if self.average is not None:
+            summed = tables["turned"] * weights - tables["drift"][used]
+            scaled = np.where(clock > 0, summed / np.maximum(clock, 1), scaled)
+        return np.asarray(scaled.astype(np.float32))
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Add the weights, and so much that the scores s and t become s + t + 1."""
+        tables, both, one = self._tables, [source, target], one_more(self, 1.0)
+        mean = self._scoring_weights()[:, both].sum(1, dtype=np.float64)
+        merged = (tables["weights"][:, both] * tables["scale"][both]).sum(1)
+        merged[0] += one
+        mean[0] += one
+        tables["weights"][:, target] = merged
+        tables["scale"][target], tables["norm"][target] = 1.0, merged @ merged
+        self._merge_average(source, target, mean)
+        tables["turned"][target] = tables["clock"][target]

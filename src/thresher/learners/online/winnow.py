@@ -7,34 +7,38 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thresher._estimator import check_range
-from thresher.errors import ParameterError
-from thresher.learners.online._classifier import OnlineClassifier
-from thresher.learners.online._parameters import described
-from thresher.learners.online._ranges import ThresholdRange
-from thresher.learners.online._weights import AVERAGES
+from thresher.learners._tables import BOTH, Table, Tables
+from thresher.learners.online._learner import AVERAGES
+from thresher.learners.online._ranges import ThresholdRange, numbers
+from thresher.parameters import Number, Some, inherited, parameter
 
 
-class Winnow(ThresholdRange, OnlineClassifier):
+def _refuse_pair(value: Any) -> str | None:
+    return None if numbers(value, 2, 0) else "two numbers above 0"
+
+
+class Winnow(ThresholdRange):
     """What the Winnows share: factors for promotion and demotion, and where weights start."""
 
     non_negative = True
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "sqrt"}
     _kind: ClassVar[str]
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_range(self, "threshold", 0, open_low=True)
-        check_range(self, "promotion", 1, open_low=True)
-        if self.demotion is not None:
-            check_range(self, "demotion", 0, 1, open_low=True)
-        if self.initial_weight is not None:
-            given, wanted = np.asarray(self.initial_weight, np.float64), np.shape(self._initial(1))
-            if given.shape != wanted or not (given > 0).all():
-                raise ParameterError(
-                    f"{type(self).__name__}: initial_weight is {self.initial_weight!r}; it must "
-                    f"be {'two numbers' if wanted else 'a number'} above 0."
-                )
+    threshold: float = parameter(
+        default=1.0,
+        kind=Number(0, open_low=True),
+        words="θ, which the score of a document must exceed to belong.",
+    )
+    promotion: float = parameter(
+        default=1.2,
+        kind=Number(1, open_low=True),
+        words="α, above 1. A document of weight 2 is corrected by α² (and β²).",
+    )
+    demotion: float | None = parameter(
+        default=None,
+        kind=Number(0, 1, open_low=True, optional=True),
+        words="β, at most 1; 1/α where it is None. With αβ above 1 the weights grow without end.",
+    )
 
     def _initial(self, unit: float) -> Any:
         """Return the initial weight(s), `unit` being θ/d."""
@@ -46,21 +50,29 @@ class Winnow(ThresholdRange, OnlineClassifier):
 
     def _start(self) -> Any:
         """Return the initial weight(s) as float32."""
-        if self.initial_weight is not None:
-            return np.asarray(self.initial_weight, np.float32)[()]
+        given = self.initial_weight  # type: ignore[attr-defined]  # one number, or two
+        if given is not None:
+            return np.asarray(given, np.float32)[()]
         length = 1.0 if self.normalize_strength else self.mean_active_
         return np.asarray(self._initial(self.threshold / length), np.float32)[()]
-
-    def _drift(self) -> dict[str, tuple[type, float]]:
-        return {} if self.average is None else {"drift": (np.float64, 0.0)}
 
     def _model(self) -> Any:
         from thresher._kernels.online import WinnowWeights
 
-        nothing, arrays = np.empty((0, 0), np.float32), self._arrays
-        drift = arrays.get("drift", nothing.astype(np.float64))
+        arrays, nothing = self._tables.whole, np.empty((0, 0), np.float32)
         up, down = arrays.get("up", nothing), arrays.get("down", nothing)
-        return WinnowWeights(up, down, arrays["weights"], drift)
+        return WinnowWeights(up, down, arrays["weights"], self._drift())
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Keep of each word what speaks most for either category, and least against it."""
+        tables, both = self._tables, [source, target]
+        mean = self._scoring_weights()[:, both].max(1).astype(np.float64)
+        for name, table in self._layout().items():
+            if table.axes == BOTH and name != "drift":
+                merge_weights(tables, name, source, target, least=name in ("down", "no"))
+        if "up" in tables:
+            tables["weights"][:, target] = tables["up"][:, target] - tables["down"][:, target]
+        self._merge_average(source, target, mean)
 
     def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
         from thresher._kernels import online as kernels
@@ -72,33 +84,20 @@ class Winnow(ThresholdRange, OnlineClassifier):
         return lambda lo, hi: kernels.winnow_epoch(documents, model, tally, rule, lo, hi)
 
 
-@described
+def merge_weights(tables: Tables, name: str, source: int, target: int, least: bool) -> None:
+    """Let the target have the greater (or the lesser) weights; discarded ones are zero."""
+    weights = tables[name][:, [source, target]]
+    gone = (weights == 0).any(1)
+    chosen = weights.min(1) if least else weights.max(1)
+    tables[name][:, target] = np.where(gone, weights.max(1), chosen)
+
+
 class PositiveWinnow(Winnow):
     r"""Positive Winnow: one weight per feature, always positive.
 
     A document belongs if :math:`\sum_j x_j w_j > θ`. A mistake on a positive document multiplies
     the weights of its features by the promotion α, one on a negative document by the demotion β.
     With positive weights alone long documents score high, hence strengths that sum to one.
-
-    Parameters
-    ----------
-    promotion : float, default=1.1
-        α, above 1. A document of weight 2 is corrected by α².
-    demotion : float, optional
-        β, below 1; 1/α by default.
-    initial_weight : float, optional
-        What the weights start from; θ/d by default, d being the mean number of features in a
-        document (1 under `normalize_strength`).
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Mistakes in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     References
     ----------
@@ -117,69 +116,33 @@ class PositiveWinnow(Winnow):
     name = "positive-winnow"
     _kind = "POSITIVE"
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 1.0,
-        margin: float = 0.1,
-        threshold_range: Sequence[float] | None = None,
-        promotion: float = 1.1,
-        demotion: float | None = None,
-        initial_weight: float | None = None,
-        always_on: float = False,
-        normalize_strength: bool = True,
-        unseen: str = "keep",
-        average: str | None = None,
-        positive_weight: Any = 1.0,
-        discard: str | None = None,
-        discard_after: float = 5,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
+    initial_weight: Any = parameter(
+        default=None,
+        kind=Number(0, open_low=True, optional=True),
+        words="""What the weights start from; θ/d where it is None, d being the mean number of
+        features in a document (1 under `normalize_strength`).""",
+    )
+    margin: float = inherited(default=0.1)
+    promotion: float = inherited(default=1.1)
+    normalize_strength: bool = inherited(default=True)
 
     def _initial(self, unit: float) -> Any:
         return unit
 
-    def _matrices(self) -> dict[str, tuple[type, float]]:
-        return {"weights": (np.float32, self._start()), **self._drift()}
+    def _layout(self) -> dict[str, Table]:
+        return self._matrix(self._start())
 
     def _filter_range(self) -> tuple[float, float]:
         (grow, shrink), weight = self._factors(), self._start()
         return weight * shrink, weight * grow
 
 
-@described
 class BalancedWinnow(Winnow):
     r"""Balanced Winnow: two weights per feature, whose difference may be negative.
 
     A document belongs if :math:`\sum_j x_j (u_j - v_j) > θ`. A mistake on a positive document
     multiplies the u of its features by the promotion α and their v by the demotion β, one on a
     negative document the other way round.
-
-    Parameters
-    ----------
-    promotion : float, default=1.2
-        α, above 1. A document of weight 2 is corrected by α² and β².
-    demotion : float, optional
-        β, below 1; 1/α by default. With αβ above 1 the weights grow without end.
-    initial_weight : (float, float), optional
-        What u and v start from; 2θ/d and θ/d by default, d being the mean number of features in
-        a document (1 under `normalize_strength`).
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Mistakes in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     References
     ----------
@@ -199,49 +162,27 @@ class BalancedWinnow(Winnow):
     name = "balanced-winnow"
     _kind = "BALANCED"
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 1.0,
-        margin: float = 0.5,
-        threshold_range: Sequence[float] | None = None,
-        promotion: float = 1.2,
-        demotion: float | None = None,
-        initial_weight: Sequence[float] | None = None,
-        always_on: float = False,
-        normalize_strength: bool = False,
-        unseen: str = "keep",
-        average: str | None = None,
-        positive_weight: Any = 1.0,
-        discard: str | None = None,
-        discard_after: float = 5,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 10,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
+    initial_weight: Sequence[float] | None = parameter(
+        default=None,
+        kind=Some("(float, float)", _refuse_pair, optional=True),
+        words="""What u and v start from; 2θ/d and θ/d where it is None, d being the mean number of
+        features in a document (1 under `normalize_strength`).""",
+    )
+    margin: float = inherited(default=0.5)
 
     def _initial(self, unit: float) -> Any:
         return 2 * unit, unit
 
-    def _matrices(self) -> dict[str, tuple[type, float]]:
+    def _layout(self) -> dict[str, Table]:
         up, down = self._start()
-        return {
-            "up": (np.float32, up),
-            "down": (np.float32, down),
-            "weights": (np.float32, up - down),
-            **self._drift(),
-        }
+        parts = {"up": Table(BOTH, np.float32, up), "down": Table(BOTH, np.float32, down)}
+        return parts | self._matrix(up - down)
 
     def _filter_range(self) -> tuple[float, float]:
         (grow, shrink), (up, down) = self._factors(), self._start()
         return up * shrink - down * grow, up * grow - down * shrink
 
 
-@described
 class ModifiedBalancedWinnow(BalancedWinnow):
     r"""Modified Balanced Winnow (MBW): a wide margin, and corrections that follow the strength.
 
@@ -249,25 +190,6 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     to one together with an always-on feature, and a margin as wide as the threshold. Made for a
     single pass. Where a document is one feature alone, :math:`1 - x_j` is taken as 1/16: zero would
     kill that weight for ever.
-
-    Parameters
-    ----------
-    promotion : float, default=1.5
-        α, above 1. A document of weight 2 is corrected with α² and β².
-    demotion : float, optional, default=0.5
-        β, below 1; 1/α if None.
-    initial_weight : (float, float), optional
-        What u and v start from; 2θ and θ by default.
-    [shared parameters]
-
-    Attributes
-    ----------
-    classes_ : array
-        The classes, in the order of the columns.
-    mistakes_ : list of int
-        Mistakes in each pass, over all categories.
-    discarded_share_ : float
-        Which part of the weights has been discarded.
 
     References
     ----------
@@ -289,27 +211,10 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "frequency"}
     _kind = "MODIFIED"
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 1.0,
-        margin: float = 1.0,
-        threshold_range: Sequence[float] | None = None,
-        promotion: float = 1.5,
-        demotion: float | None = 0.5,
-        initial_weight: Sequence[float] | None = None,
-        always_on: float = True,
-        normalize_strength: bool = True,
-        unseen: str = "drop",
-        average: str | None = None,
-        positive_weight: Any = 1.0,
-        discard: str | None = None,
-        discard_after: float = 5,
-        feature_budget: int | None = None,
-        extremal_share: float = 0.9,
-        max_iter: int = 1,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        n_jobs: int = 1,
-    ) -> None:
-        self._keep(locals())
+    margin: float = inherited(default=1.0)
+    promotion: float = inherited(default=1.5)
+    demotion: float | None = inherited(default=0.5)
+    always_on: float = inherited(default=True)
+    normalize_strength: bool = inherited(default=True)
+    unseen: str = inherited(default="drop")
+    max_iter: int = inherited(default=1)

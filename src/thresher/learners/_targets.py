@@ -10,36 +10,38 @@ import numpy as np
 from thresher.rows import Labels
 
 
-class Found(NamedTuple):
-    """What was found in y: for each document its class, its labels, or its row of indicators."""
+class Answers(NamedTuple):
+    """y as it was understood: for each document its class, its labels, or its row of indicators."""
 
     kind: str  # "single" or "multilabel"
     values: Sequence[Any] | np.ndarray
     classes: np.ndarray  # sorted
 
 
-def read_targets(y: Any) -> Found:
+def read_targets(y: Any) -> Answers:
     """Read y: one class per document, an indicator matrix, or a list of lists of labels."""
     if _is_list_of_lists(y):
         lists = [list(one) for one in y]
         classes = sorted({label for one in lists for label in one})
-        return Found("multilabel", lists, np.array(classes))
+        return Answers("multilabel", lists, np.array(classes))
     if _is_plain_indicator(y):
-        return Found("multilabel", y, np.arange(y.shape[1]))
+        return Answers("multilabel", y, np.arange(y.shape[1]))
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuU" and len(y):
+        return Answers("single", y, np.unique(y))  # what scikit-learn would come to, but slowly
     from sklearn.utils.multiclass import type_of_target
     from sklearn.utils.validation import column_or_1d
 
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     if kind == "multilabel-indicator":
         dense = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        return Found("multilabel", dense, np.arange(dense.shape[1]))
+        return Answers("multilabel", dense, np.arange(dense.shape[1]))
     if kind not in ("binary", "multiclass"):
         raise ValueError(
             f"Unknown label type: {kind}. A learner of categories expects classes or lists of "
             "labels, not numbers on a scale."
         )
     y = column_or_1d(y, warn=True)
-    return Found("single", y, np.unique(y))
+    return Answers("single", y, np.unique(y))
 
 
 def _is_plain_indicator(y: Any) -> bool:
@@ -67,23 +69,23 @@ class Targets(NamedTuple):
     single_column: bool  # two classes met together: one column, positive for the second
 
     @staticmethod
-    def first(found: Found, classes: Any = None) -> Targets:
-        """Begin with the classes given, or with those found."""
-        known = found.classes if classes is None else np.unique(classes)
-        strangers = np.setdiff1d(found.classes, known)
+    def first(answers: Answers, classes: Any = None) -> Targets:
+        """Begin with the classes given, or with those answers."""
+        known = answers.classes if classes is None else np.unique(classes)
+        strangers = np.setdiff1d(answers.classes, known)
         if len(strangers):
             raise ValueError(
                 f"y contains {strangers.tolist()}, which `classes` {known.tolist()} does not."
             )
-        return Targets(found.kind, known, found.kind == "single" and len(known) == 2)
+        return Targets(answers.kind, known, answers.kind == "single" and len(known) == 2)
 
-    def extended(self, found: Found) -> Targets:
+    def extended(self, answers: Answers) -> Targets:
         """Add the classes not known yet, after those that are."""
-        if found.kind != self.kind:
+        if answers.kind != self.kind:
             raise ValueError(
-                f"y is {found.kind} now and was {self.kind} before; learn them separately."
+                f"y is {answers.kind} now and was {self.kind} before; learn them separately."
             )
-        strangers = np.setdiff1d(found.classes, self.classes)
+        strangers = np.setdiff1d(answers.classes, self.classes)
         if not len(strangers):
             return self
         classes = np.concatenate([self.classes, strangers])

@@ -1,0 +1,197 @@
+"""Learners that need no more than sums: of the documents of each category, and of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from thresher.errors import ModelError, ParameterError
+from thresher.examples import Examples
+from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, Tables
+from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight
+from thresher.learners.learner import GrowingLearner, Progress, State, Watch
+from thresher.rows import Labels, Rows
+from thresher.storage import require_field
+
+
+class SummingLearner(GrowingLearner):
+    """Adds documents up, feature by feature; whatever it decides follows from the sums.
+
+    So the order of the documents does not matter, learning on is exact, and merging two categories
+    adds them, documents of both being counted for both.
+    """
+
+    def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
+        """Forget everything and begin with `n_features` and `n_categories`."""
+        self.check_parameters()
+        layout = {
+            # In row 0 stands the number of documents, each as often as its weight says.
+            "sums": Table(BOTH, np.float64, 0.0),
+            "totals": Table(FEATURES, np.float64, 0.0),
+            "mass": Table(CATEGORIES, np.float64, 0.0),  # of all features of a category together
+            **{name: Table(CATEGORIES, np.float64, 0.0) for name in self._figures()},
+        }
+        self._tables = Tables(layout, n_features, n_categories)
+        self._mass = 0.0  # of all features of all documents
+        self._one_each = True  # whether every document had exactly one category
+        return self
+
+    def _figures(self) -> tuple[str, ...]:
+        """Name the figures per category that are computed once, after learning."""
+        return ()
+
+    def _settle(self) -> None:
+        """Compute those figures."""
+
+    def _as_summed(self, rows: Rows) -> Rows:
+        """Return the documents as they are added up and scored."""
+        return rows
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        return self._tables.n_features
+
+    @property
+    def n_categories(self) -> int:  # type: ignore[override]
+        return self._tables.n_categories
+
+    # ---- learning ----------------------------------------------------------------------------
+
+    def fit_rows(
+        self,
+        examples: Examples,
+        *,
+        n_jobs: int = 1,
+        progress: Progress | None = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Add all documents up, in one pass; nothing is watched, as there are no mistakes."""
+        self.start(examples.n_columns, examples.n_categories)
+        done = 0
+        for rows, labels in examples:
+            self._add(rows, labels, labels.weights)
+            done += rows.n_rows
+            if progress is not None:
+                progress("adding up", done, done / len(examples))
+        self._settle()
+        return self
+
+    def learn_rows(
+        self,
+        rows: Rows,
+        labels: Labels,
+        order: np.ndarray | None = None,
+        n_jobs: int = 1,
+        *,
+        sample_weight: np.ndarray | None = None,
+        ends_pass: bool = True,
+    ) -> np.ndarray:
+        """Add documents to the sums; see `GrowingLearner.learn_rows`. Mistakes are not counted."""
+        if order is not None:
+            weights = None if sample_weight is None else sample_weight[order]
+            rows, labels, sample_weight = rows.take(order), labels.take(order), weights
+        self._add(rows, labels, sample_weight)
+        self._settle()
+        return np.zeros(self.n_categories, np.int64)
+
+    def _add(self, rows: Rows, labels: Labels, sample_weight: np.ndarray | None) -> None:
+        from thresher._kernels.rows import add_up
+
+        owner = type(self).__name__
+        check_rows(rows, owner, self.n_features, self.non_negative)
+        check_labels(rows, labels, owner, self.n_categories)
+        weights = checked_sample_weight(sample_weight, rows.n_rows)
+        rows, whole = self._as_summed(rows), self._tables.whole
+        counted = np.diff(labels.indptr)[weights > 0]
+        self._one_each = self._one_each and bool((counted == 1).all())
+        self._mass += float(np.repeat(weights, np.diff(rows.indptr)) @ rows.values)
+        add_up(
+            rows.indptr,
+            rows.indices.view(np.uint32),
+            rows.values,
+            weights,
+            labels.indptr,
+            labels.indices.view(np.uint32),
+            whole["sums"],
+            whole["totals"],
+            whole["mass"],
+        )
+
+    def grow(self, n_features: int, n_categories: int) -> Self:
+        """Make room for new features and categories, of which nothing has been seen."""
+        if n_features < self.n_features or n_categories < self.n_categories:
+            raise ModelError(
+                f"{type(self).__name__} has {self.n_features} features and {self.n_categories} "
+                f"categories and cannot grow to {n_features} and {n_categories}; use prune to "
+                "remove features."
+            )
+        if (n_features, n_categories) != (self.n_features, self.n_categories):
+            self._tables.grow(n_features, n_categories)
+            self._settle()
+        return self
+
+    def prune(self, keep: np.ndarray) -> Self:
+        """Remove the features where `keep` is false, as if they had never been there."""
+        self._tables.prune(keep)
+        self._tables["mass"][:] = self._tables["sums"][1:].sum(0)
+        self._mass = float(self._tables["totals"][1:].sum())
+        self._settle()
+        return self
+
+    def drop_categories(self, keep: np.ndarray) -> Self:
+        """Remove the categories where `keep` is false; their documents are then of no category."""
+        self._one_each = self._one_each and not self._tables["sums"][0, ~keep].any()
+        self._tables.take_categories(np.flatnonzero(keep))
+        self._settle()
+        return self
+
+    def merge_categories(self, source: int, target: int) -> Self:
+        """Add the category `source` to `target` and remove it."""
+        numbers = range(self.n_categories)
+        if source == target or source not in numbers or target not in numbers:
+            raise ParameterError(
+                f"merge_categories was given {source} and {target}; they must be two different "
+                f"categories from 0 to {self.n_categories - 1}."
+            )
+        for name in ("sums", "mass"):
+            array = self._tables[name]
+            array[..., target] += array[..., source]
+        self._tables.take_categories(np.delete(np.arange(self.n_categories), source))
+        self._settle()
+        return self
+
+    def _open_second_column(self) -> None:
+        self.grow(self.n_features, 2)
+        self._tables.take_categories(np.array([1, 0]))
+        self._tables["sums"][:, 0] = self._tables["totals"] - self._tables["sums"][:, 1]
+        self._tables["mass"][0] = self._mass - self._tables["mass"][1]
+        self._one_each = True
+
+    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
+        """Return a function that puts the learner back exactly as it is now."""
+        put_back, figures = self._tables.checkpoint(columns), (self._mass, self._one_each)
+
+        def restore() -> None:
+            put_back()
+            self._mass, self._one_each = figures
+
+        return restore
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """Return all that is needed to go on, as a JSON-able header and arrays."""
+        header = self.header(mass=self._mass, one_each=self._one_each)
+        return header, self._tables.tensors()
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Rebuild a learner from what `state` returned, checking every shape and type."""
+        learner, n_features, n_categories = cls.from_header(header)
+        learner.start(0, 0)
+        learner._mass = require_field(header, "mass", float)
+        learner._one_each = require_field(header, "one_each", bool)
+        learner._tables.read(tensors, n_features, n_categories)
+        return learner
