@@ -42,7 +42,7 @@ def assert_says(model, expected):
     assert model.decisions_.thresholds.tolist() == expected["thresholds"]
     if "probabilities" in expected:
         np.testing.assert_allclose(
-            model.probabilities(GOLDEN["unseen"]), expected["probabilities"], rtol=1e-12
+            model.predict_proba(GOLDEN["unseen"]), expected["probabilities"], rtol=1e-12
         )
     assert_same_explanations(model, expected)
 

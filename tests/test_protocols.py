@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from thresher.categorizer.counted import CountedDocuments
 from typer.testing import CliRunner
 
 from thresher import Categorizer, DocumentError, ParameterError
-from thresher.categorizer.counted import CountedDocuments
 from thresher.cli import app
 from thresher.corpora.standard_library import standard_library
 from thresher.errors import MissingExtra

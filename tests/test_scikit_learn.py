@@ -31,7 +31,7 @@ RNG = np.random.default_rng(3)
 
 def corpus(n=120, topics=TOPICS):
     labels = [list(topics)[i % len(topics)] for i in range(n)]
-    noise = "the of and a to in is was for on".split()
+    noise = ["the", "of", "and", "a", "to", "in", "is", "was", "for", "on"]
     texts = [
         " ".join([*RNG.choice(topics[label].split(), 3), *RNG.choice(noise, 6)]) for label in labels
     ]

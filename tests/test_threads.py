@@ -54,8 +54,10 @@ PROGRAM = textwrap.dedent(
     wanted = [alone.scores(batch) for batch in batches]
 
     # What the model says after each of the steps that one thread will let it learn.
-    probe, steps = batches[0][:3], []
-    lessons = [([f"v{{i}}y n{{j}}z{{i}} ships" for j in range(3)], [f"c{{i % 5}}"] * 3) for i in range(12)]
+    probe = batches[0][:3]
+    lessons = [
+        ([f"v{{i}}y n{{j}}z{{i}} ships" for j in range(3)], [f"c{{i % 5}}"] * 3) for i in range(12)
+    ]
     apprentice = fitted()
     states = [apprentice.scores(probe).tobytes()]
     for texts, labels in lessons:

@@ -11,17 +11,25 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.decisions import Decisions
     from thresher.documents import Documents, read_documents
-    from thresher.errors import DocumentError, ModelError, ParameterError, ThresherError
+    from thresher.errors import (
+        DocumentError,
+        MissingExtra,
+        ModelError,
+        OutputError,
+        ParameterError,
+        ThresherError,
+    )
     from thresher.evaluation import Evaluation, evaluate
     from thresher.evaluation.significance import bootstrap_intervals
+    from thresher.examples import Examples
     from thresher.experiments.comparison import compare
     from thresher.experiments.curves import feature_curve, learning_curve
     from thresher.experiments.progressive import progressive_validation
     from thresher.experiments.protocols import cross_validate
     from thresher.explanation import Explanation
-    from thresher.features import Strength
+    from thresher.features import Features, Strength
+    from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, register
     from thresher.learners.online import (
-        LEARNERS,
         ROMMA,
         BalancedWinnow,
         ModifiedBalancedWinnow,
@@ -33,7 +41,8 @@ if TYPE_CHECKING:
         extremal_features,
     )
     from thresher.linguistics import Linguistics
-    from thresher.report import write_report
+    from thresher.report import plot, write_report
+    from thresher.rows import Labels, Rows
     from thresher.text import TextCounter, TextVectorizer
 
 # Where each public name lives. It is imported when it is first used, so that `import thresher`
@@ -44,11 +53,14 @@ _HOMES = {
     "Documents": "documents",
     "read_documents": "documents",
     "DocumentError": "errors",
+    "MissingExtra": "errors",
     "ModelError": "errors",
+    "OutputError": "errors",
     "ParameterError": "errors",
     "ThresherError": "errors",
     "Evaluation": "evaluation",
     "evaluate": "evaluation",
+    "Examples": "examples",
     "Explanation": "explanation",
     "compare": "experiments.comparison",
     "cross_validate": "experiments.protocols",
@@ -56,8 +68,12 @@ _HOMES = {
     "learning_curve": "experiments.curves",
     "feature_curve": "experiments.curves",
     "bootstrap_intervals": "evaluation.significance",
+    "plot": "report",
     "write_report": "report",
+    "Labels": "rows",
+    "Rows": "rows",
     "extremal_features": "learners.online",
+    "Features": "features",
     "Strength": "features",
     "Linguistics": "linguistics",
     "LEARNERS": "learners.online",
@@ -82,15 +98,24 @@ __all__ = [
     "DocumentError",
     "Documents",
     "Evaluation",
+    "Examples",
     "Explanation",
+    "Features",
+    "Labels",
+    "Learner",
     "Linguistics",
+    "MissingExtra",
     "ModelError",
     "ModifiedBalancedWinnow",
+    "NaiveBayes",
+    "OutputError",
     "ParameterError",
     "PassiveAggressive",
     "Perceptron",
     "PositiveWinnow",
     "RegretWinnow",
+    "Rocchio",
+    "Rows",
     "SleepingExperts",
     "Strength",
     "TextCounter",
@@ -104,8 +129,10 @@ __all__ = [
     "extremal_features",
     "feature_curve",
     "learning_curve",
+    "plot",
     "progressive_validation",
     "read_documents",
+    "register",
     "write_report",
 ]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thresher.errors import ModelError
-from thresher.text import upgrade_format_1
+from thresher.text._format1 import upgrade as upgrade_text
 
 NEW_NAMES = {
     "ngrams": "ngram_range",
@@ -34,7 +34,7 @@ def upgrade(
         options = dict(header["options"])
         parts = {name: header[name] for name in ("learner", "decisions")}
         text = {k.removeprefix("text."): v for k, v in tensors.items() if k.startswith("text.")}
-        text_header, text = upgrade_format_1(header["text"], text)
+        text_header, text = upgrade_text(header["text"], text)
         choosing = {NEW_NAMES.get(k, k): options[k] for k in OF_FEATURES if k in options}
         parameters = {NEW_NAMES.get(k, k): v for k, v in options.items()}
         if parameters.get("char_ngram_range") is not None:

@@ -130,6 +130,8 @@ class Categories:
         """Return the number of a category, or say which there are."""
         if label in self._numbers:
             return self._numbers[label]
+        if isinstance(label, str) and label in self.names:  # as a file or the command line has it
+            return self.names.index(label)
         known = names_of(self.names)
         raise ParameterError(f"The model has no category {label!r}; it has {known}.")
 
@@ -144,6 +146,8 @@ class Categories:
             Give new labels numbers.
         """
         numbers = self._numbers
+        if self.type not in (None, "str"):
+            lists = [[self._of_own_type(label) for label in one] for one in lists]
         if grow:
             for one in lists:
                 for label in one:
@@ -170,7 +174,7 @@ class Categories:
     def drop(self, label: Any) -> np.ndarray:
         """Forget a category, the others closing ranks; return which numbers are kept."""
         number = self.number(label)
-        kept = np.arange(len(self)) != number
+        kept: np.ndarray = np.arange(len(self)) != number
         self._numbers = {one: i for i, one in enumerate(o for o in self._numbers if o != label)}
         return kept
 
@@ -193,6 +197,14 @@ class Categories:
         if len(set(labels)) != len(labels) or any(type(one) is not wanted for one in labels):
             raise ModelError("The model's categories are not different labels of one type.")
         return cls(labels, form)
+
+    def _of_own_type(self, label: Any) -> Any:
+        """Return the label that a text from a file stands for, where labels are not texts."""
+        if isinstance(label, str) and self.type == "int" and label.removeprefix("-").isdecimal():
+            return int(label)
+        if isinstance(label, str) and self.type == "bool" and label.lower() in ("true", "false"):
+            return label.lower() == "true"
+        return label
 
     def _add(self, label: Any) -> None:
         self._check_type(label)

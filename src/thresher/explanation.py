@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ParameterError
 from thresher.rows import Rows
 
 if TYPE_CHECKING:
-    from thresher.categorizer import Categorizer
+    from thresher.training import Stations
 
-__all__ = ["Change", "Explanation", "Share", "explain"]
+__all__ = ["Change", "Explanation", "Share", "explain", "strongest"]
 
 MOST_WORDS = 12  # a longer list of words to add or to remove explains nothing
 
@@ -139,85 +138,125 @@ class Explanation:
 # What is behind an explanation -------------------------------------------------------------------
 
 
-def explain(categorizer: Categorizer, text: str, category: str | None = None) -> Explanation:
-    """Explain one decision of a categorizer.
+def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
+    """Explain one decision of a model.
 
     Parameters
     ----------
-    categorizer : Categorizer
-        Which has learned.
+    stations : Stations
+        What the model is made of.
     text : str
         The document.
-    category : str, optional
+    category : label, optional
         The category. Default: the one farthest above its threshold.
     """
-    counts = categorizer.counter_.count([text], grow=False)
-    scores = _rescore(categorizer, counts)
-    margins = scores[0] - categorizer.decisions_.thresholds
-    number = _category_number(categorizer, category, margins)
-    columns, shares = _shares(categorizer, counts, text, number)
+    counts = stations.features.count([text])
+    scores = _rescore(stations, counts)
+    margins = scores[0] - stations.decisions.thresholds
+    number = int(np.argmax(margins))
+    if category is not None:
+        number = stations.categories.number(category)
+    columns, shares = _shares(stations, counts, text, number)
     by_column = dict(zip(columns.tolist(), shares, strict=False))
-    chosen = bool(categorizer.decisions_.decide(scores)[0, number])
+    chosen = bool(stations.decisions.decide(scores)[0, number])
     spans = [
         (start, end, by_column[column].share)
-        for start, end, column in categorizer.counter_.spans(text)
+        for start, end, column in stations.features.counter.spans(text)
         if column in by_column
     ]
     return Explanation(
-        category=categorizer.categories_[number],
+        category=stations.categories.names[number],
         chosen=chosen,
         shares=sorted(shares, key=lambda one: (-abs(one.share), one.feature)),
-        threshold=categorizer.threshold_of(number),
-        rival=_rival(categorizer, margins, number),
-        change=_find_change(categorizer, counts, text, number, chosen, by_column),
+        threshold=_bar(stations) + float(stations.decisions.thresholds[number]),
+        rival=_rival(stations, margins, number),
+        change=_find_change(stations, counts, text, number, chosen, by_column),
         text=text,
         spans=spans,
     )
 
 
-def _category_number(categorizer: Categorizer, category: str | None, margins: np.ndarray) -> int:
-    names = categorizer.categories_
-    if category is None:
-        return int(np.argmax(margins))
-    if category not in names:
-        shown = ", ".join(names[:20]) + (" and more" if len(names) > 20 else "")
-        raise ParameterError(f"The model has no category {category!r}; it has {shown}.")
-    return names.index(category)
+def strongest(
+    stations: Stations, category: Any, top: int
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """Return the features with the strongest weights for a category and against it.
+
+    Both are empty where the learner has no weights, or the features no names.
+
+    Parameters
+    ----------
+    stations : Stations
+        What the model is made of.
+    category : label
+        The category.
+    top : int
+        How many features on each side.
+    """
+    number, weights = stations.categories.number(category), stations.learner.linear_weights()
+    if weights is None:
+        return [], []
+    own = weights[:, number]
+    order = np.argsort(-own, kind="stable")
+    sides = (
+        np.array([i for i in order[:top] if own[i] > 0], np.int32),
+        np.array([i for i in order[::-1][:top] if own[i] < 0], np.int32),
+    )
+    for_it, against_it = (
+        list(zip(stations.features.names(side), own[side].tolist(), strict=True)) for side in sides
+    )
+    return for_it, against_it
 
 
-def _rescore(categorizer: Categorizer, counts: Rows) -> np.ndarray:
-    strengths = categorizer.strength_.apply(counts)
-    return categorizer.learner_.score_rows(strengths)
+def _bar(stations: Stations) -> float:
+    """Return what the learner takes off every score."""
+    return float(getattr(stations.learner, "bar", 0.0))
+
+
+def _names(stations: Stations, columns: Any, text: str) -> list[str]:
+    """Return the names of features; hashed ones are named after the words of `text`."""
+    counter = stations.features.counter
+    if counter.hashing_bits is None:
+        return counter.names(np.asarray(columns))
+    words: dict[int, str] = {}
+    for start, end, column in counter.spans(text):
+        words.setdefault(column, text[start:end].lower())
+    return [words.get(int(column), f"#{column}") for column in columns]
+
+
+def _rescore(stations: Stations, counts: Rows) -> np.ndarray:
+    return stations.learner.score_rows(stations.features.apply(counts))
 
 
 def _shares(
-    categorizer: Categorizer, counts: Rows, text: str, number: int
+    stations: Stations, counts: Rows, text: str, number: int
 ) -> tuple[np.ndarray, list[Share]]:
-    """Return the columns of a document and their shares; an always-on feature comes last."""
-    learner, strengths = categorizer.learner_, categorizer.strength_.apply(counts)
-    parts, (rest,) = learner.contributions(strengths, number)
-    used, always_on = learner.strengths(strengths)
-    names = categorizer.names_of(strengths.indices, text)
+    """Return the columns of a document and their shares; what no feature has a share in is last."""
+    learner, rows = stations.learner, stations.features.apply(counts)
+    parts, (rest,) = learner.contributions(rows, number)
+    strengths = learner.strengths(rows)[0].values if hasattr(learner, "strengths") else rows.values
     shares = [
         Share(name, float(strength), float(part))
-        for name, strength, part in zip(names, used.values, parts, strict=True)
+        for name, strength, part in zip(
+            _names(stations, rows.indices, text), strengths, parts, strict=True
+        )
     ]
-    if always_on[0]:
-        own = float(rest) + float(learner.bar)
-        shares.append(Share("(always on)", float(always_on[0]), own))
-    return strengths.indices, shares
+    constant = float(rest) + _bar(stations)
+    always_on = learner.strengths(rows)[1][0] if hasattr(learner, "strengths") else 1.0
+    if always_on and (constant or hasattr(learner, "strengths")):
+        shares.append(Share(learner.constant_name, float(always_on), constant))
+    return rows.indices, shares
 
 
-def _rival(categorizer: Categorizer, margins: np.ndarray, number: int) -> tuple[str, float] | None:
-    if categorizer.decisions_.mode != "single-label" or len(margins) < 2:
+def _rival(stations: Stations, margins: np.ndarray, number: int) -> tuple[str, float] | None:
+    if stations.decisions.mode != "single-label" or len(margins) < 2:
         return None
     others = np.where(np.arange(len(margins)) == number, -np.inf, margins)
     best = int(np.argmax(others))
-    return categorizer.categories_[best], float(margins[best])
+    return stations.categories.names[best], float(margins[best])
 
 
 def _find_change(
-    categorizer: Categorizer,
+    stations: Stations,
     counts: Rows,
     text: str,
     number: int,
@@ -234,19 +273,21 @@ def _find_change(
         (c for c, one in by_column.items() if sign * one.share > 0),
         key=lambda c: -abs(by_column[c].share),
     )[:MOST_WORDS]
-    found = _first_turn(categorizer, counts, text, number, chosen, "remove", away)
-    if not chosen:
-        weights = categorizer.learner_.effective_weights()[:, number]
-        absent = np.setdiff1d(np.argsort(-weights, kind="stable")[:200], counts.indices)
-        best = absent[np.argsort(-weights[absent], kind="stable")][:MOST_WORDS].tolist()
-        put_in = _first_turn(categorizer, counts, text, number, chosen, "add", best)
-        if put_in and (found is None or len(put_in.features) < len(found.features)):
-            return put_in
-    return found
+    taken_out = _first_turn(stations, counts, text, number, chosen, "remove", away)
+    weights = stations.learner.linear_weights()
+    if chosen or weights is None:
+        return taken_out
+    own = weights[:, number]
+    absent = np.setdiff1d(np.argsort(-own, kind="stable")[:200], counts.indices)
+    best = absent[np.argsort(-own[absent], kind="stable")][:MOST_WORDS].tolist()
+    put_in = _first_turn(stations, counts, text, number, chosen, "add", best)
+    if put_in and (taken_out is None or len(put_in.features) < len(taken_out.features)):
+        return put_in
+    return taken_out
 
 
 def _first_turn(
-    categorizer: Categorizer,
+    stations: Stations,
     counts: Rows,
     text: str,
     number: int,
@@ -273,16 +314,17 @@ def _first_turn(
         np.concatenate([indices for indices, _ in tries]),
         np.concatenate([values for _, values in tries]),
         counts.n_columns,
+        None if counts.lengths is None else np.repeat(counts.lengths, len(tries)),
     )
-    scores = _rescore(categorizer, changed)
-    decided = categorizer.decisions_.decide(scores)
+    scores = _rescore(stations, changed)
+    decided = stations.decisions.decide(scores)
     turned = np.flatnonzero(decided[:, number] != chosen)
     if not len(turned):
         return None
     first = int(turned[0])
-    names = categorizer.names_of(np.array(columns[: first + 1]), text)
+    names = _names(stations, columns[: first + 1], text)
     winner = None
-    if chosen and categorizer.decisions_.mode == "single-label" and decided[first].any():
-        winner = categorizer.categories_[int(np.argmax(decided[first]))]
-    margin = float(scores[first, number] - categorizer.decisions_.thresholds[number])
+    if chosen and stations.decisions.mode == "single-label" and decided[first].any():
+        winner = stations.categories.names[int(np.argmax(decided[first]))]
+    margin = float(scores[first, number] - stations.decisions.thresholds[number])
     return Change(action, names, margin, winner)

@@ -9,10 +9,10 @@ from importlib import import_module
 from types import NoneType
 from typing import Any, Self
 
-from thresher._estimator import Estimator
 from thresher.errors import MissingExtra, ModelError, ParameterError, missing_extra
+from thresher.parameters import Estimator, Flag, Some, Text, parameter
 
-__all__ = ["LANGUAGES", "WORD_CLASSES", "Linguistics", "stop_words"]
+__all__ = ["LANGUAGES", "WORD_CLASSES", "LanguageParameters", "Linguistics", "stop_words"]
 
 Step = Callable[[list[str]], list[str | None]]
 
@@ -56,7 +56,68 @@ _STATE_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-class Linguistics(Estimator):
+class LanguageParameters(Estimator):
+    """What can be done to the words of a language."""
+
+    language: str = parameter(
+        default="english",
+        kind=Text(),
+        words="""
+        Name or ISO 639 code of the language of stop words, stems and lemmas, such as "german" or
+        "de".""",
+        flag="--language",
+        panel="Text",
+    )
+    stop_words: bool | str | Iterable[str] | None = parameter(
+        default=False,
+        kind=Flag(
+            "bool, str or iterable of str",
+            lambda value: isinstance(value, str | Iterable),
+            optional=True,
+        ),
+        words="""
+        Words to leave out, in upper or lower case: True or "language" for the function words of
+        `language`, another language's name for that language's, or the words themselves.""",
+        flag="--stop-words",
+        panel="Text",
+    )
+    stem: bool | str = parameter(
+        default=False,
+        kind=Flag("bool or str", lambda value: isinstance(value, str)),
+        words="""
+        Replace a word by its stem; the name of a PyStemmer algorithm, such as "porter", to use that
+        one. Stems are made for lower-case words.""",
+        flag="--stem",
+        panel="Text",
+    )
+    lemmatize: bool = parameter(
+        default=False,
+        kind=Flag(),
+        words="""
+        Replace a word by the form under which a dictionary has it (simplemma's); a word that is
+        not in the dictionary stays as it is. A word in lower case gives a lemma in lower case.""",
+        flag="--lemmatize",
+        panel="Text",
+    )
+    word_classes: Sequence[str] | None = parameter(
+        default=None,
+        kind=Some(
+            "sequence of str",
+            lambda value: None if isinstance(value, Iterable) else "names of word classes",
+            lambda text: tuple(text.split(",")),
+            optional=True,
+        ),
+        words="""
+        Keep only words that can be of one of these classes: "noun", "verb", "adjective", "adverb".
+        English only; needs lemminflect. Function words (the stop words of English, auxiliary verbs
+        included) are of no class, nor is anything without a letter. Words that are not in the
+        lexicon, most of them names and abbreviations, count as nouns.""",
+        flag="--word-classes",
+        panel="Text",
+    )
+
+
+class Linguistics(LanguageParameters):
     """Fold the words of a language together, and leave out those that say little.
 
     A word passes these stations, of which each is only there if it was asked for: stop words, word
@@ -64,28 +125,6 @@ class Linguistics(Estimator):
 
     Each is applied to a distinct word once, whatever the number of its occurrences. The libraries
     and dictionaries are loaded when the first word is folded.
-
-    Parameters
-    ----------
-    language : str
-        Name or ISO 639 code of the language, such as "german" or "de". Default "english".
-    stop_words : str, iterable of str or None
-        Words to leave out, in upper or lower case: "language" for the function words of
-        `language`, another language's name for that language's, or the words themselves.
-        Default None: no stop words.
-    stem : bool or str
-        Replace a word by its stem; the name of a PyStemmer algorithm, such as "porter", to use that
-        one. Stems are made for lower-case words. Default False.
-    lemmatize : bool
-        Replace a word by the form under which a dictionary has it; a word that is not in the
-        dictionary stays as it is. A word in lower case gives a lemma in lower case. Needs the extra
-        `lemmas`. Default False.
-    word_classes : sequence of str or None
-        Keep only words that can be of one of these classes: "noun", "verb", "adjective", "adverb".
-        English only; needs the extra `english`. Function words (the stop words of English,
-        auxiliary verbs included) are of no class, nor is anything without a letter. Words that are
-        not in the lexicon, most of them names and abbreviations, count as nouns. Default None: all
-        words.
 
     Examples
     --------
@@ -96,22 +135,12 @@ class Linguistics(Estimator):
     ['haus', 'haus']
     """
 
-    _prepared: tuple[dict[str, Any], list[Step]] | None = None
+    _prepared = None  # the parameters it was made for, and its steps
 
-    def __init__(
-        self,
-        *,
-        language: str = "english",
-        stop_words: str | Iterable[str] | None = None,
-        stem: bool | str = False,
-        lemmatize: bool = False,
-        word_classes: Sequence[str] | None = None,
-    ) -> None:
-        self.language = language
-        self.stop_words = stop_words
-        self.stem = stem
-        self.lemmatize = lemmatize
-        self.word_classes = word_classes
+    @property
+    def does_something(self) -> bool:
+        """Whether anything was asked for."""
+        return bool(self.stop_words or self.stem or self.lemmatize or self.word_classes)
 
     def fold(self, words: Iterable[str]) -> list[str | None]:
         """Return what each word counts as, and None for a word to leave out.
@@ -208,11 +237,11 @@ class Linguistics(Estimator):
         return steps
 
     def _stop_words(self) -> frozenset[str] | None:
-        if self.stop_words is None:
+        if self.stop_words is None or self.stop_words is False:
             return None
-        if isinstance(self.stop_words, str):
-            named = self.language if self.stop_words == "language" else self.stop_words
-            return stop_words(named)
+        if self.stop_words is True or isinstance(self.stop_words, str):
+            own = self.stop_words in (True, "language")
+            return stop_words(self.language if own else str(self.stop_words))
         if isinstance(self.stop_words, Iterator):
             self.stop_words = tuple(self.stop_words)  # it can be read only once
         words = self.stop_words if isinstance(self.stop_words, Iterable) else [self.stop_words]

@@ -345,6 +345,10 @@ class Estimator:
                 setattr(self, name, value)
         return self
 
+    def replace(self, **params: Any) -> Self:
+        """Return a fresh one with these parameters, and the others as they are here."""
+        return type(self)(**(self.get_params(deep=False) | params))
+
     def check_parameters(self) -> None:
         """Raise a sentence for the first parameter that is out of its bounds."""
         for name, one in self.parameters.items():

@@ -3,7 +3,7 @@
 The safetensors library lays the file out and reads it, so any of its readers opens a model. Its one
 metadata entry, "thresher", holds a checksum, a space and the JSON text that the checksum is of:
 
-    {"format_version": 1, "thresher_version": "0.1", "header": what the caller has to say,
+    {"format_version": 2, "thresher_version": "0.1", "header": what the caller has to say,
      "tensors": {"weights": ["float32", [2, 3], checksum of its bytes], ...}}
 
 The library sees no damage but to the layout. So the text is believed once its checksum is right,
@@ -19,6 +19,7 @@ import os
 import re
 import stat
 import zlib
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,10 +39,12 @@ __all__ = [
     "write_model",
 ]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
 
+Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
+Upgrade = Callable[[dict[str, Any], dict[str, np.ndarray]], Parts]
 T = TypeVar("T")
 
 
@@ -127,7 +130,7 @@ def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
 # Reading ----------------------------------------------------------------------------------------
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None = None) -> Parts:
     """Read a model file back as the header and the tensors it was written from.
 
     Nothing is believed before its checksum is right, and no more memory is asked for than the file
@@ -137,6 +140,8 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     ----------
     path : str or path
         The model file.
+    upgrades : dict of int to callable, optional
+        For each older format, what turns its header and tensors into those of the next.
 
     Returns
     -------
@@ -167,7 +172,11 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
             raise ModelError(f"{path} is not a file; name the model file itself.")
         with open(path, "rb") as file:
             opening = file.read(8 + len(_OPENING))
-        return _read(path, opening)
+        version, header, tensors = _read(path, opening)
+        for old in range(version, FORMAT_VERSION):
+            if upgrades and old in upgrades:
+                header, tensors = upgrades[old](header, tensors)
+        return header, tensors
     except FileNotFoundError as error:
         raise ModelError(f"There is no model file {path}.") from error
     except (OSError, ValueError) as error:
@@ -176,7 +185,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         raise ModelError(f"The model {path} cannot be read: {_reason(error)}.") from error
 
 
-def _read(path: object, opening: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _read(path: object, opening: bytes) -> tuple[int, dict[str, Any], dict[str, np.ndarray]]:
     try:
         file: Any = safe_open(path, framework="numpy")  # sees that its header fits its size
     except SafetensorError as error:
@@ -193,7 +202,7 @@ def _read(path: object, opening: bytes) -> tuple[dict[str, Any], dict[str, np.nd
             raise _damaged(path, "its tensors are not arrays of numbers") from error
     if _described(tensors) != description.get("tensors"):
         raise _damaged(path, "its tensors are not those that were written")
-    return description["header"], tensors
+    return description["format_version"], description["header"], tensors
 
 
 def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:

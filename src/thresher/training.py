@@ -18,15 +18,14 @@ from thresher._spool import Spool
 from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
+from thresher.documents import Batch, Documents, from_texts
 from thresher.documents import Columns as TextColumns
-from thresher.documents import Documents, from_texts
 from thresher.errors import DocumentError, ModelError, ParameterError
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import Columns, FeatureParameters, Features
-from thresher.learners import Learner, is_online, make_learner
+from thresher.learners import Learner, is_online
 from thresher.rows import Labels, Rows
-from thresher.text import TextCounter
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -73,17 +72,6 @@ class Line(NamedTuple):
 # Reading ------------------------------------------------------------------------------------------
 
 
-class Batch(NamedTuple):
-    """Some documents, with the labels that each carries and how much each counts."""
-
-    texts: Any
-    lists: Sequence[Sequence[Any]] | None
-    weights: np.ndarray | None
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-
 class Reader:
     """Labelled documents in batches, with the time that reading them takes.
 
@@ -113,6 +101,11 @@ class Reader:
         self.clock = {} if clock is None else clock
         self.progress = progress
         self._weights = None if sample_weight is None else _checked_weights(sample_weight)
+        self._given: list[tuple[Any, str]] = []  # what must be as many as the documents
+        if self.answers is not None:
+            self._given.append((self.answers.lists, "labels"))
+        if self._weights is not None:
+            self._given.append((self._weights, "sample_weight"))
 
     @property
     def form(self) -> str:
@@ -128,32 +121,27 @@ class Reader:
             if batch is None:
                 break
             here = slice(done, done + len(batch))
-            lists = batch.labels if self.answers is None else self.answers.lists[here]
-            if self.answers is not None and len(lists or ()) < len(batch):
-                raise _other_number(None, len(self.answers), "labels")
-            weights = None if self._weights is None else self._weights[here]
-            if weights is not None and len(weights) < len(batch):
-                raise _other_number(None, len(self._weights or ()), "sample_weight")
-            yield Batch(batch.texts, lists, weights)
+            for given, name in self._given:
+                if len(given[here]) < len(batch):
+                    raise _other_number(None, len(given), name)
+            if self.answers is not None:
+                batch.labels = [list(one) for one in self.answers.lists[here]]
+            if self._weights is not None:
+                batch.weights = self._weights[here]
+            yield batch
             done += len(batch)
             total = source.bytes_total
             self.progress(stage, done, source.bytes_read / total if total else None)
-        for given, name in ((self.answers, "labels"), (self._weights, "sample_weight")):
-            if given is not None and len(given) != done:
+        for given, name in self._given:
+            if len(given) != done:
                 raise _other_number(done, len(given), name)
 
 
 def documents_of(documents: Any, has_labels: bool, familiar: TextColumns | None) -> Documents:
     """Return a source of batches for whatever was given as documents."""
-    if isinstance(documents, Documents):
-        return documents
-    if hasattr(documents, "iloc") and not hasattr(documents, "columns"):  # a column of a frame
-        documents = list(documents)
-    is_texts = isinstance(documents, Sequence) and not isinstance(documents, str | bytes)
-    is_texts = is_texts and (not documents or isinstance(documents[0], str))
-    if has_labels or is_texts or isinstance(documents, np.ndarray):
-        if isinstance(documents, str | bytes):
-            raise DocumentError(f"documents is one text, {documents[:40]!r}; give a list of texts.")
+    if has_labels and isinstance(documents, str | bytes):
+        raise DocumentError(f"documents is one text, {documents[:40]!r}; give a list of texts.")
+    if has_labels:
         return from_texts(list(documents), None)
     return open_documents(documents, familiar=familiar)
 
@@ -353,11 +341,11 @@ def decision_mode(mode: str, labels: Labels) -> str:
 
 def encoded(categories: Categories, batch: Batch) -> Labels:
     """Return a batch's labels as category numbers; new categories get the next numbers."""
-    if batch.lists is None:
+    if batch.labels is None:
         raise DocumentError(
             "The documents have no labels to learn from: name the column that has them."
         )
-    return categories.encode(batch.lists, grow=True)._replace(weights=batch.weights)
+    return categories.encode(batch.labels, grow=True)._replace(weights=batch.weights)
 
 
 # Going on -----------------------------------------------------------------------------------------
@@ -494,10 +482,10 @@ def _check_fits(stations: Stations, batch: Batch) -> None:
             f"A model of {stations.learner.name} cannot go on learning: train it anew on all "
             "documents, or take a learner that can, such as passive-aggressive."
         )
-    if stations.documents_seen == 0 or stations.is_mode_open or batch.lists is None:
+    if stations.documents_seen == 0 or stations.is_mode_open or batch.labels is None:
         return
     if stations.decisions.mode == "single-label":
-        wrong = next((one for one in batch.lists if len(one) != 1), None)
+        wrong = next((one for one in batch.labels if len(one) != 1), None)
         if wrong is not None:
             number = "no label" if not wrong else f"{len(wrong)} labels ({wrong[0]!r}, ...)"
             raise DocumentError(

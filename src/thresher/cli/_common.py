@@ -54,6 +54,28 @@ OnError = Annotated[
     str,
     typer.Option("--on-error", metavar="stop|skip", help="What to do at a document with an error."),
 ]
+LearnerName = Annotated[
+    str,
+    typer.Option(
+        "--learner",
+        rich_help_panel="Learning",
+        help="`thresher learners` lists them; module:Class imports one, of scikit-learn say.",
+    ),
+]
+LearnerParameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter",
+        "-p",
+        rich_help_panel="Learning",
+        metavar="NAME=VALUE",
+        help="A parameter of the learner, e.g. -p promotion=1.2; may be repeated.",
+    ),
+]
+Passes = Annotated[
+    int | None,
+    typer.Option("--passes", rich_help_panel="Learning", min=1, help="Passes over the documents."),
+]
 Threads = Annotated[
     int, typer.Option("--threads", min=1, help="Threads; the result is the same for any number.")
 ]

@@ -1,19 +1,21 @@
-"""The options of a Categorizer on the command line, made from its parameters when a verb is used."""
+"""The parameters of a Categorizer as options, made from their declarations when a verb is used."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
-import click
+import typer
 from typer.core import TyperCommand, TyperOption
 
 from thresher.errors import ParameterError
 from thresher.parameters import Kind, Parameter
 
-__all__ = ["CategorizerCommand", "given_parameters", "learner_of"]
+__all__ = ["CategorizerCommand", "given_parameters", "learner_of", "split_learner"]
 
 _META = "thresher.parameters"
+_NONE = object()  # "none" was typed, which is not the same as nothing
 
 
 class CategorizerCommand(TyperCommand):
@@ -23,7 +25,7 @@ class CategorizerCommand(TyperCommand):
     declare them load machine code.
     """
 
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+    def get_params(self, ctx: Any) -> list[Any]:
         own = super().get_params(ctx)
         taken = {option for one in own for option in one.opts}
         options = [
@@ -33,17 +35,21 @@ class CategorizerCommand(TyperCommand):
         ]
         return [*own[:-1], *options, own[-1]]  # --help stays last
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         names = set(_parameters()) & set(ctx.params)
         own = {one.name for one in self.params}
         given = {name: ctx.params.pop(name) for name in names - own}
-        ctx.meta[_META] = {name: value for name, value in given.items() if value is not None}
+        ctx.meta[_META] = {
+            name: None if value is _NONE else value
+            for name, value in given.items()
+            if value is not None
+        }
         return super().invoke(ctx)
 
 
-def given_parameters() -> dict[str, Any]:
+def given_parameters(context: typer.Context) -> dict[str, Any]:
     """Return the parameters that were given, by their names in Python; the others are unset."""
-    return dict(click.get_current_context().meta[_META])
+    return dict(context.meta[_META])
 
 
 def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
@@ -61,7 +67,9 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
     from thresher.learners import import_learner, make_learner
 
     learner = make_learner(import_learner(name) if ":" in name else name)
-    values: dict[str, Any] = {} if passes is None else {"max_iter": passes}
+    values: dict[str, Any] = {}
+    if passes is not None and "max_iter" in learner.parameters:
+        values["max_iter"] = passes
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
@@ -73,39 +81,54 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
     return learner.set_params(**values)
 
 
+def split_learner(word: str) -> tuple[str, list[str]]:
+    """Return the name and the settings of `name:key=value:...`; a name may be `module:Class`.
+
+    Examples
+    --------
+    >>> split_learner("sklearn.svm:LinearSVC:C=0.5")
+    ('sklearn.svm:LinearSVC', ['C=0.5'])
+    """
+    parts = word.split(":")
+    n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
+    return ":".join(parts[:n]), parts[n:]
+
+
 def _parameters() -> dict[str, Parameter]:
     from thresher.categorizer import Categorizer
 
     return Categorizer.parameters
 
 
-class _Value(click.ParamType):
-    """A value that a kind of parameter reads and checks."""
+def _reader(flag: str, kind: Kind) -> Callable[[str], Any]:
+    """Return what reads and checks a value of this kind."""
 
-    def __init__(self, kind: Kind) -> None:
-        self.kind, self.name = kind, kind.describe().removesuffix(" or None")
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def read(value: Any) -> Any:
         if not isinstance(value, str):
             return value
+        if kind.optional and value == "none":
+            return _NONE
         try:
-            parsed = self.kind.parse(value)
+            parsed = kind.parse(value)
+            problem = kind.problem(parsed)
         except ValueError:
-            self.fail(f"{value!r} must be {self.kind.bounds()}.", param, ctx)
-        problem = self.kind.problem(parsed)
+            problem = kind.bounds()
         if problem:
-            self.fail(f"{value!r} must be {problem}.", param, ctx)
+            raise typer.BadParameter(f"{flag} is {value!r}; it must be {problem}.")
         return parsed
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return self.name.replace('"', "").replace(", ", "|").strip("{}").replace("None|", "")
+    return read
 
 
 def _option(name: str, one: Parameter) -> TyperOption:
     assert one.flag is not None and one.kind is not None
     words = " ".join(one.words.split()).replace("`", "")
     shown = "" if one.value is None or one.kind.is_flag else f" Default: {_shown(one.value)}."
-    more: dict[str, Any] = {"is_flag": True} if one.kind.is_flag else {"type": _Value(one.kind)}
+    more: dict[str, Any] = {"is_flag": True}
+    if not one.kind.is_flag:
+        named = one.kind.describe().removesuffix(" or None").replace('"', "").strip("{}")
+        metavar = named.replace("None, ", "").replace(", ", "|")
+        more = {"type": _reader(one.flag, one.kind), "metavar": metavar}
     return TyperOption(
         param_decls=[name, one.flag],
         help=words + shown,

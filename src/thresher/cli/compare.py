@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from thresher.cli import _common as common
-from thresher.cli.train import make_learner
-from thresher.errors import ParameterError
+from thresher.cli._options import (
+    CategorizerCommand,
+    given_parameters,
+    learner_of,
+    split_learner,
+)
 
 if TYPE_CHECKING:
     from thresher.experiments.comparison import Comparison
@@ -18,12 +21,14 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
     app.command(
-        epilog="Example: thresher compare tickets.csv --learners passive-aggressive,perceptron"
+        cls=CategorizerCommand,
+        epilog="Example: thresher compare tickets.csv --learners passive-aggressive,perceptron",
     )(compare)
 
 
 @common.verb
 def compare(
+    context: typer.Context,
     data: common.Data = None,
     learners: Annotated[
         str | None,
@@ -39,42 +44,12 @@ def compare(
         str,
         typer.Option("--against", help="Test the others against: best, first, or one of A,B,C."),
     ] = "best",
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            "--objective",
-            help="Learn thresholds, within the training folds, for f1, precision=0.95 or another "
-            "objective; see `tune`.",
-        ),
-    ] = None,
-    passes: Annotated[
-        int | None, typer.Option("--passes", min=1, help="Passes over the documents.")
-    ] = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parameter",
-            "-p",
-            metavar="NAME=VALUE",
-            help="A parameter of every learner, e.g. -p average=examples; may be repeated.",
-        ),
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option",
-            "-x",
-            metavar="NAME=VALUE",
-            help="Any other parameter of Categorizer, e.g. -x stem=True -x 'ngrams=(1, 2)'; may "
-            "be repeated.",
-        ),
-    ] = None,
+    passes: common.Passes = None,
+    parameter: common.LearnerParameters = None,
     text: common.Text = None,
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
     format: common.Format = None,
-    seed: common.Seed = 0,
-    threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     plot: Annotated[
         str | None, typer.Option("--plot", metavar="FILE", help="Draw it, e.g. to plot.png.")
@@ -87,18 +62,23 @@ def compare(
     """
     from thresher.categorizer import Categorizer
     from thresher.experiments.comparison import compare as compare_categorizers
-    from thresher.learners.online import LEARNERS
+    from thresher.learners import LEARNERS
 
-    options = _options(option or []) | {"seed": seed, "threads": threads, "tune_for": objective}
+    options = given_parameters(context)
     categorizers = {}
     for word in learners.split(",") if learners else LEARNERS:
-        name, *settings = word.strip().split(":")
-        learner = make_learner(name, [*(parameter or []), *settings], passes)
+        name, settings = split_learner(word.strip())
+        learner = learner_of(name, [*(parameter or []), *settings], passes)
         categorizers[word.strip()] = Categorizer(learner, **options)
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     with common.progress() as progress:
         comparison = compare_categorizers(
-            categorizers, documents, against=against, folds=folds, seed=seed, progress=progress
+            categorizers,
+            documents,
+            against=against,
+            folds=folds,
+            seed=options.get("random_state", 0),
+            progress=progress,
         )
     common.report_reading(documents)
     if plot:
@@ -109,28 +89,6 @@ def compare(
         common.show_json(comparison.to_dict())
     else:
         _show(comparison, plot)
-
-
-def _options(given: list[str]) -> dict[str, Any]:
-    """Read parameters of Categorizer as they are written in Python, or as plain words."""
-    from dataclasses import fields
-
-    from thresher.categorizer import Options
-
-    known = {one.name for one in fields(Options)} - {"learner", "seed", "threads", "tune_for"}
-    options: dict[str, Any] = {}
-    for one in given:
-        name, equals, value = one.partition("=")
-        if not equals or name not in known:
-            raise ParameterError(
-                f"--option is {one!r}; it must be NAME=VALUE, the name one of "
-                f"{', '.join(sorted(known))}."
-            )
-        try:
-            options[name] = ast.literal_eval(value)
-        except (SyntaxError, ValueError):
-            options[name] = value
-    return options
 
 
 def _show(comparison: Comparison, plot: str | None) -> None:

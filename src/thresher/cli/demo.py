@@ -91,11 +91,11 @@ def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
 
     began = perf_counter()
     with common.progress() as progress:
-        categorizer = Categorizer(threads=threads).fit(place / "train.jsonl", progress=progress)
+        categorizer = Categorizer(n_jobs=threads).fit(place / "train.jsonl", progress=progress)
     categorizer.save(place / "model.thresher")
     terminal.print(
         f"{place / 'model.thresher'}: {len(categorizer.categories_)} categories, "
-        f"{categorizer.n_features:,} features, {len(categorizer.learner_.mistakes_)} passes "
+        f"{categorizer.n_features:,} features, {len(categorizer.summary()['mistakes'])} passes "
         f"in {perf_counter() - began:.2f} s"
     )
     return categorizer

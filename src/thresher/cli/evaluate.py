@@ -43,7 +43,7 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled documents that it has not learned from."""
     categorizer = common.load_model(model)
-    categorizer.threads = threads
+    categorizer.n_jobs = threads
     documents = common.open_documents(
         data, text, labels, separator, format, on_error, split="test", familiar=categorizer.columns_
     )

@@ -32,7 +32,7 @@ def learn(
 ) -> None:
     """Learn from more documents in one pass; new words and new categories may appear."""
     categorizer = common.load_model(model)
-    categorizer.threads = threads
+    categorizer.n_jobs = threads
     before = (len(categorizer.categories_), categorizer.n_features, categorizer.documents_seen_)
     documents = common.open_documents(
         data, text, labels, separator, format, on_error, familiar=categorizer.columns_

@@ -45,7 +45,7 @@ def predict(
 ) -> None:
     """Print the categories of each document: a line each, the best first, with tabs between."""
     categorizer = common.load_model(model)
-    categorizer.threads = threads
+    categorizer.n_jobs = threads
     documents = common.open_documents(
         data, text, False, None, format, on_error, split="test", familiar=categorizer.columns_
     )
@@ -75,7 +75,7 @@ def _probabilities(categorizer: Categorizer, scores: np.ndarray) -> list[dict[st
     return [dict(zip(categorizer.categories_, one, strict=True)) for one in chances]
 
 
-def _line(categories: list[str], chances: dict[str, float]) -> str:
+def _line(categories: list[Any], chances: dict[str, float]) -> str:
     if not chances:
-        return "\t".join(categories) + "\n"
-    return "\t".join(f"{name} {chances[name]:.3f}" for name in categories) + "\n"
+        return "\t".join(map(str, categories)) + "\n"
+    return "\t".join(f"{name} {chances[str(name)]:.3f}" for name in categories) + "\n"

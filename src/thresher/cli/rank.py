@@ -36,7 +36,7 @@ def rank(
 ) -> None:
     """Print the best categories of each document with their scores (above 0: it belongs)."""
     categorizer = common.load_model(model)
-    categorizer.threads = threads
+    categorizer.n_jobs = threads
     names = categorizer.categories_
     if category is not None and category not in names:
         raise ParameterError(

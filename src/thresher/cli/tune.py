@@ -12,8 +12,7 @@ from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.categorizer.tuning import Tuning
-    from thresher.decisions import Decisions
+    from thresher.decisions import Decisions, Tuning
 
 
 def register(app: typer.Typer) -> None:
@@ -77,7 +76,7 @@ def tune(
     left alone; only what it makes of its scores changes.
     """
     categorizer = common.load_model(model)
-    categorizer.threads = threads
+    categorizer.n_jobs = threads
     limits = _limits(at_least, at_most, none, abstain_below)
     learns = objective is not None or calibrate is not None
     if not (learns or limits):
@@ -103,7 +102,7 @@ def tune(
             )
         common.report_reading(documents)
     else:
-        categorizer.decisions_ = categorizer.decisions_.replace(**limits)
+        categorizer.limit(**limits)
     categorizer.save(output or model)
     _report(categorizer, output or model, top, json)
 

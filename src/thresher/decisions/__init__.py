@@ -1,14 +1,23 @@
 """From scores to categories: thresholds, limits per document, and how sure a decision is."""
 
-from thresher.decisions.calibration import Calibration, ReliabilityCurve, reliability_curve
+from thresher.decisions.calibration import (
+    CALIBRATIONS,
+    Calibration,
+    ReliabilityCurve,
+    reliability_curve,
+)
 from thresher.decisions.decisions import Decisions
 from thresher.decisions.thresholds import Objective, learn_thresholds
+from thresher.decisions.tuning import Tuning, tune_decisions
 
 __all__ = [
+    "CALIBRATIONS",
     "Calibration",
     "Decisions",
     "Objective",
     "ReliabilityCurve",
+    "Tuning",
     "learn_thresholds",
     "reliability_curve",
+    "tune_decisions",
 ]

@@ -15,7 +15,7 @@ from thresher.storage import require_field, require_tensor
 
 __all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]
 
-_KINDS = ("sigmoid", "isotonic")
+CALIBRATIONS = ("sigmoid", "isotonic")
 
 
 class ProbabilityCurve(NamedTuple):
@@ -96,9 +96,9 @@ class Calibration:
         >>> calibration.probabilities(np.array([[-1.0], [0.25], [1.0]])).ravel().tolist()
         [0.17, 0.50, 0.72]
         """
-        if kind not in _KINDS:
+        if kind not in CALIBRATIONS:
             raise ParameterError(
-                f"The kind of calibration is {kind!r}; it must be one of {_KINDS}."
+                f"The kind of calibration is {kind!r}; it must be one of {CALIBRATIONS}."
             )
         positives = Positives.of(labels)
         scores = positives.check(scores, "scores")
@@ -126,6 +126,12 @@ class Calibration:
         curves, trust = self.curves + [self.pooled] * n_new, np.append(self.trust, np.zeros(n_new))
         return Calibration(self.kind, self.pooled, curves, trust)
 
+    def take(self, numbers: np.ndarray) -> Calibration:
+        """Return the curves of some of the categories."""
+        places = np.arange(len(self.curves))[numbers]
+        curves = [self.curves[place] for place in places]
+        return Calibration(self.kind, self.pooled, curves, self.trust[places])
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors, the pooled curve first."""
         curves = [self.pooled, *self.curves]
@@ -151,7 +157,7 @@ class Calibration:
         total = int(counts.sum())
         scores = require_tensor(tensors, "knot_scores", np.float64, (total,))
         chances = require_tensor(tensors, "knot_probabilities", np.float64, (total,), low=0, high=1)
-        if kind not in _KINDS or not np.isfinite([slopes, offsets]).all():
+        if kind not in CALIBRATIONS or not np.isfinite([slopes, offsets]).all():
             raise ModelError("The model's calibration makes no sense; calibrate it again.")
         ends = np.cumsum(counts)[:-1]
         knots = zip(np.split(scores, ends), np.split(chances, ends), strict=True)

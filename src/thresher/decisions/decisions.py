@@ -115,6 +115,14 @@ class Decisions:
         replaced.calibration = self.calibration
         return replaced
 
+    def take(self, numbers: np.ndarray) -> Decisions:
+        """Return decisions for some of the categories, given their numbers or which are kept."""
+        part = self.replace()
+        part.thresholds = self.thresholds[numbers]
+        if self.calibration is not None:
+            part.calibration = self.calibration.take(numbers)
+        return part
+
     def tune(
         self,
         scores: np.ndarray,

@@ -38,6 +38,8 @@ class Batch:
         data has no labels at all.
     where : callable
         Gives the place of the document of a number, such as "mail.csv:17".
+    weights : array, optional
+        How much each document counts; None where each counts once.
 
     Examples
     --------
@@ -48,8 +50,9 @@ class Batch:
     """
 
     columns: dict[str, pa.Array]
-    labels: list[list[str]] | None
+    labels: list[list[Any]] | None
     where: Callable[[int], str]
+    weights: Any = None
 
     @cached_property
     def texts(self) -> pa.Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,18 +26,16 @@ from thresher.experiments.protocols import (
     silent,
     with_progress,
 )
+from thresher.linguistics import LanguageParameters
+from thresher.text import TextParameters
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.categorizer.learning import Progress
+    from thresher.training import Progress
 
 __all__ = ["Comparison", "compare"]
 
 MEASURES = ("micro_f1", "macro_f1", "micro_break_even")
-_COUNTING = (  # the options that say what is counted
-    "tokens", "token_pattern", "min_length", "lowercase", "ngrams", "char_ngrams", "hashing_bits",
-    "language", "stop_words", "stem", "lemmatize", "word_classes",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +164,8 @@ def compare(
     sizes = [len(split.train) for split in splits]
     results = {}
     for name in names:
-        alone = replace(categorizers[name], threads=1)
-        tested = in_parallel(partial(run_split, alone, counted), splits, first.threads)
+        alone = categorizers[name].replace(n_jobs=1)
+        tested = in_parallel(partial(run_split, alone, counted), splits, first.n_jobs_)
         results[name] = gather(counted, splits, with_progress(tested, name, sizes, progress))
     if against == "best":
         against = max(names, key=lambda name: results[name].mean("micro_f1"))
@@ -177,7 +175,7 @@ def compare(
 def _check_alike(first: Categorizer, others: Sequence[Categorizer]) -> None:
     """Raise unless all count the same."""
     for other in others:
-        for option in _COUNTING:
+        for option in (*TextParameters.parameters, *LanguageParameters.parameters):
             if getattr(other, option) != getattr(first, option):
                 raise ParameterError(
                     f"The categorizers differ in {option} ({getattr(first, option)!r} and "

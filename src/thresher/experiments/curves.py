@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +25,8 @@ from thresher.experiments.protocols import (
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.categorizer.counted import CountedDocuments
-    from thresher.categorizer.learning import Progress
+    from thresher.experiments.counted import CountedDocuments
+    from thresher.training import Progress
 
 __all__ = ["LearningCurve", "feature_curve", "learning_curve"]
 
@@ -124,13 +124,13 @@ def learning_curve(
         raise ParameterError(f"sizes is {sizes!r}; give shares above 0 and at most 1.")
     counted = count_once(categorizer, documents, labels, progress)
     splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
-    alone = replace(categorizer, threads=1)
+    alone = categorizer.replace(n_jobs=1)
     tasks = [
         (alone, split._replace(train=split.train[: max(1, round(size * len(split.train)))]))
         for size in sorted(sizes)
         for split in splits
     ]
-    return _curve("documents", counted, tasks, len(splits), categorizer.threads, progress)
+    return _curve("documents", counted, tasks, len(splits), categorizer.n_jobs_, progress)
 
 
 def feature_curve(
@@ -150,7 +150,7 @@ def feature_curve(
     Parameters
     ----------
     categorizer : Categorizer
-        Whose parameters are taken, `select` excepted; `selection` says how features are judged.
+        Whose parameters are taken, `n_selected` excepted; `select_by` says how features are judged.
     documents : list of str, path, Documents, table or CountedDocuments
         Labelled documents.
     labels : list of str or list of lists of str, optional
@@ -174,11 +174,11 @@ def feature_curve(
     counted = count_once(categorizer, documents, labels, progress)
     splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
     tasks = [
-        (replace(categorizer, threads=1, select=number), split)
+        (categorizer.replace(n_jobs=1, n_selected=number), split)
         for number in sorted(numbers)
         for split in splits
     ]
-    return _curve("features", counted, tasks, len(splits), categorizer.threads, progress)
+    return _curve("features", counted, tasks, len(splits), categorizer.n_jobs_, progress)
 
 
 def _curve(
@@ -195,12 +195,12 @@ def _curve(
         categorizer, split = task
         fitted, evaluation, *_ = run_split(categorizer, counted, split)
         figures = [read_measure(evaluation, measure) for measure in MEASURES]
-        learned = list(map(int, fitted.categorizer.learner_.mistakes_))
+        learned = list(map(int, getattr(fitted.line.learner, "mistakes_", ())))
         if name == "features":
-            return fitted.columns.n_features, figures, learned
+            return fitted.line.features.n_columns, figures, learned
         scores = fitted.score(counted, split.train)
         truth, names = fitted.truth(counted, split.train)
-        decided = fitted.categorizer.decisions_.decide(scores)
+        decided = fitted.line.decisions.decide(scores)
         own = evaluate(None, truth, names, decisions=decided).micro["error"]
         return len(split.train), [*figures, own], learned
 

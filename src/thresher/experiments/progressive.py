@@ -11,10 +11,10 @@ import numpy as np
 from thresher.errors import DocumentError, ParameterError
 from thresher.evaluation.contingency import ratio
 from thresher.experiments.protocols import silent
+from thresher.training import Progress, Reader
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.categorizer.learning import Progress
 
 __all__ = ["ProgressiveValidation", "progressive_validation"]
 
@@ -120,8 +120,9 @@ def progressive_validation(
         raise ParameterError(f"batch_size is {batch_size}; it must be at least 1.")
     counts = []
     for texts, truth in _stream(documents, labels, batch_size, progress):
-        knows = hasattr(categorizer, "learner_")
-        decided = categorizer.predict(texts) if knows else [[] for _ in texts]
+        decided: list[list[Any]] = [[] for _ in texts]
+        if categorizer.is_fitted:
+            decided = categorizer.decide(categorizer.scores(texts))
         pairs = [(set(one), set(own)) for one, own in zip(decided, truth, strict=True)]
         counts.append((
             len(pairs),
@@ -139,18 +140,12 @@ def progressive_validation(
 
 def _stream(
     documents: Any, labels: Any, batch_size: int, progress: Progress
-) -> Iterator[tuple[list[str], list[list[str]]]]:
+) -> Iterator[tuple[list[str], list[list[Any]]]]:
     """Cut a source into batches of one size."""
-    from thresher.categorizer.learning import documents_of
-
-    source = documents_of(documents, labels)
-    done = 0
-    for batch in source:
+    reader = Reader(documents, labels, progress=progress)
+    for batch in reader.batches("testing, then training"):
         if batch.labels is None:
             raise DocumentError("The documents have no labels to measure against.")
         for start in range(0, len(batch), batch_size):
             texts = batch.texts[start : start + batch_size].to_pylist()
             yield texts, batch.labels[start : start + batch_size]
-        done += len(batch)
-        total = source.bytes_total
-        progress("testing, then training", done, source.bytes_read / total if total else None)

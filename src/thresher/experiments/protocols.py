@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from time import thread_time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -24,8 +24,8 @@ from thresher.rows import Labels
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.categorizer.counted import CountedDocuments, Fitted
-    from thresher.categorizer.learning import Progress
+    from thresher.experiments.counted import CountedDocuments, Fitted
+    from thresher.training import Progress
 
 __all__ = [
     "CrossValidation",
@@ -153,8 +153,8 @@ def cross_validate(
     """
     counted = count_once(categorizer, documents, labels, progress)
     splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
-    alone = replace(categorizer, threads=1)
-    tested = in_parallel(partial(run_split, alone, counted), splits, categorizer.threads)
+    alone = categorizer.replace(n_jobs=1)
+    tested = in_parallel(partial(run_split, alone, counted), splits, categorizer.n_jobs_)
     sizes = [len(split.train) for split in splits]
     return gather(counted, splits, with_progress(tested, "cross-validating", sizes, progress))
 
@@ -173,7 +173,7 @@ def run_split(categorizer: Categorizer, counted: CountedDocuments, split: Split)
     began = thread_time()
     fitted = counted.fit(categorizer, split.train)
     scores = fitted.score(counted, split.test)
-    decided = fitted.categorizer.decisions_.decide(scores)
+    decided = fitted.line.decisions.decide(scores)
     seconds = thread_time() - began
     truth, names = fitted.truth(counted, split.test)
     evaluation = evaluate(scores, truth, names, decisions=decided)
@@ -224,7 +224,7 @@ def count_once(
     categorizer: Categorizer, documents: Any, labels: Any, progress: Progress
 ) -> CountedDocuments:
     """Return the counts of documents, unless they are counts already."""
-    from thresher.categorizer.counted import CountedDocuments
+    from thresher.experiments.counted import CountedDocuments
 
     if isinstance(documents, CountedDocuments):
         return documents

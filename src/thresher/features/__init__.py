@@ -1,5 +1,6 @@
 """From counts to strengths, and which features tell most about the categories."""
 
+from thresher.features.features import Columns, FeatureParameters, Features
 from thresher.features.selection import (
     SELECTIONS,
     ChiSquare,
@@ -16,7 +17,10 @@ __all__ = [
     "KINDS",
     "SELECTIONS",
     "ChiSquare",
+    "Columns",
+    "FeatureParameters",
     "FeatureScores",
+    "Features",
     "InformationGain",
     "Strength",
     "chi_square",

@@ -225,13 +225,13 @@ class Features:
         clock : dict, optional
             Seconds by stage, to which the time taken is added.
         """
-        least = None
+        least: tuple[int, int, int] | None = None
         if grow:
-            _, *least = (
+            _, runs, parts = (
                 math.ceil(limit * self.strength.n_documents) if isinstance(limit, float) else limit
                 for limit in of_blocks(self.parameters.min_df, 1)
             )
-            least = (1, *(max(1, limit) for limit in least))
+            least = (1, max(1, runs), max(1, parts))
         return self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
 
     def apply(self, counts: Rows) -> Rows:

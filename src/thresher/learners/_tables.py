@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ModelError
 from thresher.storage import require_tensor
 
 FEATURES, CATEGORIES, BOTH = "features", "categories", "both"
@@ -169,10 +168,8 @@ class Tables:
         for name, (axes, dtype, _) in self.layout.items():
             stored = np.uint8 if dtype is bool else dtype
             shape = _shape(axes, n_features, n_categories)
-            bounds = {"low": 0.0, "high": 1.0} if dtype is bool else {}
-            tensor = require_tensor(tensors, name, stored, shape, **bounds)
-            if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
-                raise ModelError(f"The model's tensor {name!r} holds values that are not finite.")
+            high = 1.0 if dtype is bool else None
+            tensor = require_tensor(tensors, name, stored, shape, high=high, finite=True)
             arrays[name] = np.array(tensor, dtype, order="C")
         self.whole, self.n_features, self.n_categories = arrays, n_features, n_categories
 

@@ -56,6 +56,9 @@ class Learner(Estimator):
         "normalize": "l2",
     }
     non_negative: ClassVar[bool] = False
+    constant_name: ClassVar[str] = (
+        "(always on)"  # what an explanation calls the share of no feature
+    )
 
     # ---- what a subclass provides ------------------------------------------------------------
 
@@ -183,6 +186,10 @@ class Learner(Estimator):
     def linear_weights(self) -> np.ndarray | None:
         """Return the weights (features, categories) if the score is a weighted sum, else None."""
         return None
+
+    def summary(self) -> dict[str, Any]:
+        """Return figures for `inspect` that only this learner has."""
+        return {}
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""

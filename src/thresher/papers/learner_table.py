@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher.corpora import load
-from thresher.evaluation import evaluate
-from thresher.evaluation.significance import read_measure
+from thresher.evaluation import evaluate, read_measure
 from thresher.features import Strength
 from thresher.learners.online import LEARNERS
 from thresher.papers._paper import Item, Paper

@@ -194,7 +194,7 @@ def write_report(
         date=date,
         errors=worst.explain(categorizer),
         words=_words(categorizer, evaluation),
-        mistakes=[int(n) for n in categorizer.learner_.mistakes_],
+        mistakes=[int(n) for n in getattr(categorizer.learner_, "mistakes_", ())],
         learning_curve=learning_curve,
         reliability=_reliability(decisions, evaluation),
         provenance=(provenance or {}) | _provenance(categorizer, evaluation),
@@ -233,8 +233,8 @@ def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, s
         "Learner": summary["learner"],
         "Strengths": summary["strength"],
         "Options": summary["options"],
-        "Seed": str(categorizer.seed),
-        "Decisions": summary["decision"],
+        "Seed": str(categorizer.seed_),
+        "Decisions": summary["mode"],
         "Versions": f"Thresher {__version__}, Python {platform.python_version()}, "
         f"NumPy {version('numpy')}",
     }

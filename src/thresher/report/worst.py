@@ -89,7 +89,7 @@ class WorstErrors:
         """Look for errors worse than those kept, in documents with labels, scores and decisions."""
         belongs = np.zeros(decided.shape, bool)
         for i, labels in enumerate(batch.labels or ()):
-            for name in labels:
+            for name in map(str, labels):
                 if name in self._numbers:
                     belongs[i, self._numbers[name]] = True
         margins = scores - self.decisions.thresholds
@@ -136,7 +136,7 @@ class WorstErrors:
             margin,
             batch.place(row),
             str(batch.texts[row]),
-            list((batch.labels or [])[row]),
+            [str(label) for label in (batch.labels or [])[row]],
             [self.categories[c] for c in np.flatnonzero(decided)],
         )
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from thresher.decisions import Decisions
+from thresher.decisions.decisions import Decisions
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.rows import Labels
 
-if TYPE_CHECKING:
-    from thresher._spool import Spool
-    from thresher.learners.online._learner import OnlineLearner
+__all__ = ["Tuning", "tune_decisions"]
 
-__all__ = ["Tuning", "held_out_scores", "tune_decisions"]
-
-MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 MOST_CALIBRATED = 5_000_000  # as many are enough for a curve, whose fit takes ten times the memory
 FOLDS = 5  # in which what is to be expected is measured
-
-Train = Callable[[np.ndarray, int], "OnlineLearner"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +121,7 @@ def tune_decisions(
         evaluate(scores, labels, categories, decisions=one)
         for one in (decisions.decide(scores), decided)
     )
-    found = Tuning(
+    tuning = Tuning(
         objective=objective,
         calibration=calibration,
         n_documents=n,
@@ -138,7 +131,7 @@ def tune_decisions(
         before=before,
         after=after,
     )
-    return tuned, found
+    return tuned, tuning
 
 
 def _learned(
@@ -155,40 +148,3 @@ def _learned(
         n = max(1, MOST_CALIBRATED // max(1, scores.shape[1]))
         learned.calibrate(scores[:n], labels.take(np.arange(min(n, len(scores)))), calibration)
     return learned
-
-
-def held_out_scores(
-    train: Train, spool: Spool, n_folds: int, seed: int, threads: int
-) -> tuple[np.ndarray, Labels]:
-    """Return the scores of documents by learners that have not learned from them, and labels.
-
-    The documents are divided into stratified folds; a learner is trained on all but one, and
-    scores that one. The documents come in random order, and at most so many that their scores
-    stay within `MOST_SCORES`; learned from are all.
-
-    Parameters
-    ----------
-    train : callable
-        Given the fold of each document and a number, it returns a learner of all other folds.
-    spool : Spool
-        The strengths.
-    n_folds, seed, threads : int
-        How many folds, the seed of their division, and threads to score with.
-    """
-    labels = spool.labels()
-    fold = np.empty(len(spool), np.int64)
-    for number, split in enumerate(stratified_k_fold(labels, n_folds, seed=seed)):
-        fold[split.test] = number
-    n_most = max(1, MOST_SCORES // max(1, labels.n_categories))
-    chosen = np.random.default_rng(seed).permutation(len(spool))[:n_most]
-    scores = np.empty((len(chosen), labels.n_categories), np.float32)
-    for number in range(n_folds):
-        places = np.flatnonzero(fold[chosen] == number)
-        places = places[np.argsort(chosen[places])]  # a file is read from its start to its end
-        learner, done = train(fold, number), 0
-        for rows, _, visits in spool.blocks(chosen[places]):
-            part = rows if visits is None else rows.take(visits)
-            here = places[done : done + part.n_rows]
-            scores[here] = learner.score_rows(part, n_jobs=threads)
-            done += part.n_rows
-    return scores, labels.take(chosen)

@@ -1,0 +1,816 @@
+"""Text in, categories out: the stations put together, and all that can be asked of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from threading import RLock
+from typing import Any, Self
+
+import numpy as np
+
+from thresher import training
+from thresher._format1 import upgrade
+from thresher._lock import ReadWriteLock
+from thresher.categories import Categories
+from thresher.decisions import CALIBRATIONS, Decisions, Objective, Tuning, tune_decisions
+from thresher.documents import Batch, Columns
+from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError
+from thresher.evaluation import Evaluation, evaluate
+from thresher.explanation import Explanation, explain, strongest
+from thresher.features import FeatureParameters, Features
+from thresher.learners import Learner, learner_class, make_learner
+from thresher.linguistics import LanguageParameters, Linguistics
+from thresher.parameters import Choice, Flag, Kind, Some, Whole, parameter
+from thresher.rows import Labels, Rows
+from thresher.storage import part_of, read_model, require_field, write_model
+from thresher.text import TextCounter, TextParameters
+from thresher.training import Progress, Reader, Stations, Watch, no_progress
+
+__all__ = ["Categorizer"]
+
+STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
+LEARNING, DECIDING = "Learning", "Deciding"
+
+
+def _refused_objective(value: Any) -> str | None:
+    try:
+        Objective.parse(value)
+    except (ParameterError, AttributeError, TypeError):
+        return 'an objective such as "f1", "precision=0.95", "recall=0.9" or "cost=1:5"'
+    return None
+
+
+class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
+    """Learn categories from labelled text, then decide, rank and explain.
+
+    Wherever documents are asked for, give a list of texts, a path (or "-" for standard input),
+    what `read_documents` returns, or a table (pyarrow, pandas). Labels are one for each document, a
+    list for each, or a matrix of zeros and ones; they keep their type, whole numbers theirs.
+
+    A model is read by many and changed by one: any number of threads may ask while one lets it
+    learn, and each answer is that of the model before or after. What learns, learns wholly or not
+    at all.
+
+    Attributes
+    ----------
+    classes_ : array
+        The categories, in the order of the columns of scores: sorted by `fit`, later ones after
+        them.
+    categories_ : list of str
+        Their names.
+    features_, learner_, decisions_ : Features, Learner, Decisions
+        The stations: how texts become strengths, what was learned, how scores become categories.
+    tuning_ : Tuning or None
+        How the decisions were learned, by `fit` with `objective` or `calibrate`, or by `tune`, and
+        what is to be expected of them.
+    documents_seen_ : int
+        How many documents were learned from.
+    timings_ : dict
+        Seconds spent in each stage of the last `fit` or `learn`.
+
+    Examples
+    --------
+    >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
+    >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
+    >>> categorizer.predict(["cheap lunch pills"])
+    ['spam']
+    >>> categorizer.scores(["cheap lunch pills"]).shape
+    (1, 2)
+    """
+
+    learner: Any = parameter(
+        default="passive-aggressive",
+        kind=Kind(),
+        words="""
+        What learns: a name (`LEARNERS` has them), a learner with its own parameters, or any
+        classifier of scikit-learn.""",
+        kw_only=False,
+        flag="--learner",
+        panel=LEARNING,
+    )
+    mode: str = parameter(
+        default="auto",
+        kind=Choice(("auto", "single-label", "multi-label")),
+        words="""
+        One category for each document, or any number; "auto": one, if every training document
+        has exactly one.""",
+        flag="--mode",
+        panel=DECIDING,
+    )
+    objective: str | None = parameter(
+        default=None,
+        kind=Some("str", _refused_objective, optional=True),
+        words="""
+        Learn the thresholds for this: "f1", "f0.5", "precision=0.95", "recall=0.9", "cost=1:5",
+        from the scores of documents that were left out while learning; None: they are zero.""",
+        flag="--objective",
+        panel=DECIDING,
+    )
+    tune_folds: int = parameter(
+        default=5,
+        kind=Whole(2, 1000),
+        words="Into how many folds the documents are divided for that.",
+        flag="--tune-folds",
+        panel=DECIDING,
+    )
+    calibrate: str | None = parameter(
+        default=None,
+        kind=Choice((None, *CALIBRATIONS)),
+        words="Learn probabilities too, from the same scores, as curves of this form.",
+        flag="--calibrate",
+        panel=DECIDING,
+    )
+    shuffle: bool | None = parameter(
+        default=None,
+        kind=Flag(optional=True),
+        words="Whether to learn from the documents in random order; None: as the learner does.",
+        flag="--shuffle/--no-shuffle",
+        panel=LEARNING,
+    )
+    random_state: int | None = parameter(
+        default=None,
+        kind=Whole(0, 2**32 - 1, optional=True),
+        words="Seed of all that is random; None: the learner's own, or 0.",
+        flag="--seed",
+        panel=LEARNING,
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        kind=Whole(1, 1024, optional=True),
+        words="Threads; the result is the same for any number. None: the learner's own, or 1.",
+        flag="--threads",
+        panel=LEARNING,
+    )
+
+    def __post_init__(self) -> None:
+        self._stations: Stations | None = None
+        self.timings_: dict[str, float] = {}
+        self._make_locks()
+
+    # ---- learning ----------------------------------------------------------------------------
+
+    def fit(
+        self,
+        documents: Any,
+        labels: Any = None,
+        *,
+        sample_weight: Any = None,
+        progress: Progress = no_progress,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Learn from all documents, and forget what was learned before.
+
+        Documents that are too many for memory are kept as counts in a temporary file.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            What to learn from.
+        labels : list of labels, list of lists of labels or matrix, optional
+            The categories of each text, when `documents` is a list of texts.
+        sample_weight : array, optional
+            How much each document counts; 1 by default.
+        progress : callable, optional
+            Told the stage, the number of documents and the share that is done.
+        watch : callable, optional
+            Told, some twenty times in each pass, its number and how many documents were met,
+            mistakes made and decisions taken since; a document is decided before it is learned.
+        """
+        clock: dict[str, float] = {}
+        with self._one_learns:
+            stations = training.fit(
+                self, documents, labels, sample_weight=sample_weight, progress=progress,
+                watch=watch, clock=clock,
+            )  # fmt: skip
+            with self.lock.writing():
+                self._stations, self.timings_ = stations, clock
+        return self
+
+    def learn(
+        self,
+        documents: Any,
+        labels: Any = None,
+        *,
+        sample_weight: Any = None,
+        progress: Progress = no_progress,
+    ) -> Self:
+        """Go on learning, in one pass: new words and new categories may appear.
+
+        What is refused or interrupted leaves the model as it was.
+
+        Parameters
+        ----------
+        documents, labels, sample_weight, progress
+            As for `fit`.
+        """
+        clock: dict[str, float] = {}
+        with self._one_learns:
+            training.learn(
+                self, documents, labels, sample_weight=sample_weight, progress=progress, clock=clock
+            )
+            self.timings_ = clock
+        return self
+
+    def tune(
+        self,
+        documents: Any,
+        labels: Any = None,
+        objective: str | None = "f1",
+        *,
+        calibrate: str | None = None,
+        progress: Progress = no_progress,
+        **limits: Any,
+    ) -> Self:
+        """Learn the thresholds anew, and probabilities if asked; what was learned stays.
+
+        `tuning_` says afterwards what is to be expected.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            Labelled documents that were not learned from.
+        labels : list of labels, list of lists of labels or matrix, optional
+            The categories of each text, when `documents` is a list of texts.
+        objective : str or None, default="f1"
+            What the thresholds shall achieve: "f1", "f0.5", "precision=0.95", "recall=0.9",
+            "cost=1:5"; None to leave them alone.
+        calibrate : {"sigmoid", "isotonic"} or None, default=None
+            The form of the curves from scores to probabilities; None to leave these alone.
+        progress : callable, optional
+            Told the stage, the number of documents and the share that is done.
+        **limits
+            Other settings of the decisions that shall change: `at_least`, `at_most`,
+            `allow_none`, `abstain_below`; see `Decisions`.
+
+        Examples
+        --------
+        >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
+        >>> categorizer = Categorizer().fit(texts, [["spam"], [], ["spam"], []])
+        >>> unseen = ["cheap lunch", "cheap offer", "today", "lunch"]
+        >>> categorizer.tune(unseen, [[], ["spam"], [], []], "recall=1").decisions_.thresholds
+        array([0.47])
+        """
+        with self._one_learns:
+            scores, truth, names = self.scores_and_truth(documents, labels, progress)
+            decisions, tuning = tune_decisions(
+                self.decisions_, scores, truth, names, objective, calibrate, **limits
+            )
+            with self.lock.writing():
+                self.stations.decisions, self.stations.tuning = decisions, tuning
+        return self
+
+    def limit(self, **limits: Any) -> Self:
+        """Change how many categories a document gets, or when the model abstains.
+
+        Parameters
+        ----------
+        **limits
+            `at_least`, `at_most`, `allow_none`, `abstain_below` or `mode`; see `Decisions`.
+        """
+        with self._one_learns, self.lock.writing():
+            self.stations.decisions = self.decisions_.replace(**limits)
+        return self
+
+    # ---- deciding ----------------------------------------------------------------------------
+
+    def predict(self, documents: Any) -> Any:
+        """Return the categories of each document.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            The documents.
+
+        Returns
+        -------
+        list of labels, list of lists of labels, or array
+            Where documents have one label, that of each, None where the model abstains. Where
+            they have several, the list of each, the best first; or, after learning from a matrix
+            of zeros and ones, such a matrix.
+        """
+        with self.lock.reading():
+            if self.stations.categories.form == "indicator":
+                return self.decisions_.decide(self.scores(documents)).astype(np.int64)
+            decided = [one for scores in self._scores(documents) for one in self.decide(scores)]
+            if self.decisions_.mode == "single-label":
+                return [one[0] if one else None for one in decided]
+            return decided
+
+    def scores(self, documents: Any) -> np.ndarray:
+        """Return how strongly each document speaks for each category.
+
+        A document gets the categories whose scores exceed their thresholds,
+        `decisions_.thresholds`: zero, unless others were learned.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            The documents.
+
+        Returns
+        -------
+        ndarray of float32, documents by categories
+        """
+        with self.lock.reading():
+            parts = list(self._scores(documents))
+            return np.concatenate(
+                parts or [np.zeros((0, len(self.stations.categories)), np.float32)]
+            )
+
+    def decision_function(self, documents: Any) -> np.ndarray:
+        """Return scores as scikit-learn has them: one number for each document of two classes."""
+        with self.lock.reading():
+            scores = self.scores(documents)
+            if self.decisions_.mode == "single-label" and scores.shape[1] == 2:
+                return np.asarray(scores[:, 1] - scores[:, 0])
+            return scores
+
+    def predict_proba(self, documents: Any) -> np.ndarray:
+        """Return how probable it is that each document belongs to each category.
+
+        Probabilities must have been learned, by `fit` with `calibrate` or by `tune`.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            The documents.
+
+        Returns
+        -------
+        ndarray of float64, documents by categories
+
+        Examples
+        --------
+        >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
+        >>> categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
+        >>> _ = categorizer.fit(texts, ["spam", "ham", "spam", "ham"])
+        >>> categorizer.predict_proba(["cheap lunch pills"]).round(2)
+        array([[0.24, 0.76]])
+        """
+        with self.lock.reading():
+            self.check_probable()
+            return self.decisions_.probabilities(self.scores(documents))
+
+    def rank(self, documents: Any, top: int | None = None) -> list[list[tuple[Any, float]]]:
+        """Return the categories of each document with their scores, the best first.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            The documents.
+        top : int, optional
+            How many categories for each document. Default: all.
+        """
+        with self.lock.reading():
+            labels = self.stations.categories.labels
+            ranked = []
+            for scores in self._scores(documents):
+                best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+                for row, order in zip(scores, best.tolist(), strict=True):
+                    ranked.append([(labels[i], float(row[i])) for i in order])
+            return ranked
+
+    def explain(self, text: str, category: Any = None) -> Explanation:
+        """Say why a document gets a category, or does not.
+
+        Parameters
+        ----------
+        text : str
+            The document.
+        category : label, optional
+            The category. Default: the one farthest above its threshold.
+        """
+        with self.lock.reading():
+            return explain(self.stations, text, category)
+
+    def evaluate(
+        self, documents: Any, labels: Any = None, *, progress: Progress = no_progress
+    ) -> Evaluation:
+        """Measure the decisions against the labels that documents have.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            Labelled documents that were not learned from.
+        labels : list of labels, list of lists of labels or matrix, optional
+            The categories of each text, when `documents` is a list of texts.
+        progress : callable, optional
+            Told the stage, the number of documents and the share that is done.
+        """
+        scores, truth, names = self.scores_and_truth(documents, labels, progress)
+        return evaluate(scores, truth, names, decisions=self.decisions_.decide(scores))
+
+    def score(self, documents: Any, labels: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of documents that get exactly the categories they have.
+
+        Parameters
+        ----------
+        documents, labels
+            As for `evaluate`.
+        sample_weight : array, optional
+            How much each document counts; 1 by default.
+        """
+        scores, truth, _ = self.scores_and_truth(documents, labels)
+        decided = self.decisions_.decide(scores)
+        wanted = truth.to_dense()
+        right = (wanted[:, : decided.shape[1]] == decided).all(axis=1)
+        right &= ~wanted[:, decided.shape[1] :].any(axis=1)
+        return float(np.average(right, weights=sample_weight))
+
+    def strengths(self, texts: Any, clock: dict[str, float] | None = None) -> Rows:
+        """Return the strengths of the known features in each text."""
+        features = self.stations.features
+        return features.apply(features.count(texts, n_jobs=self.n_jobs_, clock=clock))
+
+    def score_batches(
+        self,
+        documents: Any,
+        labels: Any = None,
+        *,
+        progress: Progress = no_progress,
+        clock: dict[str, float] | None = None,
+    ) -> Iterator[tuple[Batch, np.ndarray]]:
+        """Yield batches of documents with their scores, so that any number of them streams.
+
+        Parameters
+        ----------
+        documents, labels, progress
+            As for `evaluate`; labels may be missing.
+        clock : dict, optional
+            Seconds by stage, to which the time taken is added.
+        """
+        clock = {} if clock is None else clock
+        reader = Reader(documents, labels, self.stations.columns, None, clock, progress)
+        for batch in reader.batches("predicting"):
+            with self.lock.reading():
+                with training.timed(clock, "count"):
+                    rows = self.strengths(batch.texts)
+                with training.timed(clock, "score"):
+                    scores = self.stations.learner.score_rows(rows, n_jobs=self.n_jobs_)
+            yield batch, scores
+
+    def decide(self, scores: np.ndarray) -> list[list[Any]]:
+        """Return the categories that scores lead to, the farthest above its threshold first."""
+        decisions, labels = self.decisions_, self.stations.categories.labels
+        documents, numbers = np.nonzero(decisions.decide(scores))
+        margins = scores[documents, numbers] - decisions.thresholds[numbers]
+        best_first = np.lexsort((-margins, documents))
+        names = [labels[i] for i in numbers[best_first].tolist()]
+        ends = np.cumsum(np.bincount(documents, minlength=len(scores))).tolist()
+        return [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    def scores_and_truth(
+        self,
+        documents: Any,
+        labels: Any = None,
+        progress: Progress = no_progress,
+        see: Callable[[Batch, np.ndarray], None] | None = None,
+    ) -> tuple[np.ndarray, Labels, list[str]]:
+        """Return the scores of labelled documents, their labels, and the names of these.
+
+        A category that was never learned still counts, after the others: its positives are lost.
+        `see` is shown each batch with its scores, while its texts are at hand.
+        """
+        known = Categories(self.stations.categories.labels)
+        all_scores, truth = [], []
+        for batch, scores in self.score_batches(documents, labels, progress=progress):
+            if batch.labels is None:
+                raise DocumentError("The documents have no labels to measure against.")
+            truth.append(known.encode(batch.labels, grow=True))
+            all_scores.append(scores)
+            if see is not None:
+                see(batch, scores)
+        if not truth:
+            raise DocumentError("There is nothing to evaluate: the source has no documents.")
+        together = Labels.concatenate(truth)._replace(n_categories=len(known))
+        return np.concatenate(all_scores), together, known.names
+
+    def check_probable(self) -> None:
+        """Raise unless probabilities have been learned."""
+        if self.decisions_.calibration is None:
+            raise ModelError(
+                "The model has no probabilities: train it with calibrate='sigmoid' (--calibrate "
+                "sigmoid), or learn them from labelled documents with tune and the same option."
+            )
+
+    def _scores(self, documents: Any) -> Iterator[np.ndarray]:
+        """Yield scores; a short list of texts goes straight through, as a service wants it."""
+        stations = self.stations
+        is_short = isinstance(documents, list) and 0 < len(documents) <= STRAIGHT_THROUGH
+        if is_short and all(isinstance(one, str) for one in documents):
+            yield stations.learner.score_rows(self.strengths(documents), n_jobs=self.n_jobs_)
+            return
+        for _, scores in self.score_batches(documents):
+            yield scores
+
+    # ---- categories --------------------------------------------------------------------------
+
+    def rename_category(self, category: Any, new: Any) -> Self:
+        """Give a category another label.
+
+        Parameters
+        ----------
+        category, new : label
+            The category, and what it is to be called.
+        """
+        with self._one_learns, self.lock.writing():
+            self.stations.categories.rename(category, new)
+        return self
+
+    def delete_category(self, category: Any) -> Self:
+        """Forget a category; what it was told apart by, the others keep.
+
+        Parameters
+        ----------
+        category : label
+            The category.
+        """
+        with self._one_learns, self.lock.writing():
+            stations = self.stations
+            if len(stations.categories) < 2:
+                raise ParameterError(f"{category!r} is the model's only category; it must stay.")
+            keep = np.arange(len(stations.categories)) != stations.categories.number(category)
+            stations.learner.drop_categories(keep)
+            stations.decisions = stations.decisions.take(stations.categories.drop(category))
+        return self
+
+    def merge_categories(self, category: Any, into: Any) -> Self:
+        """Make one category of two, as far as the learner can without seeing documents again.
+
+        Parameters
+        ----------
+        category, into : label
+            The category that goes, and the one that takes its place too.
+        """
+        with self._one_learns, self.lock.writing():
+            stations = self.stations
+            source, target = (stations.categories.number(one) for one in (category, into))
+            if source == target:
+                raise ParameterError(f"{category!r} cannot be merged with itself.")
+            stations.learner.merge_categories(source, target)
+            stations.decisions = stations.decisions.take(stations.categories.drop(category))
+        return self
+
+    # ---- keeping -----------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; an old one is replaced in one step or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        """
+        with self.lock.reading():
+            stations = self.stations
+            header: dict[str, Any] = {
+                "parameters": self._plain(),
+                "categories": stations.categories.state(),
+                "documents_seen": stations.documents_seen,
+                "is_mode_open": stations.is_mode_open,
+                "columns": _plain_columns(stations.columns),
+            }
+            parts: dict[str, Any] = {
+                "features": stations.features,
+                "learner": stations.learner,
+                "decisions": stations.decisions,
+            }
+            tensors: dict[str, np.ndarray] = {}
+            for name, station in parts.items():
+                header[name], arrays = station.state()
+                tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
+            write_model(path, header, tensors)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, learners: Sequence[type[Learner]] = ()) -> Self:
+        """Read a model that `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+        learners : sequence of learner classes
+            Your own, if the model may be of one of them and it is not registered.
+        """
+        header, tensors = read_model(path, upgrades={1: upgrade})
+        try:
+            return cls._from_parts(header, tensors, learners)
+        except ModelError as problem:
+            raise ModelError(f"{path}: {problem}") from problem.__cause__
+
+    @classmethod
+    def _from_parts(
+        cls, header: dict[str, Any], tensors: dict[str, np.ndarray], more: Sequence[type[Learner]]
+    ) -> Self:
+        own, arrays = part_of("learner", header, tensors)
+        kind = learner_class(require_field(own, "learner", str), more)
+        learner = kind.from_state(own, arrays)
+        features = Features.from_state(*part_of("features", header, tensors))
+        decisions = Decisions.from_state(*part_of("decisions", header, tensors))
+        categories = Categories.from_state(require_field(header, "categories", dict))
+        shape = learner.n_features, learner.n_categories
+        if shape != (features.n_columns, len(categories)) or shape[1] != len(decisions.thresholds):
+            raise ModelError(
+                f"the learner has {shape[0]:,} features and {shape[1]:,} categories, but there are "
+                f"{features.n_columns:,} columns, {len(categories):,} names and "
+                f"{len(decisions.thresholds):,} thresholds."
+            )
+        model = cls.from_plain(require_field(header, "parameters", dict))
+        model.learner = learner
+        model._stations = Stations(
+            categories, features, learner, decisions,
+            documents_seen=require_field(header, "documents_seen", int),
+            columns=_columns_of(header),
+            is_mode_open=require_field(header, "is_mode_open", bool),
+        )  # fmt: skip
+        return model
+
+    def _plain(self) -> dict[str, Any]:
+        """Return the parameters, other than the learner, which is kept by itself."""
+        given = {name: getattr(self, name) for name in self.parameters if name != "learner"}
+        return Categorizer(**given).plain_params() | {"learner": self.stations.learner.name}
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock.reading():
+            state = self.__dict__.copy()
+        return {k: v for k, v in state.items() if k not in ("lock", "_one_learns")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_locks()
+
+    def _make_locks(self) -> None:
+        self.lock = ReadWriteLock()  # readers beside each other, one who changes alone
+        self._one_learns = RLock()  # who changes the model, from the first look to the last
+
+    # ---- looking inside ----------------------------------------------------------------------
+
+    @property
+    def stations(self) -> Stations:
+        """What the model is made of; raises where it has not learned anything yet."""
+        if self._stations is None:
+            raise NotFittedError(
+                "This Categorizer has not learned anything yet: call fit or learn."
+            )
+        return self._stations
+
+    @stations.setter
+    def stations(self, stations: Stations) -> None:
+        self._stations = stations
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it has learned anything."""
+        return self._stations is not None
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The categories, in the order of the columns of scores."""
+        return np.array(self.stations.categories.labels)
+
+    @property
+    def categories_(self) -> list[str]:
+        """The names of the categories, in the order of the columns of scores."""
+        return self.stations.categories.names
+
+    @property
+    def features_(self) -> Features:
+        """The line from texts to strengths."""
+        return self.stations.features
+
+    @property
+    def learner_(self) -> Learner:
+        """What has learned."""
+        return self.stations.learner
+
+    @property
+    def decisions_(self) -> Decisions:
+        """How scores become categories."""
+        return self.stations.decisions
+
+    @property
+    def tuning_(self) -> Tuning | None:
+        """How the decisions were learned, where they were."""
+        return self.stations.tuning
+
+    @property
+    def documents_seen_(self) -> int:
+        """How many documents were learned from."""
+        return self.stations.documents_seen
+
+    @property
+    def columns_(self) -> Columns | None:
+        """The columns of the table that the documents were read from, if they had any."""
+        return self.stations.columns
+
+    @property
+    def n_features(self) -> int:
+        """How many features are known."""
+        return self.stations.features.n_columns
+
+    @property
+    def n_jobs_(self) -> int:
+        """How many threads are used."""
+        if self.n_jobs is not None:
+            return self.n_jobs
+        learner = self.learner if self._stations is None else self._stations.learner
+        return int(getattr(learner, "n_jobs", None) or 1)
+
+    @property
+    def seed_(self) -> int:
+        """The seed of what is random beside the learner's order."""
+        if self.random_state is not None:
+            return self.random_state
+        own = getattr(self.learner, "random_state", None)
+        return int(own) if isinstance(own, int | np.integer) else 0
+
+    def new_counter(self) -> TextCounter:
+        """Return the empty station that turns text into counts."""
+        own = {name: getattr(self, name) for name in TextParameters.parameters}
+        spoken = {name: getattr(self, name) for name in LanguageParameters.parameters}
+        linguistics = Linguistics(**spoken)
+        return TextCounter(**own, linguistics=linguistics if linguistics.does_something else None)
+
+    def new_learner(self) -> Learner:
+        """Return a fresh learner: of the given name, or with the given one's parameters."""
+        learner = make_learner(self.learner)
+        for name in ("shuffle", "random_state", "n_jobs"):
+            value = getattr(self, name)
+            if value is not None and name in learner.parameters:
+                learner.set_params(**{name: value})
+            elif value is not None and name == "shuffle":
+                raise ParameterError(
+                    f"shuffle is {value!r}, but {learner.name} learns from all documents at once, "
+                    "in no order; leave it out."
+                )
+        return learner
+
+    def strongest(
+        self, category: Any, top: int = 10
+    ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+        """Return the features with the strongest weights for a category and against it.
+
+        Parameters
+        ----------
+        category : label
+            The category.
+        top : int
+            How many features on each side. Default 10.
+        """
+        with self.lock.reading():
+            return strongest(self.stations, category, top)
+
+    def summary(self) -> dict[str, Any]:
+        """Return how the model was made and what it has seen, as plain data."""
+        with self.lock.reading():
+            stations = self.stations
+            changed = {
+                name: getattr(self, name)
+                for name, one in self.parameters.items()
+                if name != "learner" and getattr(self, name) != one.value
+            }
+            thresholds = stations.decisions.thresholds
+            low, high = float(thresholds.min()), float(thresholds.max())
+            return {
+                "learner": repr(stations.learner),
+                "strength": repr(stations.features.strength),
+                "options": ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "all default",
+                "mode": stations.decisions.mode,
+                "thresholds": f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}",
+                "documents_seen": stations.documents_seen,
+                "categories": len(stations.categories),
+                "features": self.n_features,
+            } | stations.learner.summary()
+
+    # ---- scikit-learn's protocol -------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.is_fitted
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags(multi_label=True),
+            input_tags=InputTags(string=True, two_d_array=False),
+        )
+
+
+def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
+    """Return the columns that the documents were read from, as a model file keeps them."""
+    if columns is None:
+        return None
+    own = {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
+    return own
+
+
+def _columns_of(header: dict[str, Any]) -> Columns | None:
+    """Return the columns that the documents were read from, if they had any."""
+    if header.get("columns") is None:
+        return None
+    columns = require_field(header, "columns", dict)
+    labels, separator = columns.get("labels"), columns.get("separator")
+    return Columns(tuple(map(str, require_field(columns, "text", list))), labels, separator)
