@@ -1,9 +1,7 @@
 """The mistake-driven learners: what all of them promise, and what is particular to each."""
 
-import json
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -11,12 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from checks import CHECKS, documents, rows_of
+from checks import documents, rows_of
 from thresher._kernels.online import winnow_epoch
 from thresher.errors import ModelError, ParameterError
 from thresher.learners.online import (
@@ -32,71 +26,6 @@ from thresher.learners.online import (
     extremal_features,
 )
 from thresher.rows import Labels, Rows
-
-VARIANTS = [
-    *(learner() for learner in LEARNERS.values()),
-    BalancedWinnow(average="successes", discard="filter-range", discard_after=1),
-    BalancedWinnow(always_on=True, normalize_strength=True, unseen="drop", positive_weight=2.0),
-    ModifiedBalancedWinnow(average="examples", feature_budget=20),
-    Perceptron(threshold=1.0, margin=0.1, initial_weight=None, always_on=False),
-    Perceptron(average="examples", feature_budget=20),
-    PassiveAggressive(variant="PA"),
-    PassiveAggressive(variant="PA-II", average="successes"),
-    PassiveAggressive(variant="relaxed", feature_budget=20, positive_weight=3.0),
-    ROMMA(aggressive=True, average="successes"),
-    ROMMA(initial="one", average="examples"),
-    RegretWinnow(average="examples"),
-    SleepingExperts(always_on=True, positive_weight=2.0),
-]
-
-# ---- scikit-learn's battery, then ours ----------------------------------------------------------
-
-WEIGHTS = "a document of weight 2 is corrected once and twice as much, not met twice"
-OVERLAP = "the last hypothesis swings where classes overlap; averaging is what helps"
-
-
-def expected_to_fail(estimator):
-    reasons = {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    }
-    if isinstance(estimator, ROMMA):
-        reasons["check_classifiers_train"] = OVERLAP
-    return reasons
-
-
-with warnings.catch_warnings():  # that we do not inherit from BaseEstimator is intended
-    warnings.simplefilter("ignore", UserWarning)
-    battery = parametrize_with_checks(
-        [learner() for learner in LEARNERS.values()], expected_failed_checks=expected_to_fail
-    )
-
-
-@battery
-def test_scikit_learn(estimator, check):
-    check(estimator)
-
-
-ENDS_OF_PASSES = "features are discarded at the end of a pass, and every piece is one"
-BOUND_TO_PASSES = ["check_pieces_equal_one_pass", "check_growing_equals_room_from_the_start"]
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
-@pytest.mark.parametrize("learner", VARIANTS, ids=repr)
-def test_every_learner(learner, check):
-    discards = learner.feature_budget or getattr(learner, "discard", None)
-    if discards and check.__name__ in BOUND_TO_PASSES:
-        pytest.skip(ENDS_OF_PASSES)
-    check(learner)
-
-
-def test_works_with_scikit_learns_tools():
-    X, y = documents()
-    pipeline = make_pipeline(MaxAbsScaler(), PassiveAggressive())
-    assert cross_val_score(pipeline, csr_array(X), y, cv=3).mean() > 0.9
-    search = GridSearchCV(BalancedWinnow(), {"promotion": [1.1, 1.5]}, cv=3).fit(X, y)
-    assert search.best_estimator_.promotion in (1.1, 1.5)
-    assert repr(clone(BalancedWinnow(promotion=1.5))) == "BalancedWinnow(promotion=1.5)"
 
 
 def test_the_engine_does_without_scikit_learn():
@@ -453,22 +382,6 @@ def test_a_label_given_twice_is_one_label():
     other.learn_rows(rows("ab"), Labels.from_lists([[1]], 2))
     assert one.mistakes_ == other.mistakes_
     np.testing.assert_array_equal(one.effective_weights(), other.effective_weights())
-
-
-@pytest.mark.parametrize("learner", VARIANTS, ids=repr)
-def test_state_goes_on_where_it_stopped(learner):
-    X, y = documents()
-    whole = clone(learner).fit(X, y)
-    header, tensors = whole.state()
-    copy = LEARNERS[header["learner"]].from_state(json.loads(json.dumps(header)), tensors)
-    labels = Labels.from_lists([[k] for k in y], 3)
-    for one in (whole, copy):
-        one.grow(31, 4)
-        one.learn_rows(rows_of(X), labels)
-    np.testing.assert_array_equal(whole.effective_weights(), copy.effective_weights())
-    np.testing.assert_array_equal(whole.score_rows(rows_of(X)), copy.score_rows(rows_of(X)))
-    assert whole.mistakes_ == copy.mistakes_
-    assert whole.discarded_share_ == copy.discarded_share_
 
 
 def test_damaged_state_is_refused():

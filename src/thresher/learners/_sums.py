@@ -50,11 +50,11 @@ class SummingLearner(GrowingLearner):
         return rows
 
     @property
-    def n_features(self) -> int:  # type: ignore[override]
+    def n_features(self) -> int:  # type: ignore[misc]
         return self._tables.n_features
 
     @property
-    def n_categories(self) -> int:  # type: ignore[override]
+    def n_categories(self) -> int:  # type: ignore[misc]
         return self._tables.n_categories
 
     # ---- learning ----------------------------------------------------------------------------

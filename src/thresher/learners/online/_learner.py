@@ -185,11 +185,11 @@ class OnlineLearner(GrowingLearner):
         return self
 
     @property
-    def n_features(self) -> int:  # type: ignore[override]
+    def n_features(self) -> int:  # type: ignore[misc]
         return self._tables.n_features
 
     @property
-    def n_categories(self) -> int:  # type: ignore[override]
+    def n_categories(self) -> int:  # type: ignore[misc]
         return self._tables.n_categories
 
     @property
