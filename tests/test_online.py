@@ -13,6 +13,7 @@ from sklearn.base import clone
 from checks import documents, rows_of
 from thresher._kernels.online import winnow_epoch
 from thresher.errors import ModelError, ParameterError
+from thresher.examples import Examples
 from thresher.learners.online import (
     LEARNERS,
     ROMMA,
@@ -184,6 +185,60 @@ def test_learning_stops_without_mistakes():
     learner = BalancedWinnow(max_iter=50).fit(X, y)
     assert learner.n_iter_ == len(learner.mistakes_) < 50
     assert learner.mistakes_[-1] == 0
+
+
+def test_a_stream_without_end_keeps_a_bounded_list_of_its_passes():
+    learner = Perceptron().start(4, 1)
+    for _ in range(1005):
+        learner.learn_rows(rows("a"), Labels.from_lists([[0]], 1))
+    assert (len(learner.mistakes_), learner.n_passes_, learner.n_seen_) == (1000, 1005, 1005)
+    header, tensors = learner.state()
+    again = Perceptron.from_state(header, tensors)
+    assert (again.mistakes_, again.n_passes_) == (learner.mistakes_, 1005)
+
+
+def test_passes_can_be_watched():
+    X, y = documents()
+    calls, stages = [], []
+    labels = Labels.from_lists([[k] for k in y], 3)
+    learner = Perceptron(max_iter=3, promotion=0.01).fit_rows(
+        Examples.of(rows_of(X), labels),
+        progress=lambda *stage: stages.append(stage),
+        watch=lambda *call: calls.append(call),
+    )
+    same = Perceptron(max_iter=3, promotion=0.01).fit_rows(Examples.of(rows_of(X), labels))
+    np.testing.assert_array_equal(learner.effective_weights(), same.effective_weights())
+    assert len(calls) == 20 * len(learner.mistakes_) and {call[1] for call in calls} == {6}
+    for number, mistakes in enumerate(learner.mistakes_, start=1):
+        of_pass = [call for call in calls if call[0] == number]
+        assert sum(call[2] for call in of_pass) == mistakes
+        assert sum(call[3] for call in of_pass) == 3 * len(y)
+    assert stages[0] == ("pass 1", 6, 0.05) and stages[19] == ("pass 1", 120, 1.0)
+
+
+@pytest.mark.parametrize("average", [None, "examples"])
+@pytest.mark.parametrize("name", ["perceptron", "passive-aggressive", "romma"])
+def test_merged_scores_add_up(name, average):
+    X, y = documents()
+    learner = LEARNERS[name](average=average).fit(X, y)
+    scores = learner.score_rows(rows_of(X))
+    merged = learner.merge_categories(2, 0).score_rows(rows_of(X))
+    np.testing.assert_allclose(merged[:, 0], scores[:, 0] + scores[:, 2] + 1, rtol=1e-3, atol=1e-4)
+    without = Perceptron(always_on=False).fit(X, y)
+    with pytest.raises(ModelError, match="without an always-on feature"):
+        without.merge_categories(2, 0)
+    with pytest.raises(ParameterError, match="two different categories from 0 to 2"):
+        without.merge_categories(1, 1)
+
+
+def test_growing_by_one_copies_seldom():
+    learner = Perceptron().start(1000, 10)
+    copies, last = 0, learner._tables.whole["weights"]
+    for i in range(1000):
+        learner.grow(1001 + i, 10 + i // 10)
+        copies += learner._tables.whole["weights"] is not last
+        last = learner._tables.whole["weights"]
+    assert copies < 25
 
 
 def test_rare_positives_can_weigh_more():
@@ -402,6 +457,10 @@ def test_damaged_state_is_refused():
         load({key: value for key, value in header.items() if key != "n_features"}, tensors)
     with pytest.raises(ModelError, match="damaged"):
         load(header | {"params": {"colour": "blue"}}, tensors)
+    with pytest.raises(ModelError, match="margin is 1e\\+30; it must be at least 0"):
+        load(header | {"params": header["params"] | {"margin": 1e30}}, tensors)
+    with pytest.raises(ModelError, match="sizes are"):
+        load(header | {"n_features": -1}, tensors)
     with pytest.raises(ModelError, match="'modified-balanced-winnow' learner, not 'perceptron'"):
         Perceptron.from_state(header, tensors)
     with pytest.raises(ParameterError, match="which a model file cannot hold"):
