@@ -20,7 +20,7 @@ from sklearn.linear_model import Perceptron as SklearnPerceptron
 from sklearn.linear_model import SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 
-from thresher import online
+from thresher.learners.online import LEARNERS, OnlineLearner, PassiveAggressive, Perceptron
 from thresher.rows import Labels, Rows
 
 
@@ -88,7 +88,7 @@ def epochs(X: csr_array, Y: np.ndarray, repeat: int) -> dict[str, float]:
 
     def thresher(name: str) -> Callable[[], object]:
         def epoch() -> None:
-            learner = online.LEARNERS[name]()
+            learner: OnlineLearner = LEARNERS[name]()
             learner.start(rows.n_columns, labels.n_categories, X.nnz / rows.n_rows)
             learner.learn_rows(rows, labels, order)
 
@@ -107,8 +107,23 @@ def epochs(X: csr_array, Y: np.ndarray, repeat: int) -> dict[str, float]:
         "sklearn SGDClassifier": sklearn(SGDClassifier(loss="hinge", max_iter=1, tol=None)),
         "sklearn Perceptron": sklearn(SklearnPerceptron(max_iter=1, tol=None)),
     }
-    functions |= {name: thresher(name) for name in online.LEARNERS}
+    functions |= {name: thresher(name) for name in LEARNERS}
     return best(functions, repeat)
+
+
+def partial_fits(X: csr_array, y: np.ndarray, repeat: int) -> dict[str, float]:
+    """Time one pass over two classes through `partial_fit`, checks of the input included."""
+    peers = {
+        "sklearn SGDClassifier": lambda: SGDClassifier(loss="hinge"),
+        "sklearn Perceptron": SklearnPerceptron,
+        "perceptron": Perceptron,
+        "passive-aggressive": PassiveAggressive,
+    }
+
+    def once(make: Callable[[], object]) -> Callable[[], object]:
+        return lambda: make().partial_fit(X, y, classes=[0, 1])  # type: ignore[attr-defined]
+
+    return best({name: once(make) for name, make in peers.items()}, repeat)
 
 
 def show(title: str, times: dict[str, float], nnz: int) -> None:
@@ -132,6 +147,9 @@ def main() -> None:
     show(f"All {Y.shape[1]} categories", epochs(X, Y, arguments.repeat), X.nnz)
     largest = Y[:, [Y.sum(0).argmax()]]
     show("The largest category alone", epochs(X, largest, arguments.repeat), X.nnz)
+    for precision in (np.float64, np.float32):
+        times = partial_fits(X.astype(precision), largest[:, 0].astype(int), arguments.repeat)
+        show(f"The same through partial_fit, {precision.__name__}", times, X.nnz)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,22 @@
-"""What every learner must do, whichever it is: one function per promise, over scikit-learn's API.
+"""What every learner must do, whichever it is: one function per promise.
 
-`CHECKS` is the battery; a test module runs each of its learners through all of it. A check takes
-an unfitted learner and clones it, so that parameters given in the test are kept.
+`CHECKS` is the battery; a test module runs each of its learners through it. A check takes an
+unfitted learner and clones it, so that parameters given in the test are kept. `check_online_...` is
+for those that can go on learning, `check_batch_...` for those that do not go by order.
 """
 
+import json
 import pickle
+from copy import deepcopy
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
+from thresher.errors import ModelError
+from thresher.examples import Examples
+from thresher.learners import is_online, learner_class
 from thresher.rows import Labels, Rows
 
 
@@ -23,8 +30,22 @@ def documents(n_documents=120, n_features=30, seed=0):
     return random.poisson(rates[y]).astype(np.float32), y
 
 
+def several():
+    """The same documents with up to two labels, and which."""
+    X, y = documents()
+    indicator = np.zeros((len(y), 3), int)
+    indicator[np.arange(len(y)), y] = 1
+    indicator[:, 2] |= X[:, 0] > 0
+    return X, indicator
+
+
 def one_pass(learner):
-    return clone(learner).set_params(max_iter=1, shuffle=False)
+    learner = clone(learner)
+    return learner.set_params(max_iter=1, shuffle=False) if goes_by_order(learner) else learner
+
+
+def goes_by_order(learner):
+    return "shuffle" in learner.get_params()
 
 
 def rows_of(X):
@@ -33,10 +54,31 @@ def rows_of(X):
     return Rows(indptr, indices, X.data.astype(np.float32), X.shape[1])
 
 
+def labels_of(y, n_categories=3):
+    return Labels.from_lists([[int(k)] for k in y], n_categories)
+
+
+def examples_of(X, y, weights=None):
+    return Examples.of(rows_of(X), labels_of(y)._replace(weights=weights))
+
+
+def bytes_of(learner):
+    """All that a learner knows, as a model file would have it."""
+    header, tensors = learner.state()
+    arrays = {name: (one.shape, one.dtype.str, one.tobytes()) for name, one in tensors.items()}
+    return json.dumps(header, sort_keys=True), arrays
+
+
 def assert_same(one, other):
     """Assert that two fitted learners hold the same bits."""
-    np.testing.assert_array_equal(one.effective_weights(), other.effective_weights())
-    np.testing.assert_array_equal(one.thresholds(), other.thresholds())
+    ours, theirs = one.state()[1], other.state()[1]
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+    assert getattr(one, "mistakes_", None) == getattr(other, "mistakes_", None)
+
+
+# ---- matrices, as scikit-learn gives them -------------------------------------------------------
 
 
 def check_it_learns(learner):
@@ -44,30 +86,17 @@ def check_it_learns(learner):
     assert clone(learner).fit(X, y).score(X, y) > 0.9
 
 
-def check_pieces_equal_one_pass(learner):
-    X, y = documents()
-    # Six words each: where the first weights depend on the mean length, all pieces agree on it.
-    X = np.where(np.argsort(np.argsort(-X)) < 6, X + 1, 0)
-    whole, pieces = one_pass(learner).fit(X, y), one_pass(learner)
-    for start, end in ((0, 50), (50, 51), (51, 120)):
-        pieces.partial_fit(X[start:end], y[start:end], classes=[0, 1, 2])
-    assert_same(whole, pieces)
-
-
-def check_same_seed_same_bits(learner):
-    X, y = documents()
-    for seed in (0, 1):
-        first = clone(learner).set_params(random_state=seed).fit(X, y)
-        assert_same(first, clone(learner).set_params(random_state=seed).fit(X, y))
-
-
-def check_threads_change_nothing(learner):
-    X, _ = documents()
-    y = np.random.default_rng(1).random((len(X), 40)) < 0.1
-    assert_same(
-        clone(learner).set_params(n_jobs=1).fit(X, y.astype(int)),
-        clone(learner).set_params(n_jobs=3).fit(X, y.astype(int)),
-    )
+def check_several_labels(learner):
+    X, indicator = several()
+    names = np.array(["grain", "ship", "wheat"])
+    lists = [names[one > 0].tolist() for one in indicator]
+    by_matrix, by_names = clone(learner).fit(X, indicator), clone(learner).fit(X, lists)
+    assert_same(by_matrix, by_names)
+    assert by_names.classes_.tolist() == names.tolist()
+    np.testing.assert_array_equal(by_names.predict(X), by_matrix.predict(X))
+    assert by_names.score(X, lists) == by_matrix.score(X, indicator)
+    assert by_matrix.predict(X).shape == indicator.shape
+    assert (by_matrix.predict(X)[:, 0] == indicator[:, 0]).mean() > 0.8
 
 
 def check_sparse_equals_dense(learner):
@@ -91,7 +120,10 @@ def check_explicit_zeros_change_nothing(learner):
     X, y = documents()
     full = csr_array(np.ones_like(X))
     full.data = X.ravel().copy()
-    assert_same(clone(learner).fit(X, y), clone(learner).fit(full, y))
+    fitted = clone(learner).fit(X, y)
+    assert_same(fitted, clone(learner).fit(full, y))
+    scores, same = fitted.score_rows(rows_of(X)), fitted.score_rows(rows_of(full))
+    np.testing.assert_allclose(same, scores, rtol=1e-5, atol=1e-6)
 
 
 def check_duplicate_entries_are_summed(learner):
@@ -112,36 +144,191 @@ def check_order_of_columns_in_a_row_hardly_matters(learner):
                                rtol=1e-3, atol=1e-3)  # fmt: skip
 
 
+# ---- rows, as the library gives them ------------------------------------------------------------
+
+
+def check_same_data_same_bits(learner):
+    X, y = documents()
+    for seed in (0, 1) if goes_by_order(learner) else (None,):
+        fresh = clone(learner) if seed is None else clone(learner).set_params(random_state=seed)
+        first = clone(fresh).fit_rows(examples_of(X, y))
+        assert bytes_of(first) == bytes_of(clone(fresh).fit_rows(examples_of(X, y)))
+
+
+def check_threads_change_nothing(learner):
+    X, _ = documents()
+    labels = Labels.from_lists([[i % 40, i % 7] for i in range(len(X))], 40)
+    one, three = (
+        clone(learner).fit_rows(Examples.of(rows_of(X), labels), n_jobs=n) for n in (1, 3)
+    )
+    assert bytes_of(one) == bytes_of(three)
+    scores = [one.score_rows(rows_of(X), n_jobs=n) for n in (1, 3)]
+    assert scores[0].shape == (120, 40) and scores[0].dtype == np.float32
+    np.testing.assert_array_equal(*scores)
+
+
 def check_weight_zero_is_absence(learner):
     X, y = documents()
-    weight = np.arange(len(y)) % 3 != 0
-    without = one_pass(learner).partial_fit(X[weight], y[weight])
-    learner = one_pass(learner).start(X.shape[1], 3, without.mean_active_)
-    labels = Labels.from_lists([[k] for k in y], 3)
-    learner.learn_rows(rows_of(X), labels, sample_weight=weight.astype(float))
-    assert_same(without, learner)
-    assert without.mistakes_ == learner.mistakes_
+    X = np.where(np.argsort(np.argsort(-X)) < 6, X + 1, 0)  # six words each, with any weights
+    there = np.arange(len(y)) % 3 != 0
+    without = one_pass(learner).fit_rows(examples_of(X[there], y[there]))
+    weighed = one_pass(learner).fit_rows(examples_of(X, y, there.astype(float)))
+    assert_same(without, weighed)
 
 
 def check_predict_is_pure(learner):
     X, y = documents()
     fitted = clone(learner).fit(X, y)
-    before = pickle.dumps(fitted.state())
+    before = pickle.dumps(fitted)
     scores = fitted.decision_function(X)
     fitted.predict(X[:3])
+    fitted.contributions(rows_of(X[:3]), 1)
+    fitted.linear_weights()
     np.testing.assert_array_equal(scores, fitted.decision_function(X))
-    assert before == pickle.dumps(fitted.state())
+    assert before == pickle.dumps(fitted)
 
 
-def check_round_trips(learner):
+def check_state_round_trips(learner):
     X, y = documents()
     fitted = clone(learner).fit(X, y)
-    again = type(fitted).from_state(*fitted.state())
+    fitted.check_savable()
+    header, tensors = fitted.state()
+    kind = learner_class(header["learner"], [type(fitted)])
+    again = kind.from_state(json.loads(json.dumps(header)), tensors)
     np.testing.assert_array_equal(again.score_rows(rows_of(X)), fitted.score_rows(rows_of(X)))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
+    assert bytes_of(again) == bytes_of(fitted)
+    assert (again.n_features, again.n_categories) == (30, 3)
 
 
-def check_new_classes_may_appear(learner):
+def check_damaged_state_is_refused(learner):
+    X, y = documents()
+    header, tensors = clone(learner).fit(X, y).state()
+    load = learner_class(header["learner"], [type(learner)]).from_state
+    for name in tensors.keys() - {"live"}:
+        with pytest.raises(ModelError):
+            load(header, {key: one for key, one in tensors.items() if key != name})
+        with pytest.raises(ModelError):
+            load(header, tensors | {name: tensors[name][..., np.newaxis]})
+        with pytest.raises(ModelError):
+            load(header, tensors | {name: tensors[name].astype(np.complex64)})
+    for name in header:
+        if name != "n_passes":
+            with pytest.raises(ModelError):
+                load({key: one for key, one in header.items() if key != name}, tensors)
+        with pytest.raises(ModelError):
+            load(header | {name: {"damaged": "yes"}}, tensors)
+
+
+def check_pickles_and_copies_are_the_same(learner):
+    X, y = documents()
+    fitted = clone(learner).fit(X, y)
+    for copy in (pickle.loads(pickle.dumps(fitted)), deepcopy(fitted)):
+        assert bytes_of(copy) == bytes_of(fitted)
+        np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
+
+
+def check_contributions_add_up(learner):
+    X, y = documents()
+    X[5] = 0
+    for fitted in (clone(learner).fit(X, y), clone(learner).fit(*several())):
+        rows = rows_of(X[:30])
+        scores = fitted.score_rows(rows)
+        for k in range(3):
+            parts, rest = fitted.contributions(rows, k)
+            assert parts.shape == rows.indices.shape and rest.shape == (30,)
+            sums = np.bincount(np.repeat(np.arange(30), np.diff(rows.indptr)), parts, 30)
+            np.testing.assert_allclose(sums + rest, scores[:, k], rtol=1e-4, atol=1e-5)
+
+
+def check_weights_have_a_row_per_feature(learner):
+    X, y = documents()
+    weights = clone(learner).fit(X, y).linear_weights()
+    assert weights is None or (weights.shape == (30, 3) and weights[:6, 0].mean() > 0)
+
+
+def check_empty_documents(learner):
+    X, y = documents()
+    X[::5] = 0
+    fitted = clone(learner).fit(X, y)
+    assert np.isfinite(fitted.decision_function(np.zeros((2, 30), np.float32))).all()
+    nothing = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 30)
+    assert fitted.score_rows(nothing).shape == (0, 3)
+
+
+def check_categories_without_positives_or_negatives(learner):
+    X, y = documents()
+    for lists in ([[int(k), 3] for k in y], [[int(k)] for k in y], [[3]] * len(y)):
+        examples = Examples.of(rows_of(X), Labels.from_lists(lists, 5))
+        scores = clone(learner).fit_rows(examples).score_rows(rows_of(X))
+        assert scores.shape == (len(X), 5) and np.isfinite(scores).all()
+        assert (scores[:, 4] <= 0).mean() > 0.5  # ROMMA may start from above
+
+
+def check_unknown_features_are_refused(learner):
+    X, y = documents()
+    fitted = clone(learner).fit(X, y)
+    beyond = Rows(np.array([0, 1]), np.array([30], np.int32), np.ones(1, np.float32), 31)
+    with pytest.raises((ModelError, IndexError)):
+        fitted.score_rows(beyond)
+
+
+def check_categories_may_go(learner):
+    X, y = documents()
+    fitted = clone(learner).fit_rows(examples_of(X, y))
+    scores = fitted.score_rows(rows_of(X))
+    try:
+        fitted.drop_categories(np.array([True, False, True]))
+    except ModelError as error:
+        assert "cannot let a category go" in str(error)
+        return
+    assert fitted.n_categories == 2
+    if type(fitted).__name__ != "NaiveBayes":  # which no longer competes with what has gone
+        np.testing.assert_array_equal(fitted.score_rows(rows_of(X)), scores[:, [0, 2]])
+
+
+def check_categories_may_become_one(learner):
+    X, y = documents()
+    fitted = clone(learner).fit_rows(examples_of(X, y))
+    scores = fitted.score_rows(rows_of(X))
+    try:
+        fitted.merge_categories(0, 2)
+    except ModelError as error:
+        assert "cannot merge categories" in str(error)
+        return
+    merged = fitted.score_rows(rows_of(X))
+    assert merged.shape == (len(X), 2)
+    if type(fitted).__name__ not in ("NaiveBayes", "Rocchio"):  # in which all depends on all
+        np.testing.assert_array_equal(merged[:, 0], scores[:, 1])
+    assert ((merged[:, 1] > merged[:, 0]) == (y != 1)).mean() > 0.8
+
+
+# ---- learners that do not go by order -----------------------------------------------------------
+
+
+def check_batch_order_of_documents_does_not_matter(learner):
+    X, y = documents()
+    order = np.random.default_rng(0).permutation(len(y))
+    scores = clone(learner).fit(X, y).decision_function(X)
+    again = clone(learner).fit(X[order], y[order]).decision_function(X)
+    np.testing.assert_allclose(again, scores, rtol=1e-3, atol=1e-4)
+
+
+# ---- learners that go on learning ---------------------------------------------------------------
+
+
+def check_online_pieces_equal_one_pass(learner):
+    X, y = documents()
+    # Six words each: where the first weights depend on the mean length, all pieces agree on it.
+    X = np.where(np.argsort(np.argsort(-X)) < 6, X + 1, 0)
+    whole, pieces = one_pass(learner).fit(X, y), one_pass(learner)
+    for start, end in ((0, 50), (50, 51), (51, 120)):
+        pieces.partial_fit(X[start:end], y[start:end], classes=[0, 1, 2])
+    ours, theirs = whole.state()[1], pieces.state()[1]
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+
+
+def check_online_new_classes_may_appear(learner):
     X, y = documents()
     order = np.argsort(y, kind="stable")  # class 0, then class 1, then class 2
     grown = one_pass(learner)
@@ -153,77 +340,111 @@ def check_new_classes_may_appear(learner):
     assert set(grown.predict(X)) <= {0, 1, 2}
 
 
-def check_two_classes_may_become_three(learner):
+def check_online_two_classes_may_become_three(learner):
     X, y = documents()
     grown = one_pass(learner).partial_fit(X[y < 2], y[y < 2])
-    second = grown.effective_weights()[:, 0].copy()
+    second = grown.linear_weights()[:, 0].copy()
     assert grown.decision_function(X).shape == (len(X),)
     grown.partial_fit(X[:3], [0, 1, 2], sample_weight=np.zeros(3))
     assert grown.decision_function(X).shape == (len(X), 3)
-    np.testing.assert_array_equal(grown.effective_weights()[:, 1], second)
+    np.testing.assert_allclose(grown.linear_weights()[:, 1], second, rtol=1e-12)
 
 
-def check_growing_equals_room_from_the_start(learner):
+def check_online_growing_one_by_one_equals_room_from_the_start(learner):
     X, y = documents()
-    first, second = csr_array(X[:60, :20]), csr_array(X[60:])
-    labels = [Labels.from_lists([[k] for k in part], 3) for part in (y[:60], y[60:])]
-    roomy = one_pass(learner).start(30, 3, 6)
-    tight = one_pass(learner).start(20, 3, 6)
-    for one in (roomy, tight):
-        one.learn_rows(rows_of(first), labels[0])
-    tight.grow(25, 3).grow(30, 3)
-    for one in (roomy, tight):
-        one.learn_rows(rows_of(second), labels[1])
+    roomy, tight = one_pass(learner).start(30, 3, 6), one_pass(learner).start(1, 3, 6)
+    for i in range(len(X)):
+        width = min(30, 1 + i)
+        document, labels = rows_of(X[i : i + 1, :width]), labels_of(y[i : i + 1])
+        tight.grow(width, 3).learn_rows(document, labels, ends_pass=False)
+        roomy.learn_rows(document._replace(n_columns=30), labels, ends_pass=False)
     assert_same(roomy, tight)
+    np.testing.assert_array_equal(roomy.score_rows(rows_of(X)), tight.score_rows(rows_of(X)))
 
 
-def check_pruning_keeps_the_rest(learner):
+def check_online_spare_room_does_not_show(learner):
+    """Categories that come one by one, with spare columns, equal those that come with none."""
+    X, y = documents()
+    spare, exact = one_pass(learner).start(30, 1, 6), one_pass(learner).start(30, 1, 6)
+    for k in range(3):
+        known = np.flatnonzero(y <= k)
+        document, labels = rows_of(X[known]), labels_of(y[known], k + 1)
+        spare.grow(30, k + 1).learn_rows(document, labels)
+        exact = deepcopy(exact).grow(30, k + 1)
+        exact.learn_rows(document, labels)
+    assert bytes_of(spare) == bytes_of(exact)
+    np.testing.assert_array_equal(spare.score_rows(rows_of(X)), exact.score_rows(rows_of(X)))
+
+
+def check_online_pruning_keeps_the_rest(learner):
     X, y = documents()
     fitted = clone(learner).fit(X, y)
-    weights, keep = fitted.effective_weights().copy(), np.arange(30) % 3 > 0
+    before, keep = fitted.state()[1], np.arange(30) % 3 > 0
     fitted.prune(keep)
-    np.testing.assert_array_equal(fitted.effective_weights(), weights[keep])
+    rows = np.concatenate([[True], keep])
+    for name, array in fitted.state()[1].items():
+        if len(array) == 21:
+            np.testing.assert_array_equal(array, before[name][rows], err_msg=name)
     assert fitted.score_rows(rows_of(X[:, keep])).shape == (len(X), 3)
 
 
-def check_contributions_add_up(learner):
-    X, y = documents()
-    fitted = clone(learner).fit(X, y)
-    rows = rows_of(X)
-    scores = fitted.score_rows(rows)
-    for k in range(3):
-        parts, rest = fitted.contributions(rows, k)
-        sums = np.bincount(np.repeat(np.arange(len(X)), np.diff(rows.indptr)), parts, len(X))
-        np.testing.assert_allclose(sums + rest, scores[:, k], rtol=1e-4, atol=1e-5)
-
-
-def check_empty_documents(learner):
-    X, y = documents()
-    X[::5] = 0
-    fitted = clone(learner).fit(X, y)
-    assert np.isfinite(fitted.decision_function(np.zeros((2, 30), np.float32))).all()
-
-
-def check_no_documents_at_all(learner):
+def check_online_no_documents_at_all(learner):
     nothing = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 5)
     started = one_pass(learner).start(5, 2, 1)
     assert started.learn_rows(nothing, Labels.from_lists([], 2)).tolist() == [0, 0]
     assert started.score_rows(nothing).shape == (0, 2)
 
 
-def check_several_labels(learner):
+def check_online_copies_go_on_learning(learner):
     X, y = documents()
-    indicator = np.zeros((len(y), 3), int)
-    indicator[np.arange(len(y)), y] = 1
-    indicator[:, 2] |= X[:, 0] > 0
-    names = np.array(["grain", "ship", "wheat"])
-    lists = [names[one > 0].tolist() for one in indicator]
-    by_matrix, by_names = clone(learner).fit(X, indicator), clone(learner).fit(X, lists)
-    assert_same(by_matrix, by_names)
-    assert by_names.classes_.tolist() == names.tolist()
-    np.testing.assert_array_equal(by_names.predict(X), by_matrix.predict(X))
-    assert by_names.score(X, lists) == by_matrix.score(X, indicator)
-    assert by_matrix.predict(X).shape == indicator.shape
+    fitted = clone(learner).fit(X, y)
+    header, tensors = fitted.state()
+    copies = [
+        pickle.loads(pickle.dumps(fitted)),
+        deepcopy(fitted),
+        type(fitted).from_state(json.loads(json.dumps(header)), tensors),
+    ]
+    for one in (fitted, *copies):
+        one.grow(31, 4).learn_rows(rows_of(X), labels_of(y, 4))
+        one.grow(32, 5)
+    for copy in copies:
+        assert bytes_of(copy) == bytes_of(fitted)
+
+
+class Interrupt(BaseException):
+    pass
+
+
+def check_online_learning_is_undone(learner):
+    X, y = documents()
+    wider = np.hstack([X, X[:, :2]])
+    fitted = clone(learner).fit_rows(examples_of(X, y))
+    fitted.grow(31, 4).learn_rows(rows_of(wider[:9, :31]), labels_of(y[:9], 4))
+    before, scores = bytes_of(fitted), fitted.score_rows(rows_of(X))
+    untouched = deepcopy(fitted)
+    for step in ("all", "grown", "interrupted"):
+        new = rows_of(wider[3:7])
+        undo = fitted.checkpoint(new.indices)
+        fitted.grow(32, 6)
+        if step != "grown":
+            fitted.learn_rows(new, labels_of([5, 1, 4, 0], 6))
+            assert bytes_of(fitted) != before
+        if step == "interrupted":
+            fitted.n_seen_ = -1  # as if a pass had been cut off before its figures were noted
+            fitted.mistakes_ = [7]
+        undo()
+        assert bytes_of(fitted) == before
+        np.testing.assert_array_equal(fitted.score_rows(rows_of(X)), scores)
+    for one in (fitted, untouched):
+        one.grow(33, 7).learn_rows(rows_of(wider), labels_of(y, 7))
+    assert bytes_of(fitted) == bytes_of(untouched)
 
 
 CHECKS = [function for name, function in list(globals().items()) if name.startswith("check_")]
+
+
+def applies(check, learner):
+    """Tell whether a check is for learners of this kind."""
+    if check.__name__.startswith("check_online_"):
+        return is_online(learner)
+    return not (check.__name__.startswith("check_batch_") and goes_by_order(learner))

@@ -1,9 +1,7 @@
 """The mistake-driven learners: what all of them promise, and what is particular to each."""
 
-import json
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -11,14 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from checks import CHECKS, documents, rows_of
+from checks import documents, rows_of
 from thresher._kernels.online import winnow_epoch
 from thresher.errors import ModelError, ParameterError
+from thresher.examples import Examples
 from thresher.learners.online import (
     LEARNERS,
     ROMMA,
@@ -32,71 +27,6 @@ from thresher.learners.online import (
     extremal_features,
 )
 from thresher.rows import Labels, Rows
-
-VARIANTS = [
-    *(learner() for learner in LEARNERS.values()),
-    BalancedWinnow(average="successes", discard="filter-range", discard_after=1),
-    BalancedWinnow(always_on=True, normalize_strength=True, unseen="drop", positive_weight=2.0),
-    ModifiedBalancedWinnow(average="examples", feature_budget=20),
-    Perceptron(threshold=1.0, margin=0.1, initial_weight=None, always_on=False),
-    Perceptron(average="examples", feature_budget=20),
-    PassiveAggressive(variant="PA"),
-    PassiveAggressive(variant="PA-II", average="successes"),
-    PassiveAggressive(variant="relaxed", feature_budget=20, positive_weight=3.0),
-    ROMMA(aggressive=True, average="successes"),
-    ROMMA(initial="one", average="examples"),
-    RegretWinnow(average="examples"),
-    SleepingExperts(always_on=True, positive_weight=2.0),
-]
-
-# ---- scikit-learn's battery, then ours ----------------------------------------------------------
-
-WEIGHTS = "a document of weight 2 is corrected once and twice as much, not met twice"
-OVERLAP = "the last hypothesis swings where classes overlap; averaging is what helps"
-
-
-def expected_to_fail(estimator):
-    reasons = {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    }
-    if isinstance(estimator, ROMMA):
-        reasons["check_classifiers_train"] = OVERLAP
-    return reasons
-
-
-with warnings.catch_warnings():  # that we do not inherit from BaseEstimator is intended
-    warnings.simplefilter("ignore", UserWarning)
-    battery = parametrize_with_checks(
-        [learner() for learner in LEARNERS.values()], expected_failed_checks=expected_to_fail
-    )
-
-
-@battery
-def test_scikit_learn(estimator, check):
-    check(estimator)
-
-
-ENDS_OF_PASSES = "features are discarded at the end of a pass, and every piece is one"
-BOUND_TO_PASSES = ["check_pieces_equal_one_pass", "check_growing_equals_room_from_the_start"]
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
-@pytest.mark.parametrize("learner", VARIANTS, ids=repr)
-def test_every_learner(learner, check):
-    discards = learner.feature_budget or getattr(learner, "discard", None)
-    if discards and check.__name__ in BOUND_TO_PASSES:
-        pytest.skip(ENDS_OF_PASSES)
-    check(learner)
-
-
-def test_works_with_scikit_learns_tools():
-    X, y = documents()
-    pipeline = make_pipeline(MaxAbsScaler(), PassiveAggressive())
-    assert cross_val_score(pipeline, csr_array(X), y, cv=3).mean() > 0.9
-    search = GridSearchCV(BalancedWinnow(), {"promotion": [1.1, 1.5]}, cv=3).fit(X, y)
-    assert search.best_estimator_.promotion in (1.1, 1.5)
-    assert repr(clone(BalancedWinnow(promotion=1.5))) == "BalancedWinnow(promotion=1.5)"
 
 
 def test_the_engine_does_without_scikit_learn():
@@ -255,6 +185,60 @@ def test_learning_stops_without_mistakes():
     learner = BalancedWinnow(max_iter=50).fit(X, y)
     assert learner.n_iter_ == len(learner.mistakes_) < 50
     assert learner.mistakes_[-1] == 0
+
+
+def test_a_stream_without_end_keeps_a_bounded_list_of_its_passes():
+    learner = Perceptron().start(4, 1)
+    for _ in range(1005):
+        learner.learn_rows(rows("a"), Labels.from_lists([[0]], 1))
+    assert (len(learner.mistakes_), learner.n_passes_, learner.n_seen_) == (1000, 1005, 1005)
+    header, tensors = learner.state()
+    again = Perceptron.from_state(header, tensors)
+    assert (again.mistakes_, again.n_passes_) == (learner.mistakes_, 1005)
+
+
+def test_passes_can_be_watched():
+    X, y = documents()
+    calls, stages = [], []
+    labels = Labels.from_lists([[k] for k in y], 3)
+    learner = Perceptron(max_iter=3, promotion=0.01).fit_rows(
+        Examples.of(rows_of(X), labels),
+        progress=lambda *stage: stages.append(stage),
+        watch=lambda *call: calls.append(call),
+    )
+    same = Perceptron(max_iter=3, promotion=0.01).fit_rows(Examples.of(rows_of(X), labels))
+    np.testing.assert_array_equal(learner.effective_weights(), same.effective_weights())
+    assert len(calls) == 20 * len(learner.mistakes_) and {call[1] for call in calls} == {6}
+    for number, mistakes in enumerate(learner.mistakes_, start=1):
+        of_pass = [call for call in calls if call[0] == number]
+        assert sum(call[2] for call in of_pass) == mistakes
+        assert sum(call[3] for call in of_pass) == 3 * len(y)
+    assert stages[0] == ("pass 1", 6, 0.05) and stages[19] == ("pass 1", 120, 1.0)
+
+
+@pytest.mark.parametrize("average", [None, "examples"])
+@pytest.mark.parametrize("name", ["perceptron", "passive-aggressive", "romma"])
+def test_merged_scores_add_up(name, average):
+    X, y = documents()
+    learner = LEARNERS[name](average=average).fit(X, y)
+    scores = learner.score_rows(rows_of(X))
+    merged = learner.merge_categories(2, 0).score_rows(rows_of(X))
+    np.testing.assert_allclose(merged[:, 0], scores[:, 0] + scores[:, 2] + 1, rtol=1e-3, atol=1e-4)
+    without = Perceptron(always_on=False).fit(X, y)
+    with pytest.raises(ModelError, match="without an always-on feature"):
+        without.merge_categories(2, 0)
+    with pytest.raises(ParameterError, match="two different categories from 0 to 2"):
+        without.merge_categories(1, 1)
+
+
+def test_growing_by_one_copies_seldom():
+    learner = Perceptron().start(1000, 10)
+    copies, last = 0, learner._tables.whole["weights"]
+    for i in range(1000):
+        learner.grow(1001 + i, 10 + i // 10)
+        copies += learner._tables.whole["weights"] is not last
+        last = learner._tables.whole["weights"]
+    assert copies < 25
 
 
 def test_rare_positives_can_weigh_more():
@@ -455,22 +439,6 @@ def test_a_label_given_twice_is_one_label():
     np.testing.assert_array_equal(one.effective_weights(), other.effective_weights())
 
 
-@pytest.mark.parametrize("learner", VARIANTS, ids=repr)
-def test_state_goes_on_where_it_stopped(learner):
-    X, y = documents()
-    whole = clone(learner).fit(X, y)
-    header, tensors = whole.state()
-    copy = LEARNERS[header["learner"]].from_state(json.loads(json.dumps(header)), tensors)
-    labels = Labels.from_lists([[k] for k in y], 3)
-    for one in (whole, copy):
-        one.grow(31, 4)
-        one.learn_rows(rows_of(X), labels)
-    np.testing.assert_array_equal(whole.effective_weights(), copy.effective_weights())
-    np.testing.assert_array_equal(whole.score_rows(rows_of(X)), copy.score_rows(rows_of(X)))
-    assert whole.mistakes_ == copy.mistakes_
-    assert whole.discarded_share_ == copy.discarded_share_
-
-
 def test_damaged_state_is_refused():
     X, y = documents()
     header, tensors = ModifiedBalancedWinnow(feature_budget=5).fit(X, y).state()
@@ -489,6 +457,10 @@ def test_damaged_state_is_refused():
         load({key: value for key, value in header.items() if key != "n_features"}, tensors)
     with pytest.raises(ModelError, match="damaged"):
         load(header | {"params": {"colour": "blue"}}, tensors)
+    with pytest.raises(ModelError, match="margin is 1e\\+30; it must be at least 0"):
+        load(header | {"params": header["params"] | {"margin": 1e30}}, tensors)
+    with pytest.raises(ModelError, match="sizes are"):
+        load(header | {"n_features": -1}, tensors)
     with pytest.raises(ModelError, match="'modified-balanced-winnow' learner, not 'perceptron'"):
         Perceptron.from_state(header, tensors)
     with pytest.raises(ParameterError, match="which a model file cannot hold"):

@@ -4,10 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from naive import online as naive
 from thresher._kernels import online as kernels
-from thresher._kernels.rows import has_duplicates
+from thresher._kernels.rows import (
+    NOT_FINITE,
+    OUT_OF_RANGE,
+    TWICE,
+    ZEROS,
+    has_duplicates,
+    look_over,
+)
 from thresher.learners.online import LEARNERS, ROMMA, PassiveAggressive
 from thresher.rows import Labels, Rows
 
@@ -267,6 +275,42 @@ def test_whole_runs_equal_single_corrections(name):
     for learner in (runs, masked):
         learner.learn_rows(rows, labels)
     np.testing.assert_array_equal(runs.effective_weights(), masked.effective_weights())
+
+
+@pytest.mark.parametrize("kind", ["perceptron", "relaxed", "PA", "PA-I", "PA-II"])
+def test_a_category_alone_equals_the_same_in_company(kind):
+    """One category has a loop of its own."""
+    random = np.random.default_rng(1)
+    X = random.poisson(0.5, (200, N_FEATURES)).astype(np.float32)
+    lines = [(dict(enumerate(x)), {int(x[0] > 0), int(x[1] > 1)}, 1.0 + x[2]) for x in X]
+    rows, labels, weights = arrays(lines)
+    own = Labels.from_lists([[0] if 1 in one[1] else [] for one in lines], 1)
+    options = {"positive_weight": 2.0, "always_on": 0.5}
+    learner = LEARNERS["perceptron"](margin=0.3, **options)
+    if kind != "perceptron":
+        learner = PassiveAggressive(variant=kind, **options)
+    company, alone = clone(learner).start(N_FEATURES, 3, 3), clone(learner).start(N_FEATURES, 1, 3)
+    mistakes = company.learn_rows(rows, labels, sample_weight=weights)
+    assert 20 < alone.learn_rows(rows, own, sample_weight=weights)[0] == mistakes[1]
+    for name in ("weights", "clock"):
+        np.testing.assert_array_equal(alone._tables[name][..., 0], company._tables[name][..., 1])
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=8),
+    st.sampled_from([1.0, 0.0, np.nan, np.inf, -1.0]),
+)
+def test_rows_are_looked_over(rows, value):
+    indptr = np.cumsum([0, *map(len, rows)])
+    indices = np.array([column for row in rows for column in row], np.uint32)
+    values = np.ones(len(indices), np.float32)
+    values[len(values) // 2 :] = value
+    flags = look_over(indptr, indices, values, 9, np.zeros(10, np.int64))
+    assert bool(flags & OUT_OF_RANGE) == bool((indices >= 9).any())
+    assert bool(flags & NOT_FINITE) == (not np.isfinite(values).all())
+    assert bool(flags & ZEROS) == bool((values == 0).any())
+    if (indices < 9).all():
+        assert bool(flags & TWICE) == naive.has_duplicates(indptr, indices)
 
 
 @given(st.lists(st.lists(st.integers(0, 8), max_size=6), max_size=8))

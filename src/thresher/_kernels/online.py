@@ -342,8 +342,40 @@ def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
 
 
 @kernel
+def additive_epoch_alone(documents, weights, tally, rule, k):
+    """Meet every document once for category `k`, which has no average and has discarded nothing.
+
+    The same corrections as below; one score and one norm stay in registers.
+    """
+    labels = documents.label_indptr, documents.label_indices
+    for i in documents.order:
+        start, stop = documents.indptr[i], documents.indptr[i + 1]
+        score = documents.always_on[i] * weights[0, k]
+        norm = np.float64(documents.always_on[i]) ** 2
+        for p in range(start, stop):
+            strength = documents.values[p]
+            score += strength * weights[documents.indices[p] + ONE, k]
+            norm += np.float64(strength) ** 2
+        is_positive = carries(*labels, i, k, documents.label_indptr[i + 1])
+        if score > rule.high if is_positive else score < rule.low:
+            continue
+        sign = 1.0 if is_positive else -1.0
+        margin = sign * (np.float64(score) - rule.threshold)
+        scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
+        change = np.float32(sign * scale * step(rule, margin, norm, is_positive))
+        weights[0, k] += change * documents.always_on[i]
+        for p in range(start, stop):
+            weights[documents.indices[p] + ONE, k] += change * documents.values[p]
+        tally.mistakes[k] += 1
+    turn_clocks(tally, rule.average, len(documents.order), k, k + 1)
+
+
+@kernel
 def additive_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for `lo` to `hi`: the Perceptron and Passive-Aggressive."""
+    if hi - lo == 1 and rule.average == NO_AVERAGE and len(model.live) == 0:
+        additive_epoch_alone(documents, model.weights, tally, rule, lo)
+        return
     rows = documents.indptr, documents.indices, documents.values, documents.always_on
     labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
     met = np.int64(0)

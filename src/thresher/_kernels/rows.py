@@ -4,34 +4,31 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-# What `look_over` tells of rows, one bit each.
-NOT_FINITE, OUT_OF_RANGE, NEGATIVE, ZEROS, TWICE = 1, 2, 4, 8, 16
+# What `look_over` says of rows, one bit each.
+NOT_FINITE, OUT_OF_RANGE, ZEROS, TWICE = 1, 2, 4, 8
 
 
 @kernel
 def look_over(indptr, indices, values, n_columns, seen):
-    """Tell in one pass what is wrong or unusual; `seen` is one zero per column, or is empty.
+    """Say what is wrong or unusual; `seen` is one zero per column.
 
-    A column that stands twice in a row is looked for only where `seen` has places, and there only
-    in rows whose columns do not ascend.
+    Plain loops over all entries, which vectorise. Only where some row does not ascend is it looked
+    whether a column stands twice in a row.
     """
-    lowest = np.float32(0)
-    finite, zeros, outside, ascends = True, False, False, True
-    for i in range(len(indptr) - 1):
-        before = np.int64(-1)
-        for p in range(indptr[i], indptr[i + 1]):
-            column, value = np.int64(indices[p]), values[p]
-            outside |= column >= n_columns
-            ascends &= column > before
-            before = column
-            finite &= abs(value) < np.inf
-            lowest = min(lowest, value)
-            zeros |= value == 0
-    flags = ZEROS * zeros | OUT_OF_RANGE * outside | NEGATIVE * (lowest < 0)
-    if not finite:
-        flags |= NOT_FINITE
-    if len(seen) > 0 and not (ascends or outside) and has_duplicates(indptr, indices, seen):
-        flags |= TWICE
+    outside, odd, zeros, descents = 0, 0, 0, 0
+    for p in range(len(values)):
+        odd += not abs(values[p]) < np.inf
+        zeros += values[p] == 0
+        outside += indices[p] >= n_columns
+    for p in range(1, len(values)):
+        descents += indices[p] <= indices[p - 1]
+    for i in range(1, len(indptr) - 1):  # where a new row starts
+        p = indptr[i]
+        if 0 < p < indptr[i + 1]:
+            descents -= indices[p] <= indices[p - 1]
+    flags = NOT_FINITE * (odd > 0) + OUT_OF_RANGE * (outside > 0) + ZEROS * (zeros > 0)
+    if descents > 0 and outside == 0 and has_duplicates(indptr, indices, seen):
+        flags += TWICE
     return flags
 
 

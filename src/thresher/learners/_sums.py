@@ -49,12 +49,12 @@ class SummingLearner(GrowingLearner):
         """Return the documents as they are added up and scored."""
         return rows
 
-    @property
-    def n_features(self) -> int:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def n_features(self) -> int:
         return self._tables.n_features
 
-    @property
-    def n_categories(self) -> int:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def n_categories(self) -> int:
         return self._tables.n_categories
 
     # ---- learning ----------------------------------------------------------------------------

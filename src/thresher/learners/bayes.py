@@ -130,7 +130,7 @@ class NaiveBayes(SummingLearner):
         """Return the log-odds of each category; above zero means that it is the more probable."""
         scores = linear_scores(*self._weights(rows), n_jobs)
         if self._compete():
-            scores -= np.stack([_log_sum(scores, k) for k in range(self.n_categories)], axis=1)
+            scores -= _log_sums(scores)
         return scores.astype(np.float32)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
@@ -139,7 +139,7 @@ class NaiveBayes(SummingLearner):
         if not self._compete():
             return linear_shares(used, weights[:, category])
         scores = linear_scores(used, weights)
-        log_sum = _log_sum(scores, category)
+        log_sum = _log_sums(scores)[:, category]
         share = np.exp(scores - log_sum[:, None])  # how probable each of the others is among them
         share[:, category] = 0.0
         documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
@@ -164,8 +164,17 @@ class NaiveBayes(SummingLearner):
         return probable
 
 
-def _log_sum(scores: np.ndarray, left_out: int) -> np.ndarray:
-    """Return the logarithm of the summed exponentials of all columns but one."""
-    others = np.delete(scores, left_out, axis=1)
-    highest = others.max(1)
-    return np.asarray(highest + np.log(np.exp(others - highest[:, None]).sum(1)))
+def _log_sums(scores: np.ndarray) -> np.ndarray:
+    """Return for each column the logarithm of the summed exponentials of all others."""
+    rows, best = np.arange(len(scores)), scores.argmax(1)
+    highest = scores[rows, best]
+    parts = np.exp(scores - highest[:, None])
+    rest = parts.sum(1)[:, None] - parts
+    rest[rows, best] = 1.0
+    sums = highest[:, None] + np.log(rest)
+    # Beside the best, the others may be too small to be seen: they are added up by themselves.
+    others = scores.copy()
+    others[rows, best] = -np.inf
+    second = others.max(1)
+    sums[rows, best] = second + np.log(np.exp(others - second[:, None]).sum(1))
+    return np.asarray(sums)

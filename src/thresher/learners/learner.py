@@ -60,6 +60,24 @@ class Learner(Estimator):
         "(always on)"  # what an explanation calls the share of no feature
     )
 
+    @property
+    def n_features(self) -> int:
+        """How many features it knows."""
+        return self._n_features
+
+    @n_features.setter
+    def n_features(self, number: int) -> None:
+        self._n_features = number
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories it knows."""
+        return self._n_categories
+
+    @n_categories.setter
+    def n_categories(self, number: int) -> None:
+        self._n_categories = number
+
     # ---- what a subclass provides ------------------------------------------------------------
 
     def fit_rows(
@@ -84,8 +102,6 @@ class Learner(Estimator):
             Called by learners that go by mistakes, some twenty times a pass, with its number and
             the documents, mistakes and decisions since the last call.
         """
-        self.n_features: int  # which it shall know afterwards
-        self.n_categories: int
         raise NotImplementedError(f"{type(self).__name__} does not say how it learns: fit_rows.")
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:

@@ -145,7 +145,7 @@ class ScikitLearner(Learner):
             if not hasattr(estimator, "coef_") or not hasattr(estimator, "decision_function"):
                 return None
             coef = estimator.coef_
-            coef = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef)
+            coef = np.atleast_2d(coef.toarray() if hasattr(coef, "toarray") else coef)
             both = np.vstack(
                 [np.atleast_1d(np.broadcast_to(estimator.intercept_, len(coef))), coef.T]
             )

@@ -184,12 +184,12 @@ class OnlineLearner(GrowingLearner):
         self._tables = Tables(self._layout() | common, n_features, n_categories)
         return self
 
-    @property
-    def n_features(self) -> int:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def n_features(self) -> int:
         return self._tables.n_features
 
-    @property
-    def n_categories(self) -> int:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def n_categories(self) -> int:
         return self._tables.n_categories
 
     @property
