@@ -17,6 +17,7 @@ from thresher.features import Strength
 from thresher.learners.online import LEARNERS
 from thresher.storage import read_model, require_field, write_model
 from thresher.text import TextCounter
+from thresher.text._format1 import upgrade
 
 __all__ = ["Categorizer"]
 
@@ -115,7 +116,7 @@ class Categorizer(Deciding):
         except (KeyError, TypeError) as problem:
             raise ModelError(f"{path}: the header lacks or misuses {problem}.") from None
         model.learner = model.learner_
-        model.counter_ = TextCounter.from_state(*_part("text", header, tensors))
+        model.counter_ = TextCounter.from_state(*upgrade(*_part("text", header, tensors)))
         model.strength_ = Strength.from_state(*_part("strength", header, tensors))
         model.decisions_ = Decisions.from_state(*_part("decisions", header, tensors))
         model.categories_ = [str(name) for name in require_field(header, "categories", list)]

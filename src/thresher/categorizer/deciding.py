@@ -24,7 +24,7 @@ class Deciding(Learning):
 
     def strengths(self, texts: Sequence[str]) -> Rows:
         """Return the strengths of the known features in each text."""
-        return self.strength_.apply(self.counter_.count(texts, grow=False, threads=self.threads))
+        return self.strength_.apply(self.counter_.count(texts, grow=False, n_jobs=self.threads))
 
     def scores(self, documents: Any) -> np.ndarray:
         """Return how strongly each document speaks for each category.

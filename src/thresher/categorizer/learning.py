@@ -194,12 +194,8 @@ class Learning(Options):
             progress(stage, done, source.bytes_read / total if total else None)
 
     def _counted(self, batch: Batch) -> Rows:
-        """Count a batch, with what is new in it; the counter keeps its own time."""
-        before = dict(self.counter_.seconds)
-        rows = self.counter_.count(batch.texts)
-        for stage, seconds in self.counter_.seconds.items():
-            self.timings_[stage] = self.timings_.get(stage, 0.0) + seconds - before[stage]
-        return rows
+        """Count a batch, with what is new in it."""
+        return self.counter_.count(batch.texts, clock=self.timings_)
 
     def _labels_of(self, batch: Batch) -> Labels:
         """Return the batch's labels as category numbers; new categories get the next numbers."""

@@ -133,8 +133,9 @@ class Options:
             token_pattern=self.token_pattern,
             min_length=self.min_length,
             lowercase=self.lowercase,
-            ngram_range=self.ngrams,
+            ngram_range=None if self.char_ngrams else self.ngrams,
             char_ngram_range=self.char_ngrams,
+            char_ngram_tokens="words",
             hashing_bits=self.hashing_bits,
             linguistics=self._linguistics(),
         )

@@ -1,7 +1,8 @@
-"""Text to counts: tokens, n-grams, a vocabulary that grows, or hashing."""
+"""Text to counts: tokens, runs of words, parts of words, a vocabulary that grows, or hashing."""
 
-from thresher.text.counter import TextCounter
-from thresher.text.header import HASH_VERSION
+from thresher.text.counter import HASH_VERSION, TextCounter
+from thresher.text.parameters import TextParameters
+from thresher.text.space import BLOCKS
 from thresher.text.vectorizer import TextVectorizer
 
-__all__ = ["HASH_VERSION", "TextCounter", "TextVectorizer"]
+__all__ = ["BLOCKS", "HASH_VERSION", "TextCounter", "TextParameters", "TextVectorizer"]

@@ -1,63 +1,42 @@
-"""Text to counts: words or n-grams in a vocabulary that grows, or hashed."""
+"""Text to counts: words, runs of words and parts of words, in a space that grows, or hashed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 
-from thresher._estimator import check_choice
-from thresher._kernels.text.counter import count
+from thresher._kernels.text.counts import PARTS, WORDS, count
 from thresher.errors import ModelError, ParameterError
+from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
-from thresher.text.header import describe, parameters
-from thresher.text.ngrams import HashedNgrams, Ngrams
-from thresher.text.surface import Folding, Surface
-from thresher.text.tokens import RULES, Tokenizer, Tokens, as_texts, encode
-from thresher.text.vocabulary import Vocabulary, grown, hash_words
+from thresher.storage import require_field
+from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
+from thresher.text.space import HashedRuns, Items, Mark, Space
+from thresher.text.surface import MAX_WORDS, Surface
+from thresher.text.tokens import Tokenizer, Tokens, as_texts, encode, slices
+from thresher.text.vocabulary import grown, hash_words
 
-__all__ = ["TextCounter", "check_whole"]
+__all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
+
+FORMAT_VERSION = 2  # of what a counter's `state` returns
+HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
+MOST_CELLS = 1 << 24  # kept from one call to the next
 
 
-class TextCounter:
-    """Count the words of texts, or their n-grams, in a vocabulary that grows or by hashing.
+class TextCounter(TextParameters):
+    """Count the words of texts, runs of words and parts of words, in one space of columns.
 
-    Columns are numbered as they are first met. The same texts give the same numbers, in one batch
-    or in many.
+    Columns are numbered as they are first met: in each document, its words and runs of words in
+    their order, then its parts. The same texts give the same numbers, in one batch or in many.
 
-    Parameters
-    ----------
-    tokens : {"words", "book", "whitespace"}
-        What a token is. "words": a run of at least `min_length` word characters, which is
-        scikit-learn's rule. "book": a run of letters, a run of digits, or a single other character
-        that is not white space; entities are not decoded. "whitespace": a run without white space.
-        Default "words".
-    token_pattern : str or None
-        A regular expression whose matches are the tokens, or whose one capturing group is; slower,
-        and instead of `tokens`. Default None.
-    min_length : int
-        Characters that a token must have, for the rule "words". Default 2.
-    lowercase : bool
-        Count upper and lower case together. Default True.
-    ngram_range : tuple of two int
-        Least and greatest number of words of the n-grams that are counted. Default (1, 1).
-    char_ngram_range : tuple of two int or None
-        Count the n-grams of characters of this least and greatest length within each word, with a
-        space before it and after it, instead of words. Default None.
-    hashing_bits : int or None
-        Give each feature one of `2 ** hashing_bits` columns by its hash, and keep no vocabulary;
-        different features may share a column. From 1 to 30. Default None: a vocabulary.
-    linguistics : Linguistics or None
-        Anything whose `fold` takes a list of distinct words and returns what each counts as, None
-        for those to drop, before n-grams are made. Default None.
-
-    Attributes
-    ----------
-    seconds : dict
-        How long it took so far to find the tokens and their numbers, and to count them.
+    Reading (`count` with `grow=False`, `names`, `spans`) changes nothing and can be done by any
+    number of threads at once, while no other grows.
 
     Examples
     --------
@@ -69,120 +48,149 @@ class TextCounter:
     ([2.0, 1.0, 1.0, 1.0], [0, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        *,
-        tokens: str = "words",
-        token_pattern: str | None = None,
-        min_length: int = 2,
-        lowercase: bool = True,
-        ngram_range: tuple[int, int] = (1, 1),
-        char_ngram_range: tuple[int, int] | None = None,
-        hashing_bits: int | None = None,
-        linguistics: Folding | None = None,
-    ) -> None:
-        self.tokens = tokens
-        self.token_pattern = token_pattern
-        self.min_length = min_length
-        self.lowercase = lowercase
-        self.ngram_range = ngram_range
-        self.char_ngram_range = char_ngram_range
-        self.hashing_bits = hashing_bits
-        self.linguistics = linguistics
-        self._check()
-        self._tokenizer = Tokenizer(tokens, token_pattern, min_length, bool(lowercase))
-        self._vocabulary = Vocabulary()
-        self._ngrams: Ngrams | HashedNgrams | None = None
-        if hashing_bits is not None:
-            self._ngrams = HashedNgrams(*ngram_range, hashing_bits)
-        elif tuple(ngram_range) != (1, 1):
-            self._ngrams = Ngrams(*ngram_range)
-        self._surface = self._new_surface()
-        self.seconds = {"tokenize": 0.0, "count": 0.0}
+    linguistics: Folding | None = LINGUISTICS
 
-    def _check(self) -> None:
-        check_choice(self, "tokens", tuple(RULES))
-        check_whole(self, "min_length", 1)
+    def __post_init__(self) -> None:
+        self.check_parameters()
+        lowercase = bool(self.lowercase)
+        words = Tokenizer(self.tokens, self.token_pattern, self.min_length, lowercase)
+        self._cuts_words = self.char_ngram_tokens == "words"
+        self._tokenizers = {
+            WORDS: words,
+            PARTS: words if self._cuts_words else Tokenizer("whitespace", None, 1, lowercase),
+        }
+        self._space = Space(self.ngram_range, self.char_ngram_range is not None)
+        self._hashed_runs: HashedRuns | None = None
+        self._first_part = 0  # the first column for parts, where columns are hashed
         if self.hashing_bits is not None:
-            check_whole(self, "hashing_bits", 1, 30)
-        _check_pair(self, "ngram_range")
-        if self.char_ngram_range is not None:
-            _check_pair(self, "char_ngram_range")
-            if tuple(self.ngram_range) != (1, 1):
-                raise ParameterError(
-                    f"TextCounter: ngram_range is {self.ngram_range!r} and char_ngram_range is "
-                    f"{self.char_ngram_range!r}; give one of them: n-grams are of words or of "
-                    "characters."
-                )
-        if self.linguistics is not None and not hasattr(self.linguistics, "fold"):
-            raise ParameterError(
-                f"TextCounter: linguistics is {self.linguistics!r}; it must have a method `fold`, "
-                "as thresher.Linguistics has."
-            )
+            is_joint = self.ngram_range is not None and self.char_ngram_range is not None
+            self._first_part = 1 << self.hashing_bits - 1 if is_joint else 0
+            width = self._first_part or 1 << self.hashing_bits
+            self._hashed_runs = HashedRuns(*(self.ngram_range or (1, 1)), width)
+        self._pool: list[_Scratch] = []  # for those who count at the same time
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_pool": []}
 
     @property
     def n_features(self) -> int:
         """How many columns there are by now."""
-        return len(self._vocabulary) if self._ngrams is None else self._ngrams.n_columns
+        return self._space.n_columns if self.hashing_bits is None else 1 << self.hashing_bits
 
-    def count(self, texts: Any, grow: bool = True, threads: int = 1) -> Rows:
-        """Return how often each feature stands in each text.
+    @property
+    def blocks(self) -> np.ndarray:
+        """The block of each column: 0 for words, 1 for runs of words, 2 for parts of words.
+
+        Where columns are hashed, words and runs of words share theirs, which count as words.
+        """
+        if self.hashing_bits is None:
+            return self._space.of_columns()[0]
+        blocks = np.full(self.n_features, PARTS if self.ngram_range is None else WORDS, np.uint8)
+        if self._first_part:
+            blocks[self._first_part :] = PARTS
+        return blocks
+
+    def count(
+        self,
+        texts: Any,
+        grow: bool = True,
+        n_jobs: int = 1,
+        least: tuple[int, int, int] | None = None,
+        clock: dict[str, float] | None = None,
+    ) -> Rows:
+        """Return how often each feature stands in each text, and how many tokens the text has.
 
         Parameters
         ----------
         texts : list of str or Arrow array of strings
             One batch of documents; missing texts of an Arrow array are empty.
-        grow : bool
-            Add what is new to the vocabulary; else leave it out. Default True.
-        threads : int
-            How many threads to use where nothing is added; the result is the same. Default 1.
+        grow : bool, default=True
+            Give columns to what is new; else leave it out.
+        n_jobs : int, default=1
+            How many threads to use where nothing is added; the result is the same.
+        least : tuple of three int, optional
+            In how many documents that were counted in this way a word, a run of words and a part
+            must have been before it gets a column, of which this can be the last; by default all
+            get one at once. Of those that wait, half are forgotten when they are more than a
+            million: those in the fewest documents, the oldest first.
+        clock : dict, optional
+            The seconds that it takes to find the tokens and their numbers, and to count them, are
+            added to its "tokenize" and "count".
+
+        Examples
+        --------
+        >>> counter = TextCounter(ngram_range=(1, 2))
+        >>> for text in ("a red rose", "the red rose"):
+        ...     rows = counter.count([text], least=(1, 2, 2))
+        >>> counter.feature_names(), rows.lengths.tolist()
+        (['red', 'rose', 'the', 'red rose'], [3])
         """
-        indptr, indices, counts = self.count_exactly(texts, grow, threads)
-        return Rows(indptr, indices, counts.astype(np.float32), self.n_features)
+        items, lengths = self.count_exactly(texts, grow, n_jobs, least, clock)
+        return Rows(*items[:2], items.counts.astype(np.float32), self.n_features, lengths)
 
     def count_exactly(
-        self, texts: Any, grow: bool = True, threads: int = 1
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return `count`'s indptr, indices and values, these as whole numbers.
+        self,
+        texts: Any,
+        grow: bool = True,
+        n_jobs: int = 1,
+        least: tuple[int, int, int] | None = None,
+        clock: dict[str, float] | None = None,
+    ) -> tuple[Items, np.ndarray]:
+        """Return `count`'s columns and counts, these as whole numbers, and the lengths.
 
         Parameters
         ----------
-        texts, grow, threads
+        texts, grow, n_jobs, least, clock
             As for `count`.
         """
-        if not is_whole(threads) or threads < 1:
-            raise ParameterError(f"threads is {threads!r}; it must be a whole number from 1.")
-        texts = as_texts(texts)
+        if not is_whole(n_jobs) or n_jobs < 1:
+            raise ParameterError(f"n_jobs is {n_jobs!r}; it must be a whole number from 1.")
+        needed = np.ones(3, np.int64) if least is None else _least(least)
+        texts, clock = as_texts(texts), {} if clock is None else clock
         grow = bool(grow) and self.hashing_bits is None
-        if threads == 1 or grow:
-            return self._count(texts, grow, self._surface)
-        borders = np.linspace(0, len(texts), threads + 1).astype(int)
-        parts = [texts[start:stop] for start, stop in pairwise(borders)]
-        surfaces = [self._new_surface() for _ in parts]
-        with ThreadPoolExecutor(threads) as pool:
-            counted = list(pool.map(self._count, parts, [False] * threads, surfaces))
-        starts = np.cumsum([0, *(indptr[-1] for indptr, _, _ in counted)])
-        shifted = [part[0][1:] + start for part, start in zip(counted, starts, strict=False)]
-        return (
-            np.concatenate([np.zeros(1, np.int64), *shifted]),
-            np.concatenate([indices for _, indices, _ in counted]),
-            np.concatenate([counts for _, _, counts in counted]),
-        )
+        if n_jobs == 1 or grow:
+            counted = self._count(texts, grow, needed, clock)
+            if self._space.has_forgotten:
+                self._space = self._space.kept(np.ones(self.n_features, bool))
+            return counted
+        borders = np.linspace(0, len(texts), n_jobs + 1).astype(int)
+        pieces = [texts[start:stop] for start, stop in pairwise(borders)]
+        clocks: list[dict[str, float]] = [{} for _ in pieces]
+        with ThreadPoolExecutor(n_jobs) as pool:
+            counted = _stacked(
+                list(pool.map(self._count, pieces, [False] * n_jobs, [needed] * n_jobs, clocks))
+            )
+        for one in clocks:
+            for stage, seconds in one.items():
+                _add(clock, stage, seconds)
+        return counted
 
-    def feature_names(self) -> list[str]:
-        """Return the name of each column; words of an n-gram have a space between.
+    def names(self, columns: Any) -> list[str]:
+        """Return the names of some columns; words of a run have a space between.
 
         Hashed columns have no name of their own and are called "#0", "#1" and so on.
+
+        Parameters
+        ----------
+        columns : array of int
+            Which columns.
         """
-        if isinstance(self._ngrams, HashedNgrams):
-            return [f"#{column}" for column in range(self.n_features)]
-        words = self._vocabulary.names()
-        return words if self._ngrams is None else self._ngrams.names(words)
+        columns = np.asarray(columns, np.int64)
+        if self.hashing_bits is not None:
+            return [f"#{column}" for column in columns.tolist()]
+        return self._space.names(columns)
+
+    def feature_names(self) -> list[str]:
+        """Return the name of each column, as `names` does."""
+        if self.hashing_bits is not None:
+            return self.names(np.arange(self.n_features))
+        return self._space.names()
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the names of all columns as UTF-8, and where each starts and ends in it."""
-        if self._ngrams is None:
-            return self._vocabulary.blob()
+        space = self._space
+        if self.hashing_bits is None and space.as_numbered:
+            return (space.words if space.only == WORDS else space.parts).blob()
         return encode(self.feature_names())
 
     def prune(self, keep: np.ndarray) -> None:
@@ -195,7 +203,7 @@ class TextCounter:
         keep : array of bool
             One for each column.
         """
-        if isinstance(self._ngrams, HashedNgrams):
+        if self.hashing_bits is not None:
             raise ParameterError(
                 "Hashed columns cannot be pruned, as there is no vocabulary to take them from; "
                 "leave hashing_bits out."
@@ -206,16 +214,41 @@ class TextCounter:
                 f"keep is an array of {keep.dtype} of shape {keep.shape}; it must have one bool "
                 f"for each of the {self.n_features} columns."
             )
-        if self._ngrams is not None:
-            keep = self._ngrams.keep(keep, len(self._vocabulary))
-        self._vocabulary.keep(keep)
-        self._surface = self._new_surface()
+        self._space = self._space.kept(keep)
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return a function that puts the counter back to what it is now, bit for bit.
+
+        It may be called after any number of growing counts, also after one that was interrupted;
+        as long as it is kept, what changes is noted.
+
+        Examples
+        --------
+        >>> counter = TextCounter()
+        >>> undo = counter.checkpoint()
+        >>> counter.count(["a rose"]).n_columns
+        1
+        >>> undo()
+        >>> counter.n_features
+        0
+        """
+        space = self._space
+        mark = Mark(space)
+        space.marks.add(mark)
+
+        def undo() -> None:
+            self._space, self._pool = space, []
+            space.roll_back(mark)
+
+        return undo
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
         """Return where each feature stands in a text: start, end and column, or -1 if not known.
 
-        An n-gram reaches from the start of its first word to the end of its last; an n-gram of
-        characters stands where its word does. Words that the linguistics drop have no span.
+        Words and runs of words come first, then parts. A run reaches from the start of its first
+        word to the end of its last; a part, from its first character to its last, or, where words
+        are cut into parts as they are counted, over the whole word. Words that the linguistics drop
+        have no span.
 
         Parameters
         ----------
@@ -229,35 +262,28 @@ class TextCounter:
         >>> counter.spans("My ROSE!")
         [(0, 2, -1), (3, 7, 0)]
         """
-        low, high = self.ngram_range
-        history = None if self._ngrams is None else self._ngrams.history()
-        pieces = []
-        for tokens, starts, ends in self._tokenizer.places(text):
-            each = tokens._replace(ends=np.arange(1, len(starts) + 1))
-            values, value_ends = self._values(each, False, self._surface)
-            place = np.repeat(np.arange(len(starts)), np.diff(value_ends, prepend=0))
-            columns = self._columns(values, np.zeros(0, np.int64), False, history)
-            pieces.append((starts[place], ends[place], columns.reshape(-1, high - low + 1)))
-        if not pieces:
-            return []
-        starts, ends, columns = (np.concatenate(one) for one in zip(*pieces, strict=True))
-        return [
-            (int(starts[i - length + 1]), int(ends[i]), int(columns[i, length - low]))
-            for i in range(len(starts))
-            for length in range(low, high + 1)
-            if i - length + 1 >= 0
-        ]
+        with self._scratch() as scratch:
+            spans: list[np.ndarray] = []
+            if self.ngram_range is not None:
+                spans += self._word_spans(text, scratch)
+            if self.char_ngram_range is not None:
+                spans += self._part_spans(text, scratch)
+        return [(start, end, column) for one in spans for start, end, column in one.tolist()]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that is needed to go on counting: what JSON can hold, and tensors."""
-        header = describe(self)
-        if isinstance(self._ngrams, HashedNgrams):
-            return header, {}
-        words, offsets = self._vocabulary.blob()
-        tensors = {"words": words.copy(), "word_offsets": offsets.copy()}
-        if self._ngrams is not None:
-            tensors |= self._ngrams.tensors()
-        return header, tensors
+        header: dict[str, Any] = {"version": FORMAT_VERSION, "hash_version": HASH_VERSION}
+        for name in TextParameters.parameters:
+            header[name] = plain(type(self).__name__, name, getattr(self, name))
+        header["linguistics"] = None
+        if self.linguistics is not None:
+            if not hasattr(self.linguistics, "state"):
+                raise ModelError(
+                    f"The linguistics {self.linguistics!r} cannot be saved, as it has no `state`; "
+                    "use thresher.Linguistics."
+                )
+            header["linguistics"] = self.linguistics.state()
+        return header, {} if self.hashing_bits is not None else self._space.tensors()
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
@@ -273,110 +299,291 @@ class TextCounter:
         ModelError
             They are not what `state` returns.
         """
+        for name, ours in (("version", FORMAT_VERSION), ("hash_version", HASH_VERSION)):
+            if require_field(header, name, int) != ours:
+                raise ModelError(
+                    f"The model counts text by {name} {header[name]}, and this Thresher by {ours}; "
+                    "take the Thresher that made it, or train it again."
+                )
+        if missing := [name for name in TextParameters.parameters if name not in header]:
+            raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
+        options: dict[str, Any] = {name: header[name] for name in TextParameters.parameters}
+        options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+        if header.get("linguistics") is not None:
+            from thresher.linguistics import Linguistics
+
+            state = require_field(header, "linguistics", dict)
+            options["linguistics"] = Linguistics.from_state(state)
         try:
-            made = cls(**parameters(header))
+            counter = cls(**options)
         except ParameterError as error:
             raise ModelError(f"The model's way to count text makes no sense: {error}") from error
-        if made.hashing_bits is not None:
-            return made
-        made._vocabulary = Vocabulary.from_tensors(tensors)
-        if made._ngrams is not None:
-            n_words = len(made._vocabulary)
-            made._ngrams = Ngrams.from_tensors(*made.ngram_range, tensors, n_words)
-        return made
+        if counter.hashing_bits is None:
+            with_parts = counter.char_ngram_range is not None
+            counter._space = Space.from_tensors(counter.ngram_range, with_parts, tensors)
+        return counter
 
-    def _new_surface(self) -> Surface | None:
-        if self.linguistics is None and self.char_ngram_range is None:
-            return None
-        return Surface(self.linguistics, self.char_ngram_range, self._resolve)
+    # How it is done -------------------------------------------------------------------------------
 
-    def _resolve(self, tokens: Tokens, grow: bool) -> np.ndarray:
-        """Return the number, or the hash, of each token's word."""
-        if self.hashing_bits is not None:
-            return hash_words(tokens)
-        return self._vocabulary.look_up(tokens, grow)
-
-    def _values(
-        self, tokens: Tokens, grow: bool, surface: Surface | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number, or the hash, of all that is counted, and the ends of the documents."""
-        if surface is not None:
-            return surface.spread(tokens, grow)
-        return self._resolve(tokens, grow), tokens.ends
-
-    def _columns(
-        self, values: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray | None
-    ) -> np.ndarray:
-        if self._ngrams is None:
-            return values
-        assert history is not None
-        return self._ngrams.columns(values, ends, grow, history)
+    @contextmanager
+    def _scratch(self) -> Iterator[_Scratch]:
+        """Lend what a reader writes to; it comes back unless something went wrong."""
+        pool, space = self._pool, self._space
+        try:
+            scratch = pool.pop()
+        except IndexError:
+            scratch = _Scratch(self)
+        if scratch.space is not space:
+            scratch = _Scratch(self)
+        yield scratch
+        if len(scratch.cells) <= MOST_CELLS:
+            pool.append(scratch)
 
     def _count(
-        self, texts: Any, grow: bool, surface: Surface | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        history = None if self._ngrams is None else self._ngrams.history()
-        tally, began = _Tally(len(texts)), perf_counter()
-        for tokens in self._tokenizer.cut(texts):
-            values, ends = self._values(tokens, grow, surface)
-            tokenized = perf_counter()
-            columns = self._columns(values, ends, grow, history)
-            if columns.ndim == 2:
-                ends = ends * columns.shape[1]
-            tally.add(columns.ravel(), ends, self.n_features)
+        self, texts: Any, grow: bool, least: np.ndarray, clock: dict[str, float]
+    ) -> tuple[Items, np.ndarray]:
+        if grow:
+            self._space.prepare(least)
+        with self._scratch() as scratch:
+            return _stacked(
+                [self._count_slice(one, grow, least, scratch, clock) for one in slices(texts)]
+            )
+
+    def _count_slice(
+        self, texts: Any, grow: bool, least: np.ndarray, scratch: _Scratch, clock: dict[str, float]
+    ) -> tuple[Items, np.ndarray]:
+        scratch.refresh()
+        words = parts = Items.none(len(texts))
+        if self.ngram_range is not None:
+            words, lengths = self._tally(WORDS, texts, grow, scratch, clock)
+        if self.char_ngram_range is not None:
+            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock)
+            lengths = n_tokens if self.ngram_range is None else lengths
+        began = perf_counter()
+        if self.char_ngram_range is not None:
+            scratch.reserve(self._n_codes(PARTS))
+            parts = scratch.parts.spread_rows(tokens, scratch.cells)
+        if self.hashing_bits is None:
+            items = self._space.settle(words, parts, grow, least)
+        elif self.ngram_range is None or self.char_ngram_range is None:
+            items = parts if self.ngram_range is None else words
+        else:
+            items = words.beside(parts)
+        _add(clock, "count", perf_counter() - began)
+        return items, lengths
+
+    def _tally(
+        self, block: int, texts: Any, grow: bool, scratch: _Scratch, clock: dict[str, float]
+    ) -> tuple[Items, np.ndarray]:
+        """Return how often each word, run or token to be cut stands in texts, and their lengths."""
+        rows, lengths = _Tally(len(texts), scratch), _Lengths()
+        history, began = self._history(), perf_counter()
+        for tokens in self._tokenizers[block].cut(texts):
+            lengths.add(tokens)
+            if block == PARTS:
+                codes, ends = self._surface_numbers(tokens, grow, scratch), tokens.ends
+                n_codes = len(scratch.parts.words)
+            else:
+                values, ends = self._values(tokens, grow, scratch)
+                codes = self._codes(values, ends, grow, history)
+                n_codes = self._n_codes(WORDS)
+            numbered = perf_counter()
+            if codes.ndim == 2:
+                ends = ends * codes.shape[1]
+            rows.add(codes.ravel(), ends, n_codes)
             counted = perf_counter()
-            self.seconds["tokenize"] += tokenized - began
-            self.seconds["count"] += counted - tokenized
+            _add(clock, "tokenize", numbered - began)
+            _add(clock, "count", counted - numbered)
             began = counted
-        return tally.result()
+        return rows.result(), lengths.result()
+
+    def _history(self) -> np.ndarray:
+        return (self._hashed_runs or self._space.runs).history()
+
+    def _n_codes(self, block: int) -> int:
+        """Return how many different codes, or hashed columns, there can be."""
+        if self.hashing_bits is not None:
+            return self.n_features
+        n_words, n_runs, n_parts = self._space.n_items
+        if block == PARTS:
+            return n_parts
+        return 2 * max(n_words, n_runs) if self._space.runs.high > 1 else n_words
+
+    def _values(
+        self, tokens: Tokens, grow: bool, scratch: _Scratch
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number, or the hash, of each word, and the ends of the documents."""
+        if scratch.words is None:
+            return self._resolve_word(tokens, grow), tokens.ends
+        ids = scratch.words.numbers(tokens, grow, len(self._space.words))
+        return scratch.words.spread(tokens, ids)
+
+    def _codes(
+        self, values: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
+    ) -> np.ndarray:
+        if self._hashed_runs is not None:
+            return self._hashed_runs.columns(values, ends, history)
+        if self._space.runs.high == 1:
+            return values
+        return self._space.codes(values, ends, grow, history)
+
+    def _surface_numbers(self, tokens: Tokens, grow: bool, scratch: _Scratch) -> np.ndarray:
+        return scratch.parts.numbers(tokens, grow, len(self._space.parts))
+
+    def _resolve_word(self, tokens: Tokens, grow: bool) -> np.ndarray:
+        if self.hashing_bits is not None:
+            return hash_words(tokens)
+        return self._space.number(WORDS, tokens, grow)
+
+    def _resolve_part(self, tokens: Tokens, grow: bool) -> np.ndarray:
+        if self.hashing_bits is None:
+            return self._space.number(PARTS, tokens, grow)
+        width = self._first_part or self.n_features
+        columns = hash_words(tokens) & np.uint64(width - 1)
+        return columns.astype(np.int32) + np.int32(self._first_part)
+
+    def _word_spans(self, text: str, scratch: _Scratch) -> list[np.ndarray]:
+        """Return start, end and column of all words and runs."""
+        assert self.ngram_range is not None
+        low, high = self.ngram_range
+        history, tokenizer = self._history(), self._tokenizers[WORDS]
+        pieces = []
+        for tokens, sides in tokenizer.places(text):
+            each = tokens._replace(ends=np.arange(1, len(sides) + 1))
+            values, value_ends = self._values(each, False, scratch)
+            place = np.repeat(np.arange(len(sides)), np.diff(value_ends, prepend=0))
+            codes = self._codes(values, np.zeros(0, np.int64), False, history)
+            columns = codes
+            if self.hashing_bits is None:
+                columns = self._space.columns_of(WORDS, codes)
+            pieces.append((sides[place], columns.reshape(-1, high - low + 1)))
+        if not pieces:
+            return []
+        sides, columns = (np.concatenate(one) for one in zip(*pieces, strict=True))
+        sides = tokenizer.originals(text, sides)
+        spans = [
+            (sides[i - length + 1, 0], sides[i, 1], columns[i, length - low])
+            for i in range(len(sides))
+            for length in range(low, high + 1)
+            if i - length + 1 >= 0
+        ]
+        return [np.array(spans, np.int64).reshape(-1, 3)]
+
+    def _part_spans(self, text: str, scratch: _Scratch) -> list[np.ndarray]:
+        """Return start, end and column of all parts."""
+        assert self.char_ngram_range is not None
+        tokenizer, surface = self._tokenizers[PARTS], scratch.parts
+        spans = []
+        for tokens, sides in tokenizer.places(text):
+            ids = self._surface_numbers(tokens, False, scratch)
+            values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
+            columns = values if self.hashing_bits else self._space.columns_of(PARTS, values)
+            inside = np.repeat(sides, np.diff(ends, prepend=0), axis=0)
+            if not self._cuts_words:
+                parts = [part for side in sides for part in self._part_sides(*side.tolist())]
+                inside = np.array(parts, np.int64).reshape(-1, 2)
+            spans.append(np.column_stack([tokenizer.originals(text, inside), columns]))
+        return spans
+
+    def _part_sides(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield where the parts of a token start and end within it, in the order of its parts."""
+        assert self.char_ngram_range is not None
+        low, high = self.char_ngram_range
+        for length in range(low, high + 1):
+            n_parts = max(end - start + 2 - length, 0) + 1
+            for place in range(start - 1, start - 1 + n_parts):
+                yield max(place, start), min(place + length, end)
+            if n_parts == 1:
+                return
+
+
+class _Scratch:
+    """What one reader writes to while it counts, used again by the next."""
+
+    def __init__(self, counter: TextCounter) -> None:
+        self.space = counter._space
+        self.cells = np.zeros(0, np.int32)  # zero whenever no document is being counted
+        folding = counter.linguistics
+        self.words = None if folding is None else Surface(counter._resolve_word, folding)
+        folding = folding if counter._cuts_words else None
+        self.parts = Surface(counter._resolve_part, folding, counter.char_ngram_range)
+
+    def refresh(self) -> None:
+        """Forget the words where they are too many."""
+        for surface in (self.words, self.parts):
+            if surface is not None and len(surface.words) > MAX_WORDS:
+                surface.reset()
+
+    def reserve(self, n_cells: int) -> None:
+        """Make room for as many different codes."""
+        self.cells = grown(self.cells, n_cells)
 
 
 class _Tally:
     """The counts of one batch, and the row that is being counted."""
 
-    def __init__(self, n_documents: int) -> None:
+    def __init__(self, n_documents: int, scratch: _Scratch) -> None:
+        self.scratch = scratch
         self.indptr = np.zeros(n_documents + 1, np.int64)
-        self.indices = np.empty(0, np.int32)
+        self.codes = np.empty(0, np.int32)
         self.counts = np.empty(0, np.int32)
-        self.cells = np.zeros(0, np.int32)
         self.row = np.zeros(3, np.int64)  # its start, its end, how many were before it
 
-    def add(self, columns: np.ndarray, ends: np.ndarray, n_features: int) -> None:
-        """Count the next columns; documents end where `ends` says."""
-        size = int(self.row[1]) + len(columns)
-        if size > len(self.indices):  # memory costs nothing until it is written to
-            self.indices, self.counts = grown(self.indices, 4 * size), grown(self.counts, 4 * size)
-        self.cells = grown(self.cells, n_features)
-        out = self.indices, self.counts, self.indptr
-        count(columns, ends, len(columns), self.cells, self.row, *out)
+    def add(self, codes: np.ndarray, ends: np.ndarray, n_codes: int) -> None:
+        """Count the next codes, which are below `n_codes`; documents end where `ends` says."""
+        size = int(self.row[1]) + len(codes)
+        if size > len(self.codes):  # memory costs nothing until it is written to
+            self.codes, self.counts = grown(self.codes, 4 * size), grown(self.counts, 4 * size)
+        self.scratch.reserve(n_codes)
+        out = self.codes, self.counts, self.indptr
+        count(codes, ends, len(codes), self.scratch.cells, self.row, *out)
 
-    def result(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        for array in (self.indices, self.counts):
+    def result(self) -> Items:
+        for array in (self.codes, self.counts):
             array.resize(self.row[1], refcheck=False)  # gives back what is not used, in place
-        return self.indptr, self.indices, self.counts
+        return Items(self.indptr, self.codes, self.counts)
 
 
-def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, which True and False are not meant to be."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+class _Lengths:
+    """How many tokens each document has, of tokens that come in chunks."""
+
+    def __init__(self) -> None:
+        self.n_tokens = 0
+        self.ends: list[np.ndarray] = []
+
+    def add(self, tokens: Tokens) -> None:
+        """Count the tokens of a chunk."""
+        self.ends.append(tokens.ends + self.n_tokens)
+        self.n_tokens += len(tokens.spans)
+
+    def result(self) -> np.ndarray:
+        ends = np.concatenate(self.ends) if self.ends else np.zeros(0, np.int64)
+        return np.diff(ends, prepend=0)
 
 
-def check_whole(owner: object, name: str, low: int, high: int | None = None) -> None:
-    """Raise unless the parameter `name` of `owner` is a whole number from `low` to `high`."""
-    value = getattr(owner, name)
-    if not is_whole(value) or value < low or (high is not None and value > high):
-        up_to = "" if high is None else f" to {high}"
+def _stacked(pieces: list[tuple[Items, np.ndarray]]) -> tuple[Items, np.ndarray]:
+    """Return rows and lengths one below the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    starts = np.cumsum([0, *(items.indptr[-1] for items, _ in pieces)])
+    shifted = [one.indptr[1:] + start for (one, _), start in zip(pieces, starts, strict=False)]
+    items = Items(
+        np.concatenate([np.zeros(1, np.int64), *shifted]),
+        np.concatenate([items.codes for items, _ in pieces]),
+        np.concatenate([items.counts for items, _ in pieces]),
+    )
+    return items, np.concatenate([lengths for _, lengths in pieces])
+
+
+def _add(clock: dict[str, float], stage: str, seconds: float) -> None:
+    clock[stage] = clock.get(stage, 0.0) + seconds
+
+
+def _least(least: Any) -> np.ndarray:
+    """Return the least numbers of documents for words, runs and parts, once they are numbers."""
+    if len(least) != 3 or not all(is_whole(one) and 1 <= one < 2**31 for one in least):
         raise ParameterError(
-            f"{type(owner).__name__}: {name} is {value!r}; it must be a whole number from "
-            f"{low}{up_to}."
+            f"least is {least!r}; it must be three whole numbers from 1: in how many documents a "
+            "word, a run of words and a part must be."
         )
-
-
-def _check_pair(owner: object, name: str) -> None:
-    pair = getattr(owner, name)
-    right = isinstance(pair, tuple | list) and len(pair) == 2 and all(map(is_whole, pair))
-    if not right or not 1 <= pair[0] <= pair[1]:
-        raise ParameterError(
-            f"TextCounter: {name} is {pair!r}; it must be two whole numbers from 1, the least and "
-            "the greatest, such as (1, 2)."
-        )
+    return np.array(least, np.int64)

@@ -1,52 +1,47 @@
-"""Words as they stand in the texts, and what each of them comes to, found out once for each."""
+"""Words as they stand in the texts, and what each of them comes to, looked up once for each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Protocol
 
 import numpy as np
 
-from thresher._kernels.text.surface import char_grams, expand
+from thresher._kernels.text.counts import char_grams, expand, spread_rows
+from thresher.text.parameters import Folding
+from thresher.text.space import Items
 from thresher.text.tokens import Tokens, buffer
 from thresher.text.vocabulary import Vocabulary, grown
 
-__all__ = ["Folding", "Surface"]
+__all__ = ["Surface"]
 
 MAX_WORDS = 1 << 20  # remembered at a time; then all are forgotten, which costs time and no more
 
 _folding = Lock()  # stemmers are not made for several threads
 
 
-class Folding(Protocol):
-    """What the linguistics of a counter must be able to do."""
-
-    def fold(self, words: list[str]) -> list[str | None]:
-        """Return what each word counts as, None for a word to leave out."""
-
-
 class Surface:
-    """A memory of words and of the values of each: of its folded form, or of its character n-grams.
+    """A memory of words and of the values of each: of its folded form, or of its parts.
 
-    Nothing is lost when it is emptied; it is not part of a counter's state.
+    It belongs to one reader at a time. Nothing is lost when it is emptied; it is not part of a
+    counter's state. What was unknown is looked up again once the vocabulary has grown.
 
     Parameters
     ----------
-    linguistics : object with `fold`, or None
-        Says what each word counts as.
-    char_range : tuple of two int, or None
-        Lengths of the n-grams of characters, which are taken from the folded word.
     resolve : callable
         Gives the values of tokens, such as their numbers in a vocabulary; -1 for those that are
         not known and may not be added.
+    linguistics : object with `fold`, or None
+        Says what each word counts as.
+    char_range : tuple of two int, or None
+        Numbers of characters of the parts, which are taken from the folded word.
     """
 
     def __init__(
         self,
-        linguistics: Folding | None,
-        char_range: tuple[int, int] | None,
         resolve: Callable[[Tokens, bool], np.ndarray],
+        linguistics: Folding | None,
+        char_range: tuple[int, int] | None = None,
     ) -> None:
         self.linguistics, self.char_range, self.resolve = linguistics, char_range, resolve
         self.reset()
@@ -56,52 +51,90 @@ class Surface:
         self.words = Vocabulary()
         self.starts = np.zeros(1, np.int64)  # of the values of each word
         self.values = self.resolve(Tokens.of_words([]), False)
+        # How large the vocabulary was when some of a word's values were unknown, or -1.
+        self.unknown_at = np.zeros(0, np.int64)
         self.has_unknown = False
 
-    def spread(self, tokens: Tokens, grow: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the values of all words in turn, and how many there are up to each document's end.
+    def numbers(self, tokens: Tokens, grow: bool, generation: int) -> np.ndarray:
+        """Return the number of each token here, once its values are known.
 
-        A word that was dropped has no value, others have one, or one for each n-gram.
+        Parameters
+        ----------
+        tokens : Tokens
+            Of any number of documents.
+        grow : bool
+            Whether what is not known may be added to the vocabulary.
+        generation : int
+            How large the vocabulary is.
         """
-        if len(self.words) > MAX_WORDS or (grow and self.has_unknown):
-            self.reset()
         known = len(self.words)
         ids = self.words.look_up(tokens, grow=True)
-        if len(self.words) > known:
-            try:
-                self._learn(known, grow)
-            except BaseException:
-                self.reset()  # words without values must not stay
-                raise
-        out = np.empty(np.sum(self.starts[ids + 1] - self.starts[ids]), self.values.dtype)
+        asked = np.arange(known, len(self.words))
+        if self.has_unknown:
+            is_new = ids >= known
+            at = self.unknown_at[np.where(is_new, 0, ids)]
+            stale = ~is_new & (at >= 0) & (grow | (at != generation))
+            if stale.any():  # these and the new ones, as they come in the text
+                waiting = ids[stale | is_new]
+                asked = waiting[np.sort(np.unique(waiting, return_index=True)[1])]
+        if len(asked):
+            self._learn(asked, known, grow, generation)
+        return ids
+
+    def spread(self, tokens: Tokens, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of all words in turn, and how many there are up to each document's end.
+
+        A word that was dropped has no value, others have one, or one for each part.
+        """
+        out = np.empty(self.n_values(ids), self.values.dtype)
         ends = np.empty_like(tokens.ends)
         expand(ids, len(ids), tokens.ends, self.starts, self.values, out, ends)
         return out, ends
 
-    def _learn(self, first: int, grow: bool) -> None:
-        """Find the values of the words from number `first` on."""
-        tokens = self.words.since(first)
-        n_values = np.ones(len(tokens.spans), np.int64)
+    def spread_rows(self, rows: Items, cells: np.ndarray) -> Items:
+        """Return how often each value stands in documents, given how often each word does."""
+        out = Items.empty(len(rows.indptr) - 1, self.n_values(rows.codes))
+        spread_rows(*rows, self.starts, self.values, cells, *out)
+        return out.used()
+
+    def n_values(self, ids: np.ndarray) -> int:
+        """Return how many values these words have together."""
+        return int(np.sum(self.starts[ids + 1] - self.starts[ids]))
+
+    def _learn(self, asked: np.ndarray, known: int, grow: bool, generation: int) -> None:
+        """Find the values of some words, of which those from number `known` on are new."""
+        tokens = self.words.tokens(asked)
+        n_values = np.ones(len(asked), np.int64)
         if self.linguistics is not None:
             with _folding:
-                folded = self.linguistics.fold(self.words.names(first))
-            kept = [word for word in folded if word]
+                folded = self.linguistics.fold(self.words.names(asked.tolist()))
             n_values = np.array([1 if word else 0 for word in folded], np.int64)
-            tokens = Tokens.of_words(kept)
+            tokens = Tokens.of_words([word for word in folded if word])
         if self.char_range is not None:
-            tokens, n_grams = _char_grams(tokens, *self.char_range)
-            n_values[n_values > 0] = n_grams
+            tokens, n_parts = _char_grams(tokens, *self.char_range)
+            n_values[n_values > 0] = n_parts
         values = self.resolve(tokens, grow)
-        self.has_unknown |= values.dtype == np.int32 and bool(np.any(values < 0))
-        ends = self.starts[first] + np.cumsum(n_values)
-        self.starts = grown(self.starts, first + 1 + len(ends))
-        self.starts[first + 1 : first + 1 + len(ends)] = ends
-        self.values = grown(self.values, int(ends[-1]))
-        self.values[self.starts[first] : ends[-1]] = values
+        is_new, n_words = asked >= known, len(self.words)
+        starts = self.starts[asked[~is_new]]
+        self.starts = grown(self.starts, n_words + 1)
+        self.starts[known + 1 : n_words + 1] = self.starts[known] + np.cumsum(n_values[is_new])
+        self.values = grown(self.values, int(self.starts[n_words]))
+        of_new = np.repeat(is_new, n_values)
+        self.values[self.starts[known] : self.starts[n_words]] = values[of_new]
+        if len(starts):
+            times = n_values[~is_new]
+            firsts = np.repeat(starts - np.cumsum(times) + times, times)
+            self.values[firsts + np.arange(len(firsts))] = values[~of_new]
+        n_unknown = np.concatenate([[0], np.cumsum(values < 0)])
+        ends = np.cumsum(n_values)
+        is_unknown = n_unknown[ends] > n_unknown[ends - n_values]
+        self.unknown_at = grown(self.unknown_at, n_words)
+        self.unknown_at[asked] = np.where(is_unknown, generation, -1)
+        self.has_unknown |= bool(is_unknown.any())
 
 
 def _char_grams(tokens: Tokens, low: int, high: int) -> tuple[Tokens, np.ndarray]:
-    """Return the character n-grams of " word " for each word, and how many each has."""
+    """Return the parts of " word " for each word, and how many each has."""
     n = len(tokens.spans)
     size = tokens.size + 2 * n
     padded, spans = buffer(size), np.empty(size * (high - low + 1), np.uint64)

@@ -13,9 +13,10 @@ import numpy as np
 from thresher._kernels.text.tokens import KIND, SINGLE, WIDTH, scan
 from thresher.errors import DocumentError, ParameterError
 
-__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "encode"]
+__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "encode", "slices"]
 
 CHUNK = 1 << 18  # characters cut at a time: what is touched then stays in the processor's cache
+SLICE = 1 << 26  # characters counted at a time: what is kept between the stations stays small
 MAX_TOKEN = 1 << 30  # characters without a separator; places in a buffer have 32 bits
 
 # A rule is what its tokens are made of: patterns of characters, and the class of each pattern.
@@ -80,29 +81,34 @@ class Tokenizer:
         for characters in _batches(texts, self.lowercase):
             yield from self._cut_by_table(characters, room)
 
-    def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray, np.ndarray]]:
-        """Yield the tokens of one text, and the characters of it where each starts and ends."""
-        _lengths([text])
-        lowered = text.lower() if self.lowercase else text
-        # The character of the text from which each character of the lower-cased text came.
-        origin = np.arange(len(text) + 1)
-        if len(lowered) != len(text):
-            origin = np.repeat(origin, [*(len(letter.lower()) for letter in text), 1])
+    def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray]]:
+        """Yield the tokens of one text, and where each starts and ends in the folded characters."""
+        check_texts([text])
         done = 0
         if self.pattern is not None:
-            matches = list(self.pattern.finditer(lowered))
+            matches = list(self.pattern.finditer(text.lower() if self.lowercase else text))
             group = self.pattern.groups
             words = [match[group] or "" for match in matches]
-            ends = np.array([len(words)])
-            found = np.array([match.span(group) for match in matches], np.int64).reshape(-1, 2)
-            yield Tokens.of_words(words, ends), *_original(found, origin)
+            sides = np.array([match.span(group) for match in matches], np.int64).reshape(-1, 2)
+            yield Tokens.of_words(words, np.array([len(words)])), np.maximum(sides, 0)
             return
         for tokens in self.cut([text]):
             leading = (tokens.text[: tokens.size - 1] & 0xC0) != 0x80  # without the separator
             before = np.concatenate([[0], np.cumsum(leading)]) + done
             done = int(before[-1])
             sides = np.stack([tokens.spans >> np.uint64(32), tokens.spans & np.uint64(0xFFFFFFFF)])
-            yield tokens, *_original(before[sides.astype(np.int64).T], origin)
+            yield tokens, before[sides.astype(np.int64).T]
+
+    def originals(self, text: str, sides: np.ndarray) -> np.ndarray:
+        """Return starts and ends in the text for those in its folded characters."""
+        # The character of the text from which each character of the lower-cased text came.
+        origin = np.arange(len(text) + 1)
+        if self.lowercase and len(text.lower()) != len(text):
+            origin = np.repeat(origin, [*(len(letter.lower()) for letter in text), 1])
+        starts, ends = sides.T
+        # What ends within the expansion of a character takes that character whole.
+        ends = np.where(ends > starts, origin[ends - 1] + 1, origin[starts])
+        return np.stack([origin[starts], ends], axis=1)
 
     def _cut_by_table(self, characters: _Characters, room: _Room) -> Iterator[Tokens]:
         data, offsets, bound = characters
@@ -129,11 +135,11 @@ class Tokenizer:
         if not isinstance(texts, list):
             texts = texts.to_pylist()
         find = self.pattern.findall
-        for start, stop in _groups(_lengths(texts)):
+        for start, stop in _groups(check_texts(texts), CHUNK):
             lowered = (text.lower() if self.lowercase else text for text in texts[start:stop])
-            found = [find(text) for text in lowered]
-            ends = np.cumsum([len(words) for words in found])
-            yield Tokens.of_words(list(chain.from_iterable(found)), ends)
+            words = [find(text) for text in lowered]
+            ends = np.cumsum([len(one) for one in words])
+            yield Tokens.of_words(list(chain.from_iterable(words)), ends)
 
 
 class _Room:
@@ -210,7 +216,7 @@ def _batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
     if not isinstance(texts, list):
         yield from _arrow_batches(texts, lowercase)
         return
-    for start, stop in _groups(_lengths(texts)):
+    for start, stop in _groups(check_texts(texts), CHUNK):
         yield _characters(texts[start:stop], lowercase)
 
 
@@ -242,7 +248,7 @@ def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
     offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data or b"", np.uint8)
     data.flags.writeable = False  # as that of a list is: one type, one compilation
-    for start, stop in _groups(np.diff(offsets)):
+    for start, stop in _groups(np.diff(offsets), CHUNK):
         part = data[offsets[start] : offsets[stop]]
         if part.max(initial=0) >= 0x80:
             yield _characters(texts.slice(start, stop - start).to_pylist(), lowercase)
@@ -256,7 +262,7 @@ def _offsets(texts: Sequence[str] | Sequence[bytes]) -> np.ndarray:
     return offsets
 
 
-def _lengths(texts: list[Any]) -> np.ndarray:
+def check_texts(texts: list[Any]) -> np.ndarray:
     """Return the length of each text, once each is seen to be one."""
     if set(map(type, texts)) - {str}:  # much faster than the loop, and so is the usual answer
         for i, text in enumerate(texts):
@@ -268,13 +274,25 @@ def _lengths(texts: list[Any]) -> np.ndarray:
     return np.fromiter(map(len, texts), np.int64, len(texts))
 
 
-def _groups(lengths: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of documents of up to CHUNK characters, or of one document that has more."""
+def slices(texts: Any) -> Iterator[Any]:
+    """Yield texts of about SLICE characters together: what is known of their words is kept."""
+    is_list = isinstance(texts, list)
+    n_bytes = 0 if is_list else texts.nbytes
+    lengths = check_texts(texts) if is_list else np.full(len(texts), n_bytes / max(len(texts), 1))
+    if lengths.sum() <= SLICE:
+        yield texts
+        return
+    for start, stop in _groups(lengths, SLICE):
+        yield texts[start:stop]
+
+
+def _groups(lengths: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents of up to `size` characters, or of one document that has more."""
     ends = np.cumsum(lengths)
     start = 0
     while start < len(lengths):
         done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
+        stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))
         yield start, stop
         start = stop
 
@@ -335,10 +353,3 @@ def _compiled(pattern: str) -> re.Pattern[str]:
             "one, which is then the token. Write (?:...) for groups that only group."
         )
     return compiled
-
-
-def _original(places: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return starts and ends in the text for starts and ends in the lower-cased text."""
-    starts, ends = np.maximum(places, 0).T
-    # A token that ends within the expansion of a character takes that character whole.
-    return origin[starts], np.where(ends > starts, origin[ends - 1] + 1, origin[starts])

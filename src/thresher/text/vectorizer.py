@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thresher._estimator import Estimator
-from thresher._kernels.text.counter import DIGIT, sort_rows
+from thresher._kernels.text.counts import DIGIT, PARTS, sort_rows
 from thresher.errors import DocumentError, ParameterError
-from thresher.text.counter import TextCounter, check_whole
-from thresher.text.surface import Folding
+from thresher.parameters import Kind, Share, Whole, parameter
+from thresher.text.counter import TextCounter
+from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
+from thresher.text.space import Items
 from thresher.text.tokens import as_texts
 from thresher.text.vocabulary import sorted_order
 
@@ -19,42 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TextVectorizer"]
 
-Counts = tuple[np.ndarray, np.ndarray, np.ndarray]  # indptr, indices, counts
 
-
-class TextVectorizer(Estimator):
+class TextVectorizer(TextParameters):
     """Turn texts into a sparse matrix of counts, as scikit-learn's CountVectorizer, but faster.
 
-    With the same options the vocabulary and the matrix are those of CountVectorizer.
-
-    Parameters
-    ----------
-    tokens : {"words", "book", "whitespace"}
-        What a token is; see `TextCounter`. Default "words", scikit-learn's rule.
-    token_pattern : str or None
-        A regular expression for tokens, instead of `tokens`. Default None.
-    min_length : int
-        Characters that a token must have, for the rule "words". Default 2.
-    lowercase : bool
-        Count upper and lower case together. Default True.
-    ngram_range : tuple of two int
-        Least and greatest number of words of an n-gram. Default (1, 1).
-    char_ngram_range : tuple of two int or None
-        Count n-grams of characters within words instead; with `tokens="whitespace"` this is
-        scikit-learn's `analyzer="char_wb"`. Default None.
-    hashing_bits : int or None
-        Number of columns by hashing, as a power of two, instead of a vocabulary. Default None.
-    linguistics : Linguistics or None
-        Which words to drop and which to fold together. Default None.
-    min_df : int or float
-        Least number of documents, or share of them as a float, that a feature must stand in.
-        Default 1.
-    max_df : int or float
-        Greatest number or share of documents. Default 1.0.
-    max_features : int or None
-        Keep so many features at most, those with the highest counts. Default None: all.
-    dtype : dtype
-        Type of the counts. Default int64.
+    With the same options the vocabulary and the matrix are those of CountVectorizer. Where words
+    and parts of words are counted, they are those of a FeatureUnion of two, "words" and "parts".
 
     Attributes
     ----------
@@ -73,34 +44,22 @@ class TextVectorizer(Estimator):
     [[1, 0, 2], [1, 1, 0]]
     """
 
-    def __init__(
-        self,
-        *,
-        tokens: str = "words",
-        token_pattern: str | None = None,
-        min_length: int = 2,
-        lowercase: bool = True,
-        ngram_range: tuple[int, int] = (1, 1),
-        char_ngram_range: tuple[int, int] | None = None,
-        hashing_bits: int | None = None,
-        linguistics: Folding | None = None,
-        min_df: int | float = 1,
-        max_df: int | float = 1.0,
-        max_features: int | None = None,
-        dtype: Any = np.int64,
-    ) -> None:
-        self.tokens = tokens
-        self.token_pattern = token_pattern
-        self.min_length = min_length
-        self.lowercase = lowercase
-        self.ngram_range = ngram_range
-        self.char_ngram_range = char_ngram_range
-        self.hashing_bits = hashing_bits
-        self.linguistics = linguistics
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.dtype = dtype
+    linguistics: Folding | None = LINGUISTICS
+    min_df: int | float = parameter(
+        default=1,
+        kind=Share(),
+        words="""Least number of documents, from 1, or share of them as a float, that a feature must
+        stand in.""",
+    )
+    max_df: int | float = parameter(
+        default=1.0, kind=Share(), words="Greatest number or share of documents."
+    )
+    max_features: int | None = parameter(
+        default=None,
+        kind=Whole(1, optional=True),
+        words="Keep so many features at most, those with most counts.",
+    )
+    dtype: Any = parameter(default=np.int64, kind=Kind(), words="Type of the counts.")
 
     def fit(self, raw_documents: Any, y: Any = None) -> Self:
         """Learn the vocabulary of the texts.
@@ -137,7 +96,7 @@ class TextVectorizer(Estimator):
             The texts.
         """
         self._check_fitted()
-        return self._matrix(self.counter_.count_exactly(raw_documents, grow=False), self._rank)
+        return self._matrix(self.counter_.count_exactly(raw_documents, grow=False)[0], self._rank)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the name of each column.
@@ -148,24 +107,29 @@ class TextVectorizer(Estimator):
             Not used.
         """
         self._check_fitted()
-        names = np.array(self.counter_.feature_names(), dtype=object)
+        names = np.array(self._names(), dtype=object)
         names[self._rank] = names.copy()
         return names
 
     @property
     def vocabulary_(self) -> dict[str, int]:
         self._check_fitted()
-        names = self.counter_.feature_names()
-        return dict(zip(names, self._rank.tolist(), strict=True))
+        return dict(zip(self._names(), self._rank.tolist(), strict=True))
 
-    def _learn(self, raw_documents: Any) -> tuple[Counts, np.ndarray]:
+    def _names(self) -> list[str]:
+        """Return the counter's names, marked as words or parts where there are both."""
+        names = self.counter_.feature_names()
+        if self.hashing_bits is not None or not _is_joint(self):
+            return names
+        is_part = (self.counter_.blocks == PARTS).tolist()
+        return [f"{'parts' if p else 'words'}__{n}" for n, p in zip(names, is_part, strict=True)]
+
+    def _learn(self, raw_documents: Any) -> tuple[Items, np.ndarray]:
         """Fit, and return the counts by the columns before pruning and the final place of those."""
         self._check()
-        names = ("tokens", "token_pattern", "min_length", "lowercase", "ngram_range",
-                 "char_ngram_range", "hashing_bits", "linguistics")  # fmt: skip
-        counter = TextCounter(**{name: getattr(self, name) for name in names})
+        counter = TextCounter(**{name: getattr(self, name) for name in TextCounter.parameters})
         texts = as_texts(raw_documents)
-        counts = counter.count_exactly(texts)
+        counts, _ = counter.count_exactly(texts)
         if self.hashing_bits is not None:
             self.counter_, self._rank = counter, np.arange(counter.n_features, dtype=np.int32)
             return counts, self._rank
@@ -184,7 +148,7 @@ class TextVectorizer(Estimator):
         rank[keep] = self._rank
         return counts, rank
 
-    def _limit(self, counter: TextCounter, counts: Counts, n_documents: int) -> np.ndarray:
+    def _limit(self, counter: TextCounter, counts: Items, n_documents: int) -> np.ndarray:
         """Return which columns pass `min_df`, `max_df` and `max_features`, as in scikit-learn."""
         _, indices, values = counts
         frequency = np.bincount(indices, minlength=counter.n_features)
@@ -203,7 +167,7 @@ class TextVectorizer(Estimator):
             total = np.bincount(indices, values, minlength=len(keep)).astype(np.int64)
             by_name = _by_name(counter)
             by_name = by_name[keep[by_name]]
-            # Among equals this is scikit-learn's choice, which is that of numpy's sort.
+            # Of equals this is scikit-learn's choice, which is that of numpy's sort.
             keep[by_name[(-total[by_name]).argsort()[self.max_features :]]] = False
         if not keep.any():
             raise DocumentError(
@@ -212,7 +176,7 @@ class TextVectorizer(Estimator):
             )
         return keep
 
-    def _matrix(self, counts: Counts, rank: np.ndarray) -> csr_matrix:
+    def _matrix(self, counts: Items, rank: np.ndarray) -> csr_matrix:
         """Return a matrix with the columns renamed to their rank and sorted in each row."""
         from scipy.sparse import csr_matrix
 
@@ -230,17 +194,13 @@ class TextVectorizer(Estimator):
         return matrix
 
     def _check(self) -> None:
+        self.check_parameters()
         for name in ("min_df", "max_df"):
-            value = getattr(self, name)
-            if isinstance(value, float) and not 0.0 <= value <= 1.0:
+            if getattr(self, name) == 0 and not isinstance(getattr(self, name), float):
                 raise ParameterError(
-                    f"TextVectorizer: {name} is {value!r}; a share of the texts must be from 0.0 "
-                    "to 1.0, a number of texts must be a whole number, such as 2."
+                    f"TextVectorizer: {name} is 0; a number of texts must be a whole number from "
+                    "1, a share of them must be a float, such as 0.1."
                 )
-            if not isinstance(value, float):
-                check_whole(self, name, 1)
-        if self.max_features is not None:
-            check_whole(self, "max_features", 1)
         limits = (self.min_df, self.max_df, self.max_features)
         if self.hashing_bits is not None and limits != (1, 1.0, None):
             raise ParameterError(
@@ -270,6 +230,11 @@ class TextVectorizer(Estimator):
         )
 
 
+def _is_joint(parameters: TextParameters) -> bool:
+    return parameters.ngram_range is not None and parameters.char_ngram_range is not None
+
+
 def _by_name(counter: TextCounter) -> np.ndarray:
-    """Return the columns in the order of their names."""
-    return sorted_order(*counter.name_bytes())
+    """Return the columns in the order of their names, parts after all words."""
+    order = sorted_order(*counter.name_bytes())
+    return order[np.argsort(counter.blocks[order] == PARTS, kind="stable")]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
-from thresher._kernels.text.vocabulary import fill_slots, hash_tokens, look_up
+from thresher._kernels.text.counts import fill_slots, hash_tokens, look_up, take_words_out
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
 from thresher.text.tokens import Tokens, buffer
 
 __all__ = ["Vocabulary", "grown", "hash_words", "n_slots", "sorted_order"]
+
+MOST_WORDS = 1 << 30  # twice the number of one, and one more, are numbers of 32 bits
 
 
 class Vocabulary:
@@ -22,72 +25,90 @@ class Vocabulary:
     """
 
     def __init__(self) -> None:
-        self.n = 0
+        self.sizes = np.zeros(1, np.int64)  # how many words there are, as the kernels know it
         self.words = buffer(0)  # UTF-8, one word after the other
         self.offsets = np.zeros(1, np.int64)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
 
     def __len__(self) -> int:
-        return self.n
+        return int(self.sizes[0])
 
     def look_up(self, tokens: Tokens, grow: bool) -> np.ndarray:
         """Return the number of each token's word; -1 for one that is not known, unless `grow`."""
         if grow:
-            self._reserve(self.n + len(tokens.spans), self.n_bytes + tokens.size)
+            self._reserve(len(self) + len(tokens.spans), self.n_bytes + tokens.size)
         ids = np.empty(len(tokens.spans), np.int32)
-        n = look_up(
+        look_up(
             tokens.text, tokens.blocks, tokens.spans, len(tokens.spans),
-            self.slots, self.words, self.words.view("<u8"), self.offsets, self.n, grow, ids,
+            self.slots, self.words, self.words.view("<u8"), self.offsets, self.sizes, grow, ids,
         )  # fmt: skip
-        self.n = int(n)
         return ids
 
     @property
     def n_bytes(self) -> int:
-        return int(self.offsets[self.n])
+        return int(self.offsets[len(self)])
 
     def blob(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the bytes of all words one after the other, and where each starts and ends."""
-        return self.words[: self.n_bytes], self.offsets[: self.n + 1]
+        return self.words[: self.n_bytes], self.offsets[: len(self) + 1]
 
-    def since(self, first: int) -> Tokens:
-        """Return the words from number `first` on as tokens."""
-        return Tokens.of_bytes(self.words, self.offsets[first : self.n + 1], None)
+    def tokens(self, numbers: np.ndarray) -> Tokens:
+        """Return the words of these numbers as tokens."""
+        starts, ends = self.offsets[numbers].astype(np.uint64), self.offsets[numbers + 1]
+        spans = (starts << np.uint64(32)) | ends.astype(np.uint64)
+        size = int(ends.sum()) - int(starts.sum())
+        return Tokens(self.words, spans, np.zeros(0, np.int64), size)
 
-    def names(self, first: int = 0) -> list[str]:
-        """Return the words from number `first` on."""
-        blob, offsets = self.blob()
-        return split(blob[offsets[first] :], offsets[first:] - offsets[first])
+    def names(self, numbers: Iterable[int] | None = None) -> list[str]:
+        """Return the words of these numbers, or all."""
+        if numbers is None:
+            return split(*self.blob())
+        words, offsets = self.words.data, self.offsets
+        return [str(words[offsets[one] : offsets[one + 1]], "utf-8") for one in numbers]
 
-    def keep(self, kept: np.ndarray) -> None:
-        """Forget all other words, and number those that are kept anew in the same order."""
+    def kept(self, kept: np.ndarray) -> Vocabulary:
+        """Return only some of the words, numbered anew in the same order."""
         blob, offsets = self.blob()
         lengths = np.diff(offsets)
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
-        self._fill(blob[np.repeat(kept, lengths)], ends)
+        rest = Vocabulary()
+        rest.words = _padded(blob[np.repeat(kept, lengths)])
+        rest.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
+        rest.sizes[0] = len(rest.offsets) - 1
+        rest._hash_anew(len(rest))
+        return rest
+
+    def truncate(self, n: int) -> None:
+        """Forget all but the first `n` words."""
+        take_words_out(self.slots, self.words.view("<u8"), self.offsets, self.sizes, n)
+
+    def tensors(self, name: str) -> dict[str, np.ndarray]:
+        """Return the words, each called a `name`, and where they start and end."""
+        blob, offsets = self.blob()
+        return {f"{name}s": blob.copy(), f"{name}_offsets": offsets.copy()}
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, np.ndarray]) -> Self:
-        """Return the vocabulary of "words" and "word_offsets", once they are seen to be one."""
-        blob = require_tensor(tensors, "words", np.uint8, (None,))
-        offsets = require_tensor(tensors, "word_offsets", np.int64, (None,))
+    def from_tensors(cls, tensors: dict[str, np.ndarray], name: str) -> Self:
+        """Return the vocabulary that `tensors` described, once it is seen to be one."""
+        blob = require_tensor(tensors, f"{name}s", np.uint8, (None,))
+        offsets = require_tensor(tensors, f"{name}_offsets", np.int64, (None,))
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(blob):
             raise ModelError(
-                "The model's word offsets do not span its words; the file is damaged: get it anew."
+                f"The model's {name} offsets do not span its {name}s; the file is damaged: get it "
+                "anew."
             )
-        if len(offsets) > 2**31 or len(blob) >= 2**32:
-            raise ModelError("The model has more words than can be numbered; train it on less.")
+        if len(offsets) > MOST_WORDS or len(blob) >= 2**32:
+            raise ModelError(f"The model has more {name}s than can be numbered; train it on less.")
         if np.any(np.diff(offsets) < 0):
-            raise ModelError("The model's word offsets do not rise; the file is damaged.")
+            raise ModelError(f"The model's {name} offsets do not rise; the file is damaged.")
         inside = offsets[:-1][offsets[:-1] < len(blob)]
         if not _is_utf8(blob) or np.any((blob[inside] & 0xC0) == 0x80):
-            raise ModelError("The model's words are not valid UTF-8; the file is damaged.")
-        made = cls()
-        ids = made.look_up(Tokens.of_bytes(_padded(blob), offsets, None), grow=True)
+            raise ModelError(f"The model's {name}s are not valid UTF-8; the file is damaged.")
+        vocabulary = cls()
+        ids = vocabulary.look_up(Tokens.of_bytes(_padded(blob), offsets, None), grow=True)
         if not np.array_equal(ids, np.arange(len(ids))):
-            twice = made.names()[int(ids[ids != np.arange(len(ids))][0])]
+            (twice,) = vocabulary.names([ids[ids != np.arange(len(ids))][0]])
             raise ModelError(f"The model's vocabulary has {twice!r} twice; the file is damaged.")
-        return made
+        return vocabulary
 
     def _reserve(self, n: int, n_bytes: int) -> None:
         self.words = grown(self.words, len(buffer(n_bytes)))
@@ -95,13 +116,10 @@ class Vocabulary:
         if len(self.slots) < 2 * n_slots(n):
             self._hash_anew(n)
 
-    def _fill(self, blob: np.ndarray, offsets: np.ndarray) -> None:
-        self.n, self.words, self.offsets = len(offsets) - 1, _padded(blob), offsets
-        self._hash_anew(self.n)
-
     def _hash_anew(self, n: int) -> None:
-        self.slots = np.zeros(2 * n_slots(n), np.uint64)
-        fill_slots(self.slots, self.words.view("<u8"), self.offsets, self.n)
+        slots = np.zeros(2 * n_slots(n), np.uint64)
+        fill_slots(slots, self.words.view("<u8"), self.offsets, len(self))
+        self.slots = slots
 
 
 def n_slots(n: int) -> int:

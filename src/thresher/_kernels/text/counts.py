@@ -1,0 +1,566 @@
+"""Tokens to counts: tables of words and of runs of words, rows of what stands in each document.
+
+A token is the place of a word in a buffer of bytes, `start << 32 | end` in one uint64. Every
+buffer comes twice, as bytes and as `blocks` of eight of them, and is at least 16 bytes longer than
+its text, so that eight bytes can be read from any place.
+
+A kernel that adds to a table writes the table's new size itself, into an array: an interruption
+comes between two kernels, and finds tables and sizes that agree.
+"""
+
+import numpy as np
+
+from thresher._kernels._jit import kernel
+
+U8, U32, U64 = np.uint8, np.uint32, np.uint64
+ZERO, ONE, TWO, THREE, EIGHT = U64(0), U64(1), U64(2), U64(3), U64(8)
+HALF_BITS, LOW_HALF = U64(32), U64(0xFFFFFFFF)
+LONG = U64(0x80000000)  # marks the signature of a word of more than eight bytes
+UNKNOWN = np.int32(-1)  # the number, or the column, of what has none
+NOTHING = np.int64(-(2**62))  # no run of words ends here
+DIGIT, DIGIT_MASK = U64(6), U64(63)  # bits; more make fewer passes, which cost more on short rows
+
+WORDS, RUNS, PARTS = 0, 1, 2  # the blocks of columns
+# What the sizes of a space are of.
+COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3
+
+# Version 1 of the hash: these two odd numbers and the order of the steps never change.
+MULTIPLIER = U64(0x9E3779B97F4A7C15)
+FINALIZER = U64(0xD6E8FEB86659FD93)
+
+
+# Words -------------------------------------------------------------------------------------------
+
+
+@kernel
+def load(blocks, at, length):
+    """Return the first eight of the `length` bytes from `at` on, zeros where there are fewer."""
+    block = at >> THREE
+    shift = (at & U64(7)) << THREE
+    value = (blocks[block] >> shift) | ((blocks[block + ONE] << ONE) << (U64(63) - shift))
+    bits = min(length, EIGHT) << TWO  # half of the bits to keep: a shift by 64 is not defined
+    return value & (((ONE << bits) << bits) - ONE)
+
+
+@kernel
+def hash_start(first, length):
+    """Return the hash of a word after its first eight bytes."""
+    value = ((length * FINALIZER) ^ first) * MULTIPLIER
+    return value ^ (value >> HALF_BITS)
+
+
+@kernel
+def hash_rest(value, blocks, start, length):
+    """Return the hash of a word after its other bytes, eight at a time."""
+    done = EIGHT
+    while done < length:
+        value = (value ^ load(blocks, start + done, length - done)) * MULTIPLIER
+        value ^= value >> HALF_BITS
+        done += EIGHT
+    return value
+
+
+@kernel
+def hash_end(value):
+    """Return the hash of a word."""
+    value *= FINALIZER
+    return value ^ (value >> HALF_BITS)
+
+
+@kernel
+def hash_word(blocks, start, length):
+    """Return the 64-bit hash of `length` bytes."""
+    value = hash_start(load(blocks, start, length), length)
+    return hash_end(hash_rest(value, blocks, start, length))
+
+
+@kernel
+def hash_tokens(blocks, tokens, n_tokens, hashes):
+    """Write the hash of each token's word."""
+    for t in range(n_tokens):
+        start = tokens[t] >> HALF_BITS
+        hashes[t] = hash_word(blocks, start, (tokens[t] & LOW_HALF) - start)
+
+
+@kernel
+def signature(length, value):
+    """Return what a slot keeps of a word beside its first eight bytes: its length or its hash."""
+    return length if length <= EIGHT else (value >> HALF_BITS) | LONG
+
+
+@kernel
+def find_short(first, length, slots, slot):
+    """Return the slot of a word of up to eight bytes, or the empty one where it would stand."""
+    mask = U64(slots.size // 2 - 1)
+    while True:
+        entry = slots[slot * TWO + ONE]
+        if (entry >> HALF_BITS == length) & (slots[slot * TWO] == first) or entry == ZERO:
+            return slot
+        slot = (slot + ONE) & mask
+
+
+@kernel
+def find_long(blocks, start, length, first, sign, slots, slot, word_blocks, offsets):
+    """Return the slot of a word of more than eight bytes, or the empty one."""
+    mask = U64(slots.size // 2 - 1)
+    while True:
+        entry = slots[slot * TWO + ONE]
+        if entry == ZERO:
+            return slot
+        if entry >> HALF_BITS == sign and slots[slot * TWO] == first:
+            word_start = U64(offsets[(entry & LOW_HALF) - ONE])
+            same = U64(offsets[entry & LOW_HALF]) - word_start == length
+            done = EIGHT
+            while same and done < length:
+                left = length - done
+                ours, theirs = start + done, word_start + done
+                same = load(blocks, ours, left) == load(word_blocks, theirs, left)
+                done += EIGHT
+            if same:
+                return slot
+        slot = (slot + ONE) & mask
+
+
+@kernel
+def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, sizes, grow, ids):
+    """Write the number of each token's word to `ids`; `sizes[0]` is how many words there are.
+
+    A slot is two uint64: the first eight bytes of a word, and its signature over its number plus
+    one. Words of up to eight bytes, which are most, are therefore compared exactly without leaving
+    the slot. New words get the next number when `grow`, for which the caller has made room, else
+    -1.
+    """
+    mask = U64(slots.size // 2 - 1)
+    n_words = U64(sizes[0])
+    end = U64(offsets[n_words])
+    for t in range(n_tokens):
+        start = tokens[t] >> HALF_BITS
+        length = (tokens[t] & LOW_HALF) - start
+        first = load(blocks, start, length)
+        value = hash_start(first, length)
+        if length <= EIGHT:
+            value = hash_end(value)
+            slot = find_short(first, length, slots, value & mask)
+        else:
+            value = hash_end(hash_rest(value, blocks, start, length))
+            sign = signature(length, value)
+            slot = find_long(
+                blocks, start, length, first, sign, slots, value & mask, word_blocks, offsets
+            )
+        entry = slots[slot * TWO + ONE]
+        if entry == ZERO and grow:
+            for i in range(start, start + length):
+                words[end] = text[i]
+                end += ONE
+            n_words += ONE
+            offsets[n_words] = end
+            entry = (signature(length, value) << HALF_BITS) | n_words
+            slots[slot * TWO], slots[slot * TWO + ONE] = first, entry
+        ids[t] = np.int32(np.int64(entry & LOW_HALF) - 1)  # an empty slot gives -1
+    if grow:
+        sizes[0] = n_words
+
+
+@kernel
+def fill_slots(slots, blocks, offsets, n_words):
+    """Enter words that are known to differ into empty slots."""
+    mask = U64(slots.size // 2 - 1)
+    for word in range(n_words):
+        start = U64(offsets[word])
+        length = U64(offsets[word + 1]) - start
+        value = hash_word(blocks, start, length)
+        slot = value & mask
+        while slots[slot * TWO + ONE] != ZERO:
+            slot = (slot + ONE) & mask
+        slots[slot * TWO] = load(blocks, start, length)
+        slots[slot * TWO + ONE] = (signature(length, value) << HALF_BITS) | U64(word + 1)
+
+
+@kernel
+def take_words_out(slots, blocks, offsets, sizes, n_left):
+    """Forget the newest words, the last first, so that no search for another misses its slot."""
+    mask = U64(slots.size // 2 - 1)
+    while sizes[0] > n_left:
+        start, number = U64(offsets[sizes[0] - 1]), U64(sizes[0])
+        slot = hash_word(blocks, start, U64(offsets[sizes[0]]) - start) & mask
+        while slots[slot * TWO + ONE] & LOW_HALF != number:
+            slot = (slot + ONE) & mask
+        slots[slot * TWO], slots[slot * TWO + ONE] = ZERO, ZERO
+        sizes[0] -= 1
+
+
+# Runs of words ------------------------------------------------------------------------------------
+
+
+@kernel
+def hash_pair(left, right):
+    """Return the hash of two things in this order, given the hash of each."""
+    value = ((left * MULTIPLIER) ^ right) * FINALIZER
+    value ^= value >> HALF_BITS
+    value *= MULTIPLIER
+    return value ^ (value >> HALF_BITS)
+
+
+@kernel
+def pair_key(left, right):
+    """Return a node and a word as one number."""
+    return (U64(left & np.int64(0xFFFFFFFF)) << HALF_BITS) | U64(right)
+
+
+@kernel
+def find_pair(left, right, slots, pairs, sizes, grow):
+    """Return the number of the pair (node, word), which is entered if it is new and `grow`."""
+    mask = U64(slots.size // 2 - 1)
+    key = pair_key(left, right)
+    slot = hash_pair(key, key) & mask
+    while slots[slot * TWO + ONE] != ZERO:
+        if slots[slot * TWO] == key:
+            return np.int64(slots[slot * TWO + ONE]) - 1
+        slot = (slot + ONE) & mask
+    if not grow:
+        return np.int64(UNKNOWN)
+    n_pairs = sizes[0]
+    sizes[0] = n_pairs + 1
+    slots[slot * TWO], slots[slot * TWO + ONE] = key, U64(n_pairs + 1)
+    pairs[n_pairs, 0], pairs[n_pairs, 1] = left, right
+    return n_pairs
+
+
+@kernel
+def fill_pair_slots(slots, pairs, n_pairs, sizes):
+    """Enter pairs into empty slots; `sizes[0]`, which was zero, is then how many differ."""
+    for i in range(n_pairs):
+        find_pair(np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), slots, pairs, sizes, True)
+
+
+@kernel
+def take_pairs_out(slots, pairs, sizes, n_left):
+    """Forget the newest pairs, the last first."""
+    mask = U64(slots.size // 2 - 1)
+    while sizes[0] > n_left:
+        key = pair_key(np.int64(pairs[sizes[0] - 1, 0]), np.int64(pairs[sizes[0] - 1, 1]))
+        slot = hash_pair(key, key) & mask
+        while slots[slot * TWO + ONE] != U64(sizes[0]):
+            slot = (slot + ONE) & mask
+        slots[slot * TWO], slots[slot * TWO + ONE] = ZERO, ZERO
+        sizes[0] -= 1
+
+
+@kernel
+def ngrams(ids, n_tokens, ends, low, high, history, slots, pairs, sizes, grow, codes):
+    """Write, for each word, the codes of the runs of `low` to `high` words that end with it.
+
+    A node is a word (its number) or a pair of a node and a word (its number, inverted): the run
+    of three words is the pair of a pair and a word. Its code, which is never negative, is twice
+    the number of the word, or one more than twice that of the pair. `history[k]` is the node of
+    the k + 1 words up to the last one, and outlives the call for a document that goes on.
+    """
+    document = 0
+    for t in range(n_tokens):
+        while document < ends.size and ends[document] == t:
+            history[:] = NOTHING
+            document += 1
+        word = np.int64(ids[t])
+        for k in range(high - 1, 0, -1):
+            node = NOTHING
+            if word != UNKNOWN and history[k - 1] != NOTHING:
+                pair = find_pair(history[k - 1], word, slots, pairs, sizes, grow)
+                if pair != UNKNOWN:
+                    node = ~pair
+            history[k] = node
+        history[0] = word if word != UNKNOWN else NOTHING
+        for k in range(low - 1, high):
+            node = history[k]
+            code = 2 * node if node >= 0 else 2 * ~node + 1
+            codes[t, k - low + 1] = code if node != NOTHING else UNKNOWN
+    if document < ends.size:
+        history[:] = NOTHING
+
+
+@kernel
+def hash_ngrams(hashes, n_tokens, ends, low, high, history, mask, columns):
+    """Write, for each word, the hashed columns of the n-grams that end with it.
+
+    `history[k]` is the hash of the k + 1 words up to the last one; its last place counts how many
+    words of the document there were, up to `high`.
+    """
+    document = 0
+    for t in range(n_tokens):
+        while document < ends.size and ends[document] == t:
+            history[high] = ZERO
+            document += 1
+        for k in range(high - 1, 0, -1):
+            history[k] = hash_pair(history[k - 1], hashes[t])
+        history[0] = hashes[t]
+        history[high] = min(history[high] + ONE, U64(high))
+        for k in range(low - 1, high):
+            known = U64(k) < history[high]
+            columns[t, k - low + 1] = np.int32(history[k] & mask) if known else UNKNOWN
+    if document < ends.size:
+        history[high] = ZERO
+
+
+# Parts of words -----------------------------------------------------------------------------------
+
+
+@kernel
+def expand(ids, n_tokens, ends, starts, values, out, out_ends):
+    """Write, for each word, its values, which stand from `starts[id]` to `starts[id + 1]`."""
+    n, t = 0, 0
+    for document in range(ends.size + 1):
+        stop = ends[document] if document < ends.size else n_tokens
+        while t < stop:
+            for i in range(starts[ids[t]], starts[ids[t] + 1]):
+                out[n] = values[i]
+                n += 1
+            t += 1
+        if document < ends.size:
+            out_ends[document] = n
+
+
+@kernel
+def next_character(text, at, end):
+    """Return where the next character starts."""
+    at += ONE
+    while at < end and (text[at] & U8(0xC0)) == U8(0x80):
+        at += ONE
+    return at
+
+
+@kernel
+def char_grams(text, tokens, n_tokens, low, high, padded, grams, gram_ends):
+    """Cut each word, with a space before and after it, into its n-grams of characters.
+
+    A word no longer than n gives one n-gram, itself, and none for a larger n, as in scikit-learn's
+    "char_wb". Returns how many bytes all the n-grams have together.
+    """
+    size, n, total = ZERO, ZERO, ZERO
+    for t in range(n_tokens):
+        begin = size
+        padded[size] = U8(32)
+        size += ONE
+        for i in range(tokens[t] >> HALF_BITS, tokens[t] & LOW_HALF):
+            padded[size] = text[i]
+            size += ONE
+        padded[size] = U8(32)
+        size += ONE
+        for length in range(low, high + 1):
+            start = end = begin
+            for _ in range(length):
+                if end < size:
+                    end = next_character(padded, end, size)
+            while True:
+                grams[n] = (start << HALF_BITS) | end
+                n += ONE
+                total += end - start
+                if end >= size:
+                    break
+                start = next_character(padded, start, size)
+                end = next_character(padded, end, size)
+            if start == begin:
+                break
+        gram_ends[t] = n
+    return np.int64(total)
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def count(columns, ends, n_columns, cells, row, indices, counts, indptr):
+    """Count the columns of each document, in the order in which they first stand in it.
+
+    `cells` holds, for each column, one plus its place in the row, and is zero between documents.
+    `row` holds where the row starts, where it ends and how many rows are finished; it outlives
+    the call for a document that goes on.
+    """
+    start, end, first = U64(row[0]), U64(row[1]), row[2]
+    t = ZERO
+    for document in range(ends.size + 1):
+        stop = U64(ends[document]) if document < ends.size else U64(n_columns)
+        while t < stop:
+            column = columns[t]
+            t += ONE
+            if column == UNKNOWN:
+                continue
+            # No branch on whether the column is new in this row: it would be mispredicted.
+            cell = U64(cells[U32(column)])
+            is_new = U64(cell == ZERO)
+            place = end if cell == ZERO else start + cell - ONE
+            indices[place] = column
+            counts[place] = counts[place] * np.int32(ONE - is_new) + np.int32(1)
+            cells[U32(column)] = np.int32(place - start + ONE)
+            end += is_new
+        if document < ends.size:
+            for place in range(start, end):
+                cells[U32(indices[place])] = np.int32(0)
+            indptr[first + document + 1] = end
+            start = end
+    row[0], row[1], row[2] = start, end, first + ends.size
+
+
+@kernel
+def spread_rows(indptr, words, n_times, starts, values, cells, out_indptr, indices, counts):
+    """Count what each word of a row comes to, as often as the word stands there.
+
+    The values of a word stand from `starts[word]` to `starts[word + 1]`; `cells` is as for `count`.
+    """
+    end = ZERO
+    for row in range(indptr.size - 1):
+        start = end
+        for i in range(indptr[row], indptr[row + 1]):
+            word = U32(words[i])
+            for j in range(U64(starts[word]), U64(starts[word + ONE])):
+                value = values[j]
+                if value == UNKNOWN:
+                    continue
+                cell = U64(cells[U32(value)])
+                is_new = U64(cell == ZERO)
+                place = end if cell == ZERO else start + cell - ONE
+                indices[place] = value
+                counts[place] = counts[place] * np.int32(ONE - is_new) + n_times[i]
+                cells[U32(value)] = np.int32(place - start + ONE)
+                end += is_new
+        for place in range(start, end):
+            cells[U32(indices[place])] = np.int32(0)
+        out_indptr[row + 1] = end
+
+
+@kernel
+def sort_rows(
+    indptr, indices, counts, rank, n_digits, starts, keys, spare, out_indptr, out_indices, out
+):
+    """Rename each column to its rank, drop those of rank UNKNOWN, and sort each row by column.
+
+    A radix sort by `n_digits` digits, in `keys` and `spare`, which have room for the longest row:
+    rank over count, in one number. `starts` has a place for each digit and one more.
+    """
+    end = ZERO
+    for row in range(indptr.size - 1):
+        n = ZERO
+        for i in range(indptr[row], indptr[row + 1]):
+            column = rank[U32(indices[i])]
+            keys[n] = (U64(U32(column)) << HALF_BITS) | U64(counts[i])
+            n += U64(column != UNKNOWN)
+        for digit in range(U64(n_digits)):
+            sort_by_digit(keys, spare, n, HALF_BITS + U64(digit) * DIGIT, starts)
+            keys, spare = spare, keys
+        for i in range(n):
+            out_indices[end] = np.int32(keys[i] >> HALF_BITS)
+            out[end] = np.int32(keys[i] & LOW_HALF)
+            end += ONE
+        out_indptr[row + 1] = end
+
+
+@kernel
+def sort_by_digit(keys, out, n, shift, starts):
+    """Write the first `n` keys in the order of the digit at `shift`, equal ones in their order."""
+    starts[:] = 0
+    for i in range(n):
+        starts[((keys[i] >> shift) & DIGIT_MASK) + ONE] += 1
+    for digit in range(starts.size - 1):
+        starts[digit + 1] += starts[digit]
+    for i in range(n):
+        digit = (keys[i] >> shift) & DIGIT_MASK
+        out[U64(starts[digit])] = keys[i]
+        starts[digit] += 1
+
+
+# Columns ------------------------------------------------------------------------------------------
+
+
+@kernel
+def settle(
+    first, words, parts, with_runs, columns, seen, least, most, grow, sizes,
+    blocks, items, queue, keeps_log, log, indptr, indices, counts,
+):  # fmt: skip
+    """Write the columns of each document, from number `first` on: its words and runs, then parts.
+
+    `words` and `parts` are rows (indptr, codes, counts). `columns[block][item]` is the column of
+    an item or UNKNOWN, `seen[block][item]` the number of documents of one that waits for its
+    column, until `least[block]` is reached. Who waits stands in `queue`, the oldest first, and what
+    is changed in `log`, if it is kept. Returns the next document: not all are done when more than
+    `most` are waiting.
+    """
+    end = indptr[first]
+    for document in range(first, indptr.size - 1):
+        for i in range(words[0][document], words[0][document + 1]):
+            code = words[1][i]
+            block = np.int32(code & 1 if with_runs else WORDS)
+            item = np.int32(code >> 1 if with_runs else code)
+            column = columns[block][item]
+            if column == UNKNOWN and grow:
+                column = admit(
+                    block, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log
+                )
+            indices[end], counts[end] = column, words[2][i]
+            end += np.int64(column != UNKNOWN)
+        for i in range(parts[0][document], parts[0][document + 1]):
+            item = parts[1][i]
+            column = columns[PARTS][item]
+            if column == UNKNOWN and grow:
+                column = admit(
+                    PARTS, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log
+                )
+            indices[end], counts[end] = column, parts[2][i]
+            end += np.int64(column != UNKNOWN)
+        indptr[document + 1] = end
+        if grow and sizes[CANDIDATES] > most:
+            return document + 1
+    return indptr.size - 1
+
+
+@kernel
+def admit(block, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log):
+    """Count one more document for an item; return its column if that makes enough, or UNKNOWN."""
+    before = seen[block][item]
+    if keeps_log and (before > 0 or least[block] > 1):
+        log[sizes[LOGGED], 0], log[sizes[LOGGED], 1] = (np.int64(item) << 2) | block, before
+        sizes[LOGGED] += 1
+    if before + 1 < least[block]:
+        if before == 0:
+            queue[sizes[QUEUED]] = (np.int64(item) << 2) | block
+            sizes[QUEUED] += 1
+            sizes[CANDIDATES] += 1
+        seen[block][item] = before + 1
+        return UNKNOWN
+    sizes[CANDIDATES] -= np.int64(before > 0)
+    seen[block][item] = 0
+    column = np.int32(sizes[COLUMNS])
+    columns[block][item], blocks[column], items[column] = column, block, item
+    sizes[COLUMNS] += 1
+    return column
+
+
+@kernel
+def forget(n_left, seen, sizes, queue, keeps_log, log):
+    """Forget all but `n_left` of those that wait: who was seen least, and of these the oldest."""
+    times = 1
+    while sizes[CANDIDATES] > n_left:
+        for place in range(sizes[QUEUED]):
+            of_item = seen[queue[place] & 3]
+            item = queue[place] >> 2
+            if of_item[item] == times and sizes[CANDIDATES] > n_left:
+                if keeps_log:
+                    log[sizes[LOGGED], 0], log[sizes[LOGGED], 1] = queue[place], times
+                    sizes[LOGGED] += 1
+                of_item[item] = 0
+                sizes[CANDIDATES] -= 1
+        times += 1
+    n = 0
+    for place in range(sizes[QUEUED]):
+        queue[n] = queue[place]
+        n += np.int64(seen[queue[place] & 3][queue[place] >> 2] > 0)
+    sizes[QUEUED] = n
+
+
+@kernel
+def take_columns_out(n_columns, n_logged, columns, seen, sizes, blocks, items, log):
+    """Undo what `settle` and `forget` did to columns and to who waits, down to these sizes."""
+    while sizes[LOGGED] > n_logged:
+        sizes[LOGGED] -= 1
+        code = log[sizes[LOGGED], 0]
+        seen[code & 3][code >> 2] = log[sizes[LOGGED], 1]
+    while sizes[COLUMNS] > n_columns:
+        sizes[COLUMNS] -= 1
+        columns[blocks[sizes[COLUMNS]]][items[sizes[COLUMNS]]] = UNKNOWN

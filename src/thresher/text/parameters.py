@@ -1,0 +1,113 @@
+"""What can be chosen about the way from text to counts, declared once for all that count."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from thresher.errors import ParameterError
+from thresher.parameters import Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
+from thresher.text.tokens import RULES
+
+__all__ = ["LINGUISTICS", "Folding", "TextParameters"]
+
+
+class Folding(Protocol):
+    """What the linguistics of a counter must be able to do."""
+
+    def fold(self, words: list[str]) -> list[str | None]:
+        """Return what each word counts as, None for a word to leave out."""
+
+
+LINGUISTICS = parameter(
+    default=None,
+    kind=Some(
+        "Linguistics",
+        lambda value: (
+            None
+            if hasattr(value, "fold")
+            else "None or have a method `fold`, as thresher.Linguistics has"
+        ),
+        optional=True,
+    ),
+    words="""Anything whose `fold` takes a list of distinct words and returns what each counts as,
+    None for those to drop, before runs of words are made.""",
+)
+
+
+class TextParameters(Estimator):
+    """What is a token, and which runs of words and parts of words are counted."""
+
+    tokens: str = parameter(
+        default="words",
+        kind=Choice(tuple(RULES)),
+        words="""What a token is. "words": a run of at least `min_length` word characters, which is
+        scikit-learn's rule. "book": a run of letters, a run of digits, or a single other character
+        that is not white space; entities are not decoded. "whitespace": a run without white
+        space.""",
+        flag="--tokens",
+        panel="Text",
+    )
+    token_pattern: str | None = parameter(
+        default=None,
+        kind=Text(optional=True),
+        words="""A regular expression whose matches are the tokens, or whose one capturing group is;
+        slower, and instead of `tokens`.""",
+        flag="--token-pattern",
+        panel="Text",
+    )
+    min_length: int = parameter(
+        default=2,
+        kind=Whole(1, 1000),
+        words='Characters that a token must have, for the rule "words".',
+        flag="--min-length",
+        panel="Text",
+    )
+    lowercase: bool = parameter(
+        default=True,
+        kind=Flag(),
+        words="Count upper and lower case together.",
+        flag="--lowercase/--keep-case",
+        panel="Text",
+    )
+    ngram_range: tuple[int, int] | None = parameter(
+        default=(1, 1),
+        kind=Pair(1, 16, optional=True),
+        words="""Least and greatest number of words in the runs of words that are counted; None
+        leaves words out.""",
+        flag="--ngrams",
+        panel="Text",
+    )
+    char_ngram_range: tuple[int, int] | None = parameter(
+        default=None,
+        kind=Pair(1, 64, optional=True),
+        words="""Count also the parts of words: the runs of this least and greatest number of
+        characters within each of the `char_ngram_tokens`, with a space before it and after it.
+        With `ngram_range=None` this is scikit-learn's "char_wb".""",
+        flag="--char-ngrams",
+        panel="Text",
+    )
+    char_ngram_tokens: str = parameter(
+        default="whitespace",
+        kind=Choice(("whitespace", "words")),
+        words="""What is cut into parts. "whitespace": a run without white space, marks and all, to
+        which no linguistics apply. "words": the words as they are counted.""",
+        flag="--char-ngram-tokens",
+        panel="Text",
+    )
+    hashing_bits: int | None = parameter(
+        default=None,
+        kind=Whole(1, 30, optional=True),
+        words="""Give each feature one of `2 ** hashing_bits` columns by its hash, and keep no
+        vocabulary; different features may share a column. Where words and parts are counted, each
+        have half of the columns.""",
+        flag="--hashing-bits",
+        panel="Text",
+    )
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.ngram_range is None and self.char_ngram_range is None:
+            raise ParameterError(
+                f"{type(self).__name__}: ngram_range and char_ngram_range are None, so that "
+                "nothing would be counted; give one of them."
+            )

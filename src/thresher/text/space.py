@@ -1,0 +1,515 @@
+"""One space of columns for words, runs of words and parts of words, each as it is first met."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+import numpy as np
+
+from thresher._kernels.text.counts import (
+    CANDIDATES,
+    COLUMNS,
+    LOGGED,
+    NOTHING,
+    PARTS,
+    QUEUED,
+    RUNS,
+    WORDS,
+    fill_pair_slots,
+    forget,
+    hash_ngrams,
+    ngrams,
+    settle,
+    take_columns_out,
+    take_pairs_out,
+)
+from thresher.errors import ModelError
+from thresher.storage import require_tensor
+from thresher.text.tokens import Tokens
+from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, n_slots
+
+__all__ = ["BLOCKS", "HashedRuns", "Items", "Mark", "Runs", "Space"]
+
+BLOCKS = ("words", "runs", "parts")
+MOST_CANDIDATES = 1_000_000  # that wait for a column; beyond, half of them are forgotten
+
+
+class Items(NamedTuple):
+    """How often something stands in each document, as compressed sparse rows."""
+
+    indptr: np.ndarray
+    codes: np.ndarray  # int32: numbers of words or parts, codes of runs, or columns
+    counts: np.ndarray  # int32
+
+    @classmethod
+    def none(cls, n_documents: int) -> Items:
+        """Return rows without anything in them."""
+        return cls(np.zeros(n_documents + 1, np.int64), *np.zeros((2, 0), np.int32))
+
+    @classmethod
+    def empty(cls, n_documents: int, size: int) -> Items:
+        """Return rows that are still to be filled with up to `size` things."""
+        return cls(np.zeros(n_documents + 1, np.int64), *np.empty((2, size), np.int32))
+
+    def used(self) -> Items:
+        """Return only what was filled."""
+        size = self.indptr[-1]
+        return self._replace(codes=self.codes[:size], counts=self.counts[:size])
+
+    def beside(self, other: Items) -> Items:
+        """Return rows in which what stands in the other's follows what stands in these."""
+        joined = Items.empty(len(self.indptr) - 1, len(self.codes) + len(other.codes))
+        joined.indptr[:] = self.indptr + other.indptr
+        for rows, before in ((self, other.indptr[:-1]), (other, self.indptr[1:])):
+            places = np.arange(len(rows.codes)) + np.repeat(before, np.diff(rows.indptr))
+            joined.codes[places], joined.counts[places] = rows.codes, rows.counts
+        return joined
+
+
+class Mark:
+    """How large a space was, to which it can be put back."""
+
+    def __init__(self, space: Space) -> None:
+        self.n_words, self.n_runs, self.n_parts = space.n_items
+        self.sizes = space.sizes.copy()
+        self.as_numbered = space.as_numbered
+        self.queue: np.ndarray | None = None  # as it was, once some that waited are forgotten
+
+
+class Space:
+    """The columns, what each stands for, and what waits for a column.
+
+    An item is a word, a run of words or a part of a word, by its number among its kind, which is
+    its block. Where only one kind is counted and nothing waits, the columns are the items
+    `as_numbered`, and nothing more is kept of them.
+
+    Parameters
+    ----------
+    ngram_range : tuple of two int, or None
+        Least and greatest number of words that are counted together; None for no words.
+    with_parts : bool
+        Whether parts of words are counted.
+    """
+
+    def __init__(self, ngram_range: tuple[int, int] | None, with_parts: bool) -> None:
+        self.ngram_range, self.with_parts = ngram_range, with_parts
+        self.words, self.parts = Vocabulary(), Vocabulary()
+        self.runs = Runs(*(ngram_range or (1, 1)))
+        self.only: int | None = None  # the block, where there is only one
+        if ngram_range is None or (not with_parts and self.runs.high == 1):
+            self.only = PARTS if ngram_range is None else WORDS
+        self.as_numbered = self.only is not None
+        self.sizes = np.zeros(4, np.int64)
+        self.blocks = np.zeros(0, np.uint8)  # of each column
+        self.items = np.zeros(0, np.int32)  # of each column
+        self.columns = tuple(np.zeros(0, np.int32) for _ in BLOCKS)  # of each item, or -1
+        self.seen = tuple(np.zeros(0, np.int32) for _ in BLOCKS)  # documents of those that wait
+        self.queue = np.zeros(0, np.int64)  # item << 2 | block of those that wait, and of some more
+        self.log = np.zeros((0, 2), np.int64)  # the same and `seen`, before each change
+        self.has_forgotten = False  # something that no column and nothing that waits is made of
+        self.marks: WeakSet[Mark] = WeakSet()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"marks": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, marks=WeakSet())
+
+    @property
+    def n_items(self) -> tuple[int, int, int]:
+        return len(self.words), len(self.runs), len(self.parts)
+
+    @property
+    def n_columns(self) -> int:
+        if self.as_numbered and self.only is not None:
+            return self.n_items[self.only]
+        return int(self.sizes[COLUMNS])
+
+    def prepare(self, least: np.ndarray) -> None:
+        """Get ready to grow, with so many documents `least` for a column."""
+        if not self.marks:
+            self.sizes[LOGGED] = 0
+        if self.only is not None and self.as_numbered and least[self.only] > 1:
+            n = self.n_columns
+            self.columns, self.seen = (_three(self.only, n, fill) for fill in (-1, 0))
+            self.columns[self.only][:] = self.items = np.arange(n, dtype=np.int32)
+            self.sizes[:] = n, 0, 0, self.sizes[LOGGED]
+            self.as_numbered = False
+
+    def number(self, block: int, tokens: Tokens, grow: bool) -> np.ndarray:
+        """Return the number of each word, or part, -1 for one that is not known and not added."""
+        vocabulary = self.words if block == WORDS else self.parts
+        if grow:
+            self._reserve_items(block, len(vocabulary) + len(tokens.spans))
+        return vocabulary.look_up(tokens, grow)
+
+    def codes(
+        self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
+    ) -> np.ndarray:
+        """Return the codes of the runs that end with each word."""
+        if grow:
+            self._reserve_items(RUNS, self.runs.reserve(len(ids)))
+        return self.runs.codes(ids, ends, grow, history)
+
+    def settle(self, words: Items, parts: Items, grow: bool, least: np.ndarray) -> Items:
+        """Return the columns of words, codes or parts; those that are new get one if `grow`.
+
+        Parameters
+        ----------
+        words, parts : Items
+            What stands in each document.
+        grow : bool
+            Whether anything may be added.
+        least : array of three int
+            In how many documents a word, a run and a part must have been before it gets a column.
+        """
+        if self.as_numbered:
+            return words if self.only == WORDS else parts
+        n_documents, size = len(words.indptr) - 1, len(words.codes) + len(parts.codes)
+        out = Items.empty(n_documents, size)
+        if grow:
+            self._reserve_columns(size)
+        keeps_log, done = bool(self.marks), 0
+        while done < n_documents:
+            done = settle(
+                done, words, parts, self.runs.high > 1, self.columns, self.seen, least,
+                MOST_CANDIDATES, grow, self.sizes, self.blocks, self.items, self.queue, keeps_log,
+                self.log, *out,
+            )  # fmt: skip
+            if grow and self.sizes[CANDIDATES] > MOST_CANDIDATES:
+                self._forget(size)
+        return out.used()
+
+    def candidates(self) -> np.ndarray:
+        """Return block, number and documents of each item that waits for its column."""
+        queue = self.queue[: self.sizes[QUEUED]]
+        blocks, items = queue & 3, queue >> 2
+        times = np.zeros(len(queue), np.int64)
+        for block in range(len(BLOCKS)):
+            times[blocks == block] = self.seen[block][items[blocks == block]]
+        return np.stack([blocks, items, times], axis=1)[times > 0].astype(np.int32)
+
+    def of_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the block of each column and its item's number."""
+        n = self.n_columns
+        items = np.arange(n, dtype=np.int32) if self.as_numbered else self.items[:n]
+        return self.blocks[:n], items
+
+    def columns_of(self, block: int, numbers: np.ndarray) -> np.ndarray:
+        """Return the columns of words or parts, or of codes of runs; -1 for what has none."""
+        if self.as_numbered:
+            return numbers
+        if block == PARTS or self.runs.high == 1:
+            return np.where(numbers >= 0, _at(self.columns[block], numbers), -1)
+        words, runs = (_at(self.columns[one], numbers >> 1) for one in (WORDS, RUNS))
+        return np.where(numbers < 0, -1, np.where(numbers & 1, runs, words))
+
+    def names(self, columns: np.ndarray | None = None) -> list[str]:
+        """Return the names of some columns, or of all: words of a run have a space between."""
+        if columns is None and self.as_numbered:
+            return (self.words if self.only == WORDS else self.parts).names()
+        blocks, items = self.of_columns()
+        if columns is not None:
+            blocks = blocks[columns]
+            items = np.asarray(columns) if self.as_numbered else items[columns]
+        names = np.empty(len(items), object)
+        for block, decode in enumerate((self.words.names, self._run_names, self.parts.names)):
+            names[blocks == block] = decode(items[blocks == block].tolist())
+        return names.tolist()  # type: ignore[no-any-return]
+
+    def _run_names(self, numbers: list[int]) -> list[str]:
+        runs = [self.runs.words_of(number) for number in numbers]
+        spelled = iter(self.words.names(word for run in runs for word in run))
+        return [" ".join(islice(spelled, len(run))) for run in runs]
+
+    # Growing and going back -----------------------------------------------------------------------
+
+    def roll_back(self, mark: Mark) -> None:
+        """Forget all that was added since."""
+        if self.as_numbered == mark.as_numbered:
+            take_columns_out(
+                mark.sizes[COLUMNS], mark.sizes[LOGGED], self.columns, self.seen, self.sizes,
+                self.blocks, self.items, self.log,
+            )  # fmt: skip
+        if mark.queue is not None:
+            self.queue[: len(mark.queue)] = mark.queue
+        self.as_numbered, self.has_forgotten = mark.as_numbered, False
+        self.sizes[:] = mark.sizes
+        self.words.truncate(mark.n_words)
+        self.runs.truncate(mark.n_runs)
+        self.parts.truncate(mark.n_parts)
+
+    def _reserve_items(self, block: int, n: int) -> None:
+        """Make room for what is known of `n` items, before any of them is entered."""
+        if self.as_numbered:
+            self.blocks = grown(self.blocks, n, fill=block)
+            return
+        columns, seen = list(self.columns), list(self.seen)
+        columns[block] = grown(columns[block], n, fill=-1)
+        seen[block] = grown(seen[block], n)
+        self.columns, self.seen = tuple(columns), tuple(seen)
+
+    def _reserve_columns(self, n_new: int) -> None:
+        n_columns, _, n_queued, n_logged = self.sizes.tolist()
+        self.blocks = grown(self.blocks, n_columns + n_new)
+        self.items = grown(self.items, n_columns + n_new)
+        self.queue = grown(self.queue, n_queued + n_new)
+        if self.marks:
+            self.log = grown(self.log, n_logged + n_new)
+
+    def _forget(self, n_new: int) -> None:
+        """Forget half of those that wait, with room left to log `n_new` changes."""
+        for mark in self.marks:
+            if mark.queue is None:
+                mark.queue = self.queue[: mark.sizes[QUEUED]].copy()
+        n_logged = int(self.sizes[LOGGED] + self.sizes[CANDIDATES]) + n_new
+        self.log = grown(self.log, n_logged if self.marks else 0)
+        self.has_forgotten = True
+        n_left = MOST_CANDIDATES // 2
+        forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
+
+    def kept(self, keep: np.ndarray) -> Space:
+        """Return a space of some of the columns, of all that waits, and of what they are made of.
+
+        Parameters
+        ----------
+        keep : array of bool
+            One for each column.
+        """
+        blocks, items = (of_column[keep] for of_column in self.of_columns())
+        waiting = self.candidates()
+        needed = [np.zeros(n, bool) for n in self.n_items]
+        for block, of_block in enumerate(needed):
+            of_block[items[blocks == block]] = True
+            of_block[waiting[waiting[:, 0] == block, 1]] = True
+        pairs = self.runs.need(needed[RUNS])
+        needed[WORDS][pairs[:, 1]] = True
+        needed[WORDS][pairs[pairs[:, 0] >= 0, 0]] = True
+        renumbered = [np.cumsum(of_block, dtype=np.int32) - 1 for of_block in needed]
+        for block, new in enumerate(renumbered):
+            items[blocks == block] = new[items[blocks == block]]
+            waits = waiting[:, 0] == block
+            waiting[waits, 1] = new[waiting[waits, 1]]
+        left, right = pairs.T
+        left = np.where(left >= 0, _at(renumbered[WORDS], left), ~_at(renumbered[RUNS], ~left))
+        rest = Space(self.ngram_range, self.with_parts)
+        rest.words, rest.parts = self.words.kept(needed[WORDS]), self.parts.kept(needed[PARTS])
+        rest.runs.fill(np.stack([left, renumbered[WORDS][right]], axis=1))
+        rest._fill(blocks, items, waiting)
+        return rest
+
+    def _fill(self, blocks: np.ndarray, items: np.ndarray, waiting: np.ndarray) -> None:
+        """Take these columns, and what waits, over the items that are there already."""
+        self.as_numbered = (
+            self.only is not None
+            and not len(waiting)
+            and np.array_equal(items, np.arange(self.n_items[self.only]))
+        )
+        self.blocks, self.items = blocks.astype(np.uint8), items.astype(np.int32)
+        if self.as_numbered:
+            return
+        self.columns, self.seen = (
+            tuple(np.full(n, fill, np.int32) for n in self.n_items) for fill in (-1, 0)
+        )
+        for block in range(len(BLOCKS)):
+            of_block, waits = np.flatnonzero(blocks == block), waiting[:, 0] == block
+            self.columns[block][items[of_block]] = of_block
+            self.seen[block][waiting[waits, 1]] = waiting[waits, 2]
+        self.queue = waiting[:, 1].astype(np.int64) << 2 | waiting[:, 0]
+        self.sizes[:] = len(items), len(waiting), len(waiting), 0
+
+    # As data --------------------------------------------------------------------------------------
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Return all that is needed to go on."""
+        tensors: dict[str, np.ndarray] = {}
+        if self.ngram_range is not None:
+            tensors |= self.words.tensors("word")
+        if self.runs.high > 1:
+            tensors["pairs"] = self.runs.pairs[: len(self.runs)].copy()
+        if self.with_parts:
+            tensors |= self.parts.tensors("part")
+        if not self.as_numbered:
+            blocks, items = self.of_columns()
+            tensors |= {"blocks": blocks.copy(), "columns": items.copy()}
+            tensors["candidates"] = self.candidates()
+        return tensors
+
+    @classmethod
+    def from_tensors(
+        cls, ngram_range: tuple[int, int] | None, with_parts: bool, tensors: dict[str, np.ndarray]
+    ) -> Space:
+        """Return the space that `tensors` described, once it is seen to be possible."""
+        space = cls(ngram_range, with_parts)
+        if ngram_range is not None:
+            space.words = Vocabulary.from_tensors(tensors, "word")
+        if with_parts:
+            space.parts = Vocabulary.from_tensors(tensors, "part")
+        if space.runs.high > 1:
+            n_words = len(space.words)
+            space.runs.fill(require_tensor(tensors, "pairs", np.int32, (None, 2)), n_words)
+        if space.only is not None and "columns" not in tensors:
+            n_items = space.n_items[space.only]
+            space.blocks = np.full(n_items, space.only, np.uint8)
+            return space
+        items = require_tensor(tensors, "columns", np.int32, (None,), low=0)
+        blocks = require_tensor(tensors, "blocks", np.uint8, items.shape, high=PARTS)
+        waiting = require_tensor(tensors, "candidates", np.int32, (None, 3), low=0)
+        of_all, items_of_all = np.concatenate([[blocks, items], waiting.T[:2]], axis=1)
+        possible = space._possible()
+        for block, may_have_column in enumerate(possible):
+            numbers = items_of_all[of_all == block]
+            if len(numbers) and numbers.max() >= len(may_have_column):
+                raise ModelError(
+                    f"The model has a column for {BLOCKS[block]} number {numbers.max()}, and "
+                    f"{len(may_have_column)} {BLOCKS[block]}; the file is damaged."
+                )
+            if len(np.unique(numbers)) != len(numbers) or not may_have_column[numbers].all():
+                raise ModelError(
+                    f"The model's columns of {BLOCKS[block]} are not all different, or not of the "
+                    f"lengths that it counts, {ngram_range}; the file is damaged."
+                )
+        if np.any(of_all > PARTS) or np.any(waiting[:, 2] == 0):
+            raise ModelError("The model's candidates for columns are none; the file is damaged.")
+        space._fill(blocks, items, waiting)
+        return space
+
+    def _possible(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which words, runs and parts can have a column."""
+        lengths = self.runs.lengths()
+        return (
+            np.full(len(self.words), self.ngram_range is not None and self.runs.low == 1),
+            (lengths >= self.runs.low) & (lengths <= self.runs.high),
+            np.ones(len(self.parts), bool),
+        )
+
+
+class Runs:
+    """The runs of words that were met: each a pair of a node and a word.
+
+    A node is a word (its number) or a pair of a node and a word (its number, inverted).
+    """
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+        self.sizes = np.zeros(1, np.int64)  # how many pairs there are, as the kernels know it
+        self.pairs = np.zeros((0, 2), np.int32)
+        self.slots = np.zeros(2 * n_slots(0), np.uint64)
+
+    def __len__(self) -> int:
+        return int(self.sizes[0])
+
+    def history(self) -> np.ndarray:
+        """Return what is to be known of the words before the next, at the start of a document."""
+        return np.full(self.high, NOTHING)
+
+    def reserve(self, n_words: int) -> int:
+        """Make room for all that `n_words` can bring; return for how many pairs there is room."""
+        n_pairs = len(self) + n_words * (self.high - 1)
+        self.pairs = grown(self.pairs, n_pairs)
+        if len(self.slots) < 2 * n_slots(n_pairs):
+            self._hash_anew(n_pairs)
+        return n_pairs
+
+    def codes(
+        self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
+    ) -> np.ndarray:
+        """Return, for each word, the codes of the runs that end with it; -1 for none."""
+        codes = np.empty((len(ids), self.high - self.low + 1), np.int32)
+        ngrams(
+            ids, len(ids), ends, self.low, self.high, history, self.slots, self.pairs, self.sizes,
+            grow, codes,
+        )  # fmt: skip
+        return codes
+
+    def words_of(self, number: int) -> list[int]:
+        """Return the numbers of a run's words."""
+        node, right = self.pairs[number].tolist()
+        words = [right]
+        while node < 0:
+            node, right = self.pairs[~node].tolist()
+            words.append(right)
+        return [node, *reversed(words)]
+
+    def need(self, needed: np.ndarray) -> np.ndarray:
+        """Mark also the pairs that those which are `needed` are made of; return the pairs."""
+        pairs = self.pairs[: len(self)]
+        for _ in range(2, self.high):
+            left = pairs[needed, 0]
+            needed[~left[left < 0]] = True
+        return pairs[needed]
+
+    def truncate(self, n: int) -> None:
+        """Forget all but the first `n` pairs."""
+        take_pairs_out(self.slots, self.pairs, self.sizes, n)
+
+    def lengths(self) -> np.ndarray:
+        """Return how many words each pair stands for, one more than `high` for more than that."""
+        left = self.pairs[: len(self), 0]
+        lengths = np.full(len(left), 2)
+        for _ in range(2, self.high + 1):
+            lengths = np.where(left < 0, _at(lengths, ~left) + 1, 2)
+        return lengths
+
+    def fill(self, pairs: np.ndarray, n_words: int | None = None) -> None:
+        """Take these pairs, once they are seen to be of `n_words` words and of earlier pairs."""
+        left, right = pairs.T
+        if n_words is not None:
+            earlier = (left >= 0) | (~left < np.arange(len(pairs)))
+            if len(pairs) >= MOST_WORDS or not np.all(
+                earlier & (left < n_words) & (right >= 0) & (right < n_words)
+            ):
+                raise ModelError(
+                    "The model's runs of words are made of words or runs that it lacks; the file "
+                    "is damaged."
+                )
+        self.pairs = np.array(pairs, np.int32)
+        self.sizes[0] = len(pairs)
+        if np.any(self.lengths() > self.high):
+            raise ModelError(
+                f"The model has runs of more than {self.high} words, its own limit; the file is "
+                "damaged."
+            )
+        self._hash_anew(len(pairs))
+
+    def _hash_anew(self, n_pairs: int) -> None:
+        slots, sizes = np.zeros(2 * n_slots(n_pairs), np.uint64), np.zeros(1, np.int64)
+        fill_pair_slots(slots, self.pairs, len(self), sizes)
+        if sizes[0] != len(self):
+            raise ModelError("The model has a run of words twice; the file is damaged.")
+        self.slots = slots
+
+
+class HashedRuns:
+    """Words and runs of `low` to `high` words whose column is their hash, in `n_columns`."""
+
+    def __init__(self, low: int, high: int, n_columns: int) -> None:
+        self.low, self.high = low, high
+        self.mask = np.uint64(n_columns - 1)
+
+    def history(self) -> np.ndarray:
+        """Return what is to be known of the words before the next, at the start of a document."""
+        return np.zeros(self.high + 1, np.uint64)
+
+    def columns(self, hashes: np.ndarray, ends: np.ndarray, history: np.ndarray) -> np.ndarray:
+        """Return, for each word, the columns of the runs that end with it; -1 for none."""
+        if self.high == 1:
+            return (hashes & self.mask).astype(np.int32)
+        columns = np.empty((len(hashes), self.high - self.low + 1), np.int32)
+        hash_ngrams(hashes, len(hashes), ends, self.low, self.high, history, self.mask, columns)
+        return columns
+
+
+def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return what stands at the places, and anything where there is no such place."""
+    if not len(array):
+        return np.zeros_like(places)
+    there: np.ndarray = array[places.clip(0, len(array) - 1)]
+    return there
+
+
+def _three(block: int, n: int, fill: int) -> tuple[np.ndarray, ...]:
+    """Return arrays of `n` for one block and of none for the others."""
+    return tuple(np.full(n if one == block else 0, fill, np.int32) for one in range(len(BLOCKS)))
