@@ -11,19 +11,20 @@ import numba
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from naive import text as naive
 from thresher import DocumentError, Linguistics, ModelError, ParameterError
-from thresher._kernels.text.counter import sort_rows
+from thresher._kernels.text.counts import sort_rows
 from thresher.text import TextCounter, TextVectorizer
-from thresher.text import surface as surface_module
+from thresher.text import counter as counter_module
+from thresher.text import space as space_module
 from thresher.text import tokens as tokens_module
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import Vocabulary, hash_words, sorted_order
@@ -51,12 +52,17 @@ OPTIONS = [
     {"ngram_range": (1, 2)},
     {"ngram_range": (2, 2), "tokens": "book"},
     {"ngram_range": (2, 4), "min_length": 1},
-    {"char_ngram_range": (1, 3)},
-    {"char_ngram_range": (4, 4), "tokens": "whitespace"},
+    {"ngram_range": None, "char_ngram_range": (1, 3), "char_ngram_tokens": "words"},
+    {"ngram_range": None, "char_ngram_range": (4, 4)},
+    {"char_ngram_range": (3, 4)},
+    {"char_ngram_range": (2, 2), "ngram_range": (1, 3), "lowercase": False},
+    {"char_ngram_range": (5, 5), "ngram_range": (2, 2), "char_ngram_tokens": "words"},
     {"hashing_bits": 4},
     {"hashing_bits": 20, "ngram_range": (2, 3)},
-    {"hashing_bits": 18, "char_ngram_range": (2, 3)},
+    {"hashing_bits": 18, "ngram_range": None, "char_ngram_range": (2, 3)},
+    {"hashing_bits": 12, "ngram_range": (1, 2), "char_ngram_range": (2, 3)},
 ]
+GROWING = [one for one in OPTIONS if "hashing_bits" not in one]
 
 
 class Shortening:
@@ -72,9 +78,11 @@ class Shortening:
 FOLDED = [
     {"linguistics": Shortening()},
     {"linguistics": Shortening(), "ngram_range": (1, 3)},
-    {"linguistics": Shortening(), "char_ngram_range": (2, 3)},
+    {"linguistics": Shortening(), "ngram_range": None, "char_ngram_range": (2, 3),
+     "char_ngram_tokens": "words"},
+    {"linguistics": Shortening(), "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
     {"linguistics": Shortening(), "hashing_bits": 10, "ngram_range": (1, 2)},
-]
+]  # fmt: skip
 
 
 def name_of(options):
@@ -109,8 +117,39 @@ def test_counter_is_its_twin(options, first, second, third):
         assert dicts(rows) == twin.count(texts, grow=grow)
         assert rows.n_columns == counter.n_features
         assert [list(one) for one in dicts(rows)] == [list(one) for one in twin.count(texts, False)]
+        assert rows.lengths.tolist() == [twin.length(text) for text in texts]
     if "hashing_bits" not in options:
         assert counter.feature_names() == twin.names()
+        assert counter.names(range(counter.n_features)) == twin.names()
+        assert counter.blocks.tolist() == twin.blocks()
+
+
+@pytest.mark.parametrize("options", GROWING + FOLDED[:-1], ids=name_of)
+@given(
+    batches=st.lists(texts_lists, min_size=2, max_size=4),
+    least=st.tuples(*3 * [st.integers(1, 3)]),
+    most=st.sampled_from([0, 1, 7, 1000]),
+)
+def test_what_is_new_waits_as_in_its_twin(options, batches, least, most):
+    counter, twin = TextCounter(**options), naive.Counter(**options, most=most)
+    whole = TextCounter(**options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(space_module, "MOST_CANDIDATES", most)
+        rows = []
+        for texts in batches:
+            rows += dicts(counter.count(texts, least=least))
+            assert rows[len(rows) - len(texts) :] == twin.count(texts, least=least)
+        assert (
+            dicts(whole.count([text for texts in batches for text in texts], least=least)) == rows
+        )
+        assert counter.feature_names() == whole.feature_names() == twin.names()
+        assert len(counter._space.candidates()) == len(twin.waiting)
+        if "linguistics" not in options:
+            counter = TextCounter.from_state(*counter.state())
+        assert dicts(counter.count(batches[0], least=least)) == twin.count(batches[0], least=least)
+    assert dicts(counter.count(batches[1])) == twin.count(batches[1])  # now all at once
+    assert counter.feature_names() == twin.names()
+    assert counter.blocks.tolist() == twin.blocks()
 
 
 @pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
@@ -120,8 +159,9 @@ def test_neither_chunks_nor_batches_matter(options, texts, chunk):
     expected = whole.count(texts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens_module, "CHUNK", chunk)
-        patch.setattr(surface_module, "MAX_WORDS", 3)
-        assert same_rows(cut.count(texts)[:3], expected[:3])
+        patch.setattr(tokens_module, "SLICE", 3 * chunk)
+        patch.setattr(counter_module, "MAX_WORDS", 3)
+        assert same_rows(cut.count(texts), expected)
         assert cut.spans("".join(texts)) == whole.spans("".join(texts))
     assert [dicts(pieces.count([text]))[0] for text in texts] == dicts(expected)
     if "hashing_bits" not in options:
@@ -133,16 +173,19 @@ def test_vocabulary_is_a_dictionary(batches):
     vocabulary, numbers = Vocabulary(), {}
     for number, words in enumerate(batches):
         grow = number % 3 != 1
-        found = vocabulary.look_up(Tokens.of_words(words), grow)
-        assert found.tolist() == naive.look_up(words, numbers, grow)
+        ids = vocabulary.look_up(Tokens.of_words(words), grow)
+        assert ids.tolist() == naive.look_up(words, numbers, grow)
     assert vocabulary.names() == list(numbers)
     kept = np.arange(len(numbers)) % 2 == 0
-    vocabulary.keep(kept)
+    vocabulary = vocabulary.kept(kept)
     names = [word for word, keep in zip(numbers, kept, strict=True) if keep]
     assert vocabulary.names() == names
     assert vocabulary.look_up(Tokens.of_words(list(numbers)), False).tolist() == [
         names.index(word) if word in names else -1 for word in numbers
     ]
+    vocabulary.truncate(len(names) // 2)
+    assert vocabulary.names() == names[: len(names) // 2]
+    assert vocabulary.look_up(Tokens.of_words(names), True).tolist() == list(range(len(names)))
 
 
 @given(st.lists(st.text(st.sampled_from("ab\x00é中"), max_size=30), unique=True))
@@ -215,12 +258,14 @@ def assert_same_as_sklearn(ours, theirs, texts, others):
         with pytest.raises(ValueError):
             ours.fit_transform(texts)
         return
-    found = ours.fit_transform(texts)
+    counts = ours.fit_transform(texts)
     assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
-    assert ours.vocabulary_ == theirs.vocabulary_
-    assert found.dtype == expected.dtype
-    assert found.has_sorted_indices
-    assert found.toarray().tolist() == expected.toarray().tolist()
+    assert ours.vocabulary_ == {
+        name: column for column, name in enumerate(theirs.get_feature_names_out())
+    }
+    assert counts.dtype == expected.dtype
+    assert counts.has_sorted_indices
+    assert counts.toarray().tolist() == expected.toarray().tolist()
     assert ours.transform(others).toarray().tolist() == theirs.transform(others).toarray().tolist()
     assert clone(ours).fit(texts).transform(others).toarray().tolist() == (
         theirs.transform(others).toarray().tolist()
@@ -239,9 +284,21 @@ def test_equal_to_count_vectorizer(ngram_range, lowercase, texts, others):
 @pytest.mark.parametrize("char_range", [(1, 1), (2, 4), (5, 6)])
 @given(texts=texts_lists, others=texts_lists)
 def test_equal_to_char_wb(char_range, texts, others):
-    ours = TextVectorizer(tokens="whitespace", char_ngram_range=char_range)
+    ours = TextVectorizer(ngram_range=None, char_ngram_range=char_range)
     theirs = CountVectorizer(analyzer="char_wb", ngram_range=char_range)
     assert_same_as_sklearn(ours, theirs, texts, others)
+
+
+@pytest.mark.parametrize("char_range", [(1, 1), (3, 5)])
+@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2)])
+@given(texts=texts_lists, others=texts_lists)
+def test_equal_to_a_union_of_words_and_char_wb(ngram_range, char_range, texts, others):
+    ours = TextVectorizer(ngram_range=ngram_range, char_ngram_range=char_range)
+    words = CountVectorizer(ngram_range=ngram_range, token_pattern=r"(?u)\b\w\w+\b")
+    parts = CountVectorizer(analyzer="char_wb", ngram_range=char_range)
+    union = FeatureUnion([("words", words), ("parts", parts)])
+    assume(any(len(word) > 1 for text in texts for word in naive.tokenize(text)))
+    assert_same_as_sklearn(ours, union, texts, others)
 
 
 @pytest.mark.parametrize("pattern", [r"(?u)\b\w\w+\b", r"\S", r"(\w)\w", r"x*"])
@@ -272,9 +329,9 @@ def test_equal_on_a_corpus(data_dir):
         files = (archive.extractfile(one) for one in archive if one.isfile())
         texts = [next(files).read().decode("latin-1") for _ in range(1500)]
     ours, theirs = TextVectorizer(max_features=9999), CountVectorizer(max_features=9999)
-    expected, found = theirs.fit_transform(texts), ours.fit_transform(texts)
+    expected, counts = theirs.fit_transform(texts), ours.fit_transform(texts)
     assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
-    assert (found != expected).nnz == 0
+    assert (counts != expected).nnz == 0
     assert (ours.transform(texts[::7]) != expected[::7]).nnz == 0
 
 
@@ -396,7 +453,7 @@ def test_invalid_arrow_arrays_are_refused():
 @needs_jit
 def test_a_document_of_50_megabytes():
     counter = TextCounter(ngram_range=(1, 2))
-    indptr, _, counts = counter.count_exactly(["ab " * 17_000_000, "ab"])
+    (indptr, _, counts), _ = counter.count_exactly(["ab " * 17_000_000, "ab"])
     assert counts.tolist() == [17_000_000, 16_999_999, 1]
     assert indptr.tolist() == [0, 2, 3]
 
@@ -449,20 +506,18 @@ def test_any_number_of_threads_counts_alike(options):
     counter.count(texts[::2])
     expected = counter.count(texts, grow=False)
     for threads in (2, 3, 7):
-        assert same_rows(counter.count(texts, grow=False, threads=threads), expected)
-    assert counter.count([], grow=False, threads=2).n_rows == 0
+        assert same_rows(counter.count(texts, grow=False, n_jobs=threads), expected)
+    assert counter.count([], grow=False, n_jobs=2).n_rows == 0
     array = pa.array(texts)
-    assert same_rows(counter.count(array, grow=False, threads=2), expected)
+    assert same_rows(counter.count(array, grow=False, n_jobs=2), expected)
 
 
 # -- pruning
 
 
-@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@pytest.mark.parametrize("options", GROWING + FOLDED[:-1], ids=name_of)
 @given(texts=texts_lists, seed=st.integers(0, 99))
 def test_pruned_columns_are_those_that_were_kept(options, texts, seed):
-    if "hashing_bits" in options:
-        return
     counter = TextCounter(**options)
     before = dicts(counter.count(texts))
     names = counter.feature_names()
@@ -565,23 +620,29 @@ DAMAGES = {
     "not UTF-8": (damaged("words", at(0, 0xFF)), "not valid UTF-8"),
     "half a letter": (damaged("word_offsets", at(1, 3)), "not valid UTF-8"),
     "word twice": (damaged("words", lambda a: np.tile(a[:5], 2)), "twice"),
-    "pair of no word": (damaged("pairs", at((0, 1), 2)), "values up to 1"),
-    "pair of no pair": (damaged("pairs", at((0, 0), -1)), "n-grams it lacks"),
-    "pair with a pair": (damaged("pairs", at((0, 1), -1)), "n-grams it lacks"),
+    "pair of no word": (damaged("pairs", at((0, 1), 2)), "runs that it lacks"),
+    "pair of no pair": (damaged("pairs", at((0, 0), -1)), "runs that it lacks"),
+    "pair with a pair": (damaged("pairs", at((0, 1), -1)), "runs that it lacks"),
     "pair too long": (damaged("pairs", lambda a: np.int32([[0, 1], [-1, 1]])), "more than 2"),
     "pair twice": (damaged("pairs", lambda a: np.tile(a, (2, 1))), "twice"),
-    "column of nothing": (damaged("nodes", at(0, 7)), "values up to 1"),
-    "column of no pair": (damaged("nodes", at(0, -9)), "values from"),
-    "column twice": (damaged("nodes", at(0, 1)), "not all different"),
+    "column of nothing": (damaged("columns", at(0, 7)), "words number 7, and 2 words"),
+    "column below zero": (damaged("columns", at(0, -9)), "values from"),
+    "column twice": (damaged("columns", at(0, 1)), "not all different"),
+    "block of nothing": (damaged("blocks", at(0, 3)), "values up to 2"),
+    "block without items": (damaged("blocks", at(0, 2)), "parts number 0, and 0 parts"),
+    "columns without block": (damaged("blocks", lambda a: a[1:]), "shape"),
+    "candidate with a column": (damaged("candidates", lambda a: np.int32([[0, 0, 1]])), "differ"),
+    "candidate never seen": (damaged("candidates", lambda a: np.int32([[1, 1, 0]])), "number 1"),
+    "candidate of nothing": (damaged("candidates", lambda a: np.int32([[3, 0, 1]])), "are none"),
     "no words": (lambda header, tensors: tensors.pop("words"), "lacks the tensor 'words'"),
-    "no nodes": (lambda header, tensors: tensors.pop("nodes"), "lacks the tensor 'nodes'"),
-    "newer format": (changed("version", 2), "version 2"),
+    "no columns": (lambda header, tensors: tensors.pop("columns"), "lacks the tensor 'columns'"),
+    "newer format": (changed("version", 3), "version 3"),
     "newer hash": (changed("hash_version", 9), "hash_version 9"),
     "no rule": (changed("tokens", "syllables"), "makes no sense"),
     "no range": (changed("ngram_range", [2, 1]), "makes no sense"),
-    "other range": (changed("ngram_range", [2, 2]), "n-grams of 2 to 2 words"),
+    "other range": (changed("ngram_range", [2, 2]), "lengths that it counts"),
     "half a range": (changed("char_ngram_range", [2]), "makes no sense"),
-    "no lowercase": (lambda header, tensors: header.pop("lowercase"), "'lowercase' is missing"),
+    "no lowercase": (lambda header, tensors: header.pop("lowercase"), "lacks 'lowercase'"),
     "no pattern": (changed("token_pattern", "("), "makes no sense"),
     "no language": (changed("linguistics", {}), "language"),
 }  # fmt: skip
@@ -643,8 +704,14 @@ def test_a_span_holds_its_word(tokens, text):
         ({"ngram_range": (2, 2)}, "Rose,\nis it", [("Rose,\nis", 0), ("is it", -1)]),
         ({"linguistics": Shortening(), "ngram_range": (2, 2)}, "a ROSE is a rosy rose",
          [("ROSE is a rosy", 0), ("rosy rose", 0)]),
-        ({"char_ngram_range": (5, 5)}, "Rose tree", [("Rose", 0), ("Rose", 1), ("tree", -1),
-                                                      ("tree", -1)]),
+        ({"ngram_range": None, "char_ngram_range": (5, 5)}, "ROSE, is",
+         [("ROSE", 0), ("ROSE,", -1), ("OSE,", -1), ("is", 2)]),
+        ({"char_ngram_range": (3, 4), "min_length": 4}, "ßİ Rose",
+         [("Rose", 0), ("ßİ", -1), ("ßİ", -1), ("İ", -1), ("ßİ", -1), ("ßİ", -1), ("Ro", 1),
+          ("Ros", 2), ("ose", 3), ("se", 4), ("Ros", 5), ("Rose", 6), ("ose", 7)]),
+        ({"ngram_range": None, "char_ngram_range": (3, 3), "char_ngram_tokens": "words",
+          "linguistics": Shortening()}, "ROSE tree",
+         [("ROSE", 0), ("ROSE", 1), ("tree", -1), ("tree", -1)]),
         ({"token_pattern": r"r(os)e"}, "a ROSE", [("OS", 0)]),
     ],
 )  # fmt: skip
@@ -675,11 +742,14 @@ def test_hashed_columns_can_be_named_from_the_text():
         ({"ngram_range": (0, 1)}, r"ngram_range is \(0, 1\)"),
         ({"ngram_range": 2}, "ngram_range is 2"),
         ({"char_ngram_range": (1, 2, 3)}, "char_ngram_range"),
-        ({"char_ngram_range": (2, 3), "ngram_range": (1, 2)}, "give one of them"),
+        ({"char_ngram_range": (2, 65)}, "whole numbers from 1 to 64"),
+        ({"ngram_range": (1, 2**63)}, "whole numbers from 1 to 16"),
+        ({"ngram_range": None}, "give one of them"),
+        ({"char_ngram_tokens": "syllables"}, "char_ngram_tokens is 'syllables'"),
         ({"hashing_bits": 31}, "hashing_bits is 31; it must be a whole number from 1 to 30"),
         ({"token_pattern": "("}, "not a regular expression"),
         ({"token_pattern": "(a)(b)"}, "2 capturing groups"),
-        ({"linguistics": "english"}, "must have a method `fold`"),
+        ({"linguistics": "english"}, "have a method `fold`"),
     ],
 )
 def test_parameters_that_make_no_sense(options, sentence):
@@ -727,8 +797,8 @@ def test_nothing_to_learn_from():
         TextVectorizer().fit(["?", ""])
     with pytest.raises(DocumentError, match="None of 2 features"):
         TextVectorizer(min_df=2).fit(["rose", "bush"])
-    with pytest.raises(ParameterError, match="threads is 0"):
-        TextCounter().count(["a"], threads=0)
+    with pytest.raises(ParameterError, match="n_jobs is 0"):
+        TextCounter().count(["a"], n_jobs=0)
 
 
 def test_linguistics_that_fail_leave_the_counter_whole():

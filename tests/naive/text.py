@@ -15,8 +15,8 @@ def tokenize(text, tokens="words", token_pattern=None, min_length=2, lowercase=T
     text = text.lower() if lowercase else text
     if token_pattern is not None:
         return re.findall(token_pattern, text)
-    found = re.findall(RULES[tokens], text)
-    return [word for word in found if tokens != "words" or len(word) >= min_length]
+    words = re.findall(RULES[tokens], text)
+    return [word for word in words if tokens != "words" or len(word) >= min_length]
 
 
 def ngrams(words, low, high):
@@ -77,36 +77,83 @@ def count(columns):
 
 
 class Counter:
-    """All of the counter, as a dictionary of names."""
+    """All of the counter, as dictionaries of features, which are (block, words) or (2, part)."""
 
     def __init__(self, *, ngram_range=(1, 1), char_ngram_range=None, hashing_bits=None,
-                 linguistics=None, **tokens):  # fmt: skip
+                 char_ngram_tokens="whitespace", linguistics=None, most=1_000_000,
+                 **tokens):  # fmt: skip
         self.tokens, self.linguistics = tokens, linguistics
         self.ngram_range, self.char_ngram_range = ngram_range, char_ngram_range
-        self.bits = hashing_bits
-        self.numbers = {}
+        self.char_ngram_tokens = char_ngram_tokens
+        self.bits, self.most = hashing_bits, most
+        self.numbers = {}  # the column of each feature
+        self.waiting = {}  # the documents of each feature that has none yet, the oldest first
 
-    def features(self, text):
-        """Return the features of a text, as tuples of words, in their order."""
+    def words(self, text):
+        """Return the words of a text as they are counted."""
         words = tokenize(text, **self.tokens)
         if self.linguistics is not None:
             words = [word for word in self.linguistics.fold(words) if word]
-        if self.char_ngram_range is not None:
-            words = [gram for word in words for gram in char_grams(word, *self.char_ngram_range)]
-        return [gram for grams in ngrams(words, *self.ngram_range) for gram in grams]
+        return words
 
-    def count(self, texts, grow=True):
+    def length(self, text):
+        """Return how many tokens a text has."""
+        if self.ngram_range is None and self.char_ngram_tokens == "whitespace":
+            return len(text.split())
+        return len(tokenize(text, **self.tokens))
+
+    def features(self, text):
+        """Return the features of a text, in their order."""
+        features = []
+        if self.ngram_range is not None:
+            for grams in ngrams(self.words(text), *self.ngram_range):
+                features += [(int(len(words) > 1), words) for words in grams]
+        if self.char_ngram_range is not None:
+            words = self.words(text)
+            if self.char_ngram_tokens == "whitespace":
+                words = (text.lower() if self.tokens.get("lowercase", True) else text).split()
+            for word in words:
+                features += [(2, (part,)) for part in char_grams(word, *self.char_ngram_range)]
+        return features
+
+    def column(self, feature):
+        """Return the hashed column of a feature: where there are both, parts in the upper half."""
+        block, words = feature
+        if self.ngram_range is None or self.char_ngram_range is None:
+            return hash_ngram(words) % 2**self.bits
+        half = 2 ** (self.bits - 1)
+        return hash_ngram(words) % half + half * (block == 2)
+
+    def admit(self, features, least):
+        """Give columns to the features of one document that have now been in enough."""
+        for feature in dict.fromkeys(features):
+            if feature not in self.numbers:
+                self.waiting[feature] = self.waiting.get(feature, 0) + 1
+                if self.waiting[feature] >= least[feature[0]]:
+                    del self.waiting[feature]
+                    self.numbers[feature] = len(self.numbers)
+        if len(self.waiting) > self.most:
+            by_documents = sorted(self.waiting, key=self.waiting.get)  # the oldest first, still
+            for feature in by_documents[: len(self.waiting) - self.most // 2]:
+                del self.waiting[feature]
+
+    def count(self, texts, grow=True, least=(1, 1, 1)):
         """Return a dictionary of columns to counts for each text."""
         rows = []
         for text in texts:
             features = self.features(text)
-            if self.bits is None:
-                columns = look_up(features, self.numbers, grow)
-            else:
-                columns = [hash_ngram(feature) % 2**self.bits for feature in features]
-            rows.append(count(columns))
+            if self.bits is not None:
+                rows.append(count(map(self.column, features)))
+                continue
+            if grow:
+                self.admit(features, least)
+            rows.append(count(self.numbers.get(feature, -1) for feature in features))
         return rows
 
     def names(self):
         """Return the name of each column."""
-        return [" ".join(words) for words in self.numbers]
+        return [" ".join(words) for _, words in self.numbers]
+
+    def blocks(self):
+        """Return the block of each column."""
+        return [block for block, _ in self.numbers]

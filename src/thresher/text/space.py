@@ -504,8 +504,10 @@ class HashedRuns:
 
 def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Return what stands at the places, and anything where there is no such place."""
-    there = array[places.clip(0, len(array) - 1)] if len(array) else np.zeros_like(places)
-    return np.asarray(there)
+    if not len(array):
+        return np.zeros_like(places)
+    there: np.ndarray = array[places.clip(0, len(array) - 1)]
+    return there
 
 
 def _three(block: int, n: int, fill: int) -> tuple[np.ndarray, ...]:
