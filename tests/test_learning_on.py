@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.svm import LinearSVC
 
 from thresher import Categorizer, DocumentError, ModelError, training
 from thresher.learners import LEARNERS, is_online
@@ -148,7 +149,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was(tmp_path):
 
 
 def test_a_batch_learner_says_that_it_cannot_go_on(tmp_path):
-    model = fitted(learner="rocchio")
+    model = fitted(learner=LinearSVC())
     before = saved(model, tmp_path)
     with pytest.raises(ModelError, match="train it anew"):
         model.learn(LATER, LATER_LABELS)

@@ -105,6 +105,7 @@ class LanguageParameters(Estimator):
             "sequence of str",
             lambda value: None if isinstance(value, Iterable) else "names of word classes",
             lambda text: tuple(text.split(",")),
+            "noun,verb",
             optional=True,
         ),
         words="""

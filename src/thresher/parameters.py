@@ -74,6 +74,10 @@ class Kind:
         """Name the type, in the manner of NumPy's docstrings."""
         return f"{self.name} or None" if self.optional else self.name
 
+    def placeholder(self) -> str:
+        """Say what is typed for it on the command line."""
+        return self.name.upper()
+
     def parse(self, text: str) -> Any:
         """Read a value from the command line."""
         return text
@@ -108,6 +112,9 @@ class Number(Kind):
         most = "" if self.high == LARGEST else f"at most {self.high:g}"
         return " and ".join(filter(None, (least, most))) or f"a number up to ±{LARGEST:,.0f}"
 
+    def placeholder(self) -> str:
+        return "NUMBER"
+
     def parse(self, text: str) -> Any:
         return float(text)
 
@@ -127,6 +134,9 @@ class Whole(Kind):
         up_to = "" if self.high == 2**31 - 1 else f" to {self.high}"
         return f"a whole number from {self.low}{up_to}"
 
+    def placeholder(self) -> str:
+        return "N"
+
     def parse(self, text: str) -> Any:
         return int(text)
 
@@ -144,6 +154,9 @@ class Share(Kind):
 
     def bounds(self) -> str:
         return "a number of documents, such as 2, or a share of them from 0.0 to 1.0"
+
+    def placeholder(self) -> str:
+        return "N|SHARE"
 
     def parse(self, text: str) -> Any:
         return int(text) if text.isdigit() else float(text)
@@ -166,6 +179,9 @@ class Pair(Kind):
             f"two whole numbers from {self.low} to {self.high}, the least and the greatest, such "
             "as (1, 2)"
         )
+
+    def placeholder(self) -> str:
+        return "N|LOW-HIGH"
 
     def parse(self, text: str) -> Any:
         least, _, greatest = text.partition("-")
@@ -190,6 +206,9 @@ class Choice(Kind):
 
     def describe(self) -> str:
         return "{" + ", ".join(repr(choice).replace("'", '"') for choice in self.choices) + "}"
+
+    def placeholder(self) -> str:
+        return "|".join(str(choice) for choice in self.choices if choice is not None)
 
 
 @dataclass(frozen=True)
@@ -220,6 +239,9 @@ class Text(Kind):
     def allows(self, value: Any) -> bool:
         return isinstance(value, str)
 
+    def placeholder(self) -> str:
+        return "TEXT"
+
 
 @dataclass(frozen=True)
 class Some(Kind):
@@ -228,6 +250,10 @@ class Some(Kind):
     words: str
     refuse: Callable[[Any], str | None] = lambda value: None
     read: Callable[[str], Any] = str
+    typed: str = "TEXT"
+
+    def placeholder(self) -> str:
+        return self.typed
 
     def describe(self) -> str:
         return f"{self.words} or None" if self.optional else self.words

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand
 
 from thresher.errors import ParameterError
 from thresher.parameters import Kind, Parameter
@@ -28,12 +29,12 @@ class CategorizerCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         own = super().get_params(ctx)
         taken = {option for one in own for option in one.opts}
-        options = [
-            _option(name, one)
+        wanted = {
+            name: one
             for name, one in _parameters().items()
             if one.flag and one.flag.partition("/")[0] not in taken
-        ]
-        return [*own[:-1], *options, own[-1]]  # --help stays last
+        }
+        return [*own[:-1], *_options(wanted), own[-1]]  # --help stays last
 
     def invoke(self, ctx: Any) -> Any:
         names = set(_parameters()) & set(ctx.params)
@@ -120,23 +121,40 @@ def _reader(flag: str, kind: Kind) -> Callable[[str], Any]:
     return read
 
 
-def _option(name: str, one: Parameter) -> TyperOption:
-    assert one.flag is not None and one.kind is not None
-    words = " ".join(one.words.split()).replace("`", "")
-    shown = "" if one.value is None or one.kind.is_flag else f" Default: {_shown(one.value)}."
-    more: dict[str, Any] = {"is_flag": True}
-    if not one.kind.is_flag:
-        named = one.kind.describe().removesuffix(" or None").replace('"', "").strip("{}")
-        metavar = named.replace("None, ", "").replace(", ", "|")
-        more = {"type": _reader(one.flag, one.kind), "metavar": metavar}
-    return TyperOption(
-        param_decls=[name, one.flag],
-        help=words + shown,
-        default=None,
-        show_default=False,
-        rich_help_panel=one.panel,
-        **more,
+def _options(parameters: dict[str, Parameter]) -> list[Any]:
+    """Return an option for each parameter, as a function that takes them would have them."""
+
+    def takes_all() -> None:
+        """Do nothing."""
+
+    kinds = {name: _annotation(one) for name, one in parameters.items()}
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    takes_all.__annotations__ = kinds
+    takes_all.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, by_name, default=None, annotation=k) for name, k in kinds.items()]
     )
+    app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    app.command(add_help_option=False)(takes_all)
+    return list(typer.main.get_command(app).params)
+
+
+def _annotation(one: Parameter) -> Any:
+    assert one.flag is not None and one.kind is not None
+    words = f"{' '.join(one.words.split()).replace('`', '')} ".partition(". ")[0]
+    words = words.partition("; None")[0].rstrip(". ") + "."  # the rest is for the documentation
+    if one.kind.is_flag:
+        option = typer.Option(one.flag, help=words, rich_help_panel=one.panel, show_default=False)
+        return Annotated[bool | None, option]
+    shown = "" if one.value is None else f" Default: {_shown(one.value)}."
+    option = typer.Option(
+        one.flag,
+        help=words + shown,
+        rich_help_panel=one.panel,
+        metavar=one.kind.placeholder(),
+        parser=_reader(one.flag, one.kind),
+        show_default=False,
+    )
+    return Annotated[Any, option]
 
 
 def _shown(value: Any) -> str:

@@ -42,6 +42,9 @@ class ByBlock(Kind):
     def describe(self) -> str:
         return f"{self.one.describe()} or dict"
 
+    def placeholder(self) -> str:
+        return f"{self.one.placeholder()}|words=..,runs=..,parts=.."
+
     def parse(self, text: str) -> Any:
         if "=" not in text:
             return self.one.parse(text)
