@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from thresher.experiments.protocols import cross_validate
     from thresher.explanation import Explanation
     from thresher.features import Strength
+    from thresher.learners import Learner, NaiveBayes, Rocchio, ScikitLearner, register
     from thresher.learners.online import (
         LEARNERS,
         ROMMA,
@@ -60,6 +61,11 @@ _HOMES = {
     "extremal_features": "learners.online",
     "Strength": "features",
     "Linguistics": "linguistics",
+    "Learner": "learners",
+    "NaiveBayes": "learners",
+    "Rocchio": "learners",
+    "ScikitLearner": "learners",
+    "register": "learners",
     "LEARNERS": "learners.online",
     "BalancedWinnow": "learners.online",
     "ModifiedBalancedWinnow": "learners.online",
@@ -83,14 +89,18 @@ __all__ = [
     "Documents",
     "Evaluation",
     "Explanation",
+    "Learner",
     "Linguistics",
     "ModelError",
     "ModifiedBalancedWinnow",
+    "NaiveBayes",
     "ParameterError",
     "PassiveAggressive",
     "Perceptron",
     "PositiveWinnow",
     "RegretWinnow",
+    "Rocchio",
+    "ScikitLearner",
     "SleepingExperts",
     "Strength",
     "TextCounter",
@@ -106,6 +116,7 @@ __all__ = [
     "learning_curve",
     "progressive_validation",
     "read_documents",
+    "register",
     "write_report",
 ]
 
