@@ -1,6 +1,7 @@
 """Every learner through the battery; the batch learners, scikit-learn's, and the registry."""
 
 import re
+import subprocess
 import sys
 import types
 import warnings
@@ -391,6 +392,32 @@ def test_classes_for_models():
             import_learner(place)
     with pytest.raises(ParameterError, match="is no class"):
         import_learner("sklearn.svm:__doc__")
+
+
+WITHOUT = """
+import sys
+sys.modules |= dict.fromkeys(["sklearn", "scipy", "scipy.sparse"])  # as if they were not installed
+import numpy as np
+from thresher.errors import MissingExtra
+from thresher.examples import Examples
+from thresher.learners import LEARNERS, make_learner
+from thresher.rows import Labels, Rows
+rows = Rows(np.array([0, 1, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), 2)
+examples = Examples.of(rows, Labels.from_lists([[0], [1]], 2))
+for name, learner in LEARNERS.items():
+    fitted = make_learner(name).fit_rows(examples)
+    again = learner.from_state(*fitted.state())
+    assert (again.score_rows(rows) == fitted.score_rows(rows)).all()
+    fitted.contributions(rows, 0)
+try:
+    make_learner("rocchio").fit([[1.0]], [1])
+except MissingExtra as error:
+    sys.exit("thresher[scikit-learn]" not in str(error))
+"""
+
+
+def test_all_learners_do_without_scikit_learn():
+    assert subprocess.run([sys.executable, "-c", WITHOUT]).returncode == 0
 
 
 def test_who_can_go_on_learning():

@@ -1,8 +1,5 @@
 """The mistake-driven learners: what all of them promise, and what is particular to each."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,22 +24,6 @@ from thresher.learners.online import (
     extremal_features,
 )
 from thresher.rows import Labels, Rows
-
-
-def test_the_engine_does_without_scikit_learn():
-    code = (
-        "import sys, numpy as np\n"
-        "from thresher.learners.online import LEARNERS\n"
-        "from thresher.rows import Labels, Rows\n"
-        "rows = Rows(np.array([0, 1]), np.array([0], np.int32), np.ones(1, np.float32), 1)\n"
-        "for learner in LEARNERS.values():\n"
-        "    one = learner().start(1, 1, 1)\n"
-        "    one.learn_rows(rows, Labels.from_lists([[0]], 1)); one.score_rows(rows)\n"
-        "    learner.from_state(*one.state())\n"
-        "sys.exit('sklearn' in sys.modules or 'scipy.sparse' in sys.modules)\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
 
 # ---- what the papers say ------------------------------------------------------------------------
 

@@ -76,7 +76,7 @@ class Rocchio(SummingLearner):
         inside, outside = sums[0], totals[0] - sums[0]
         positive = sums[used] / np.where(inside > 0, inside, 1.0)
         negative = (totals[used, None] - sums[used]) / np.where(outside > 0, outside, 1.0)
-        prototypes = self.beta * positive - self.gamma * negative
+        prototypes = np.where(inside > 0, self.beta * positive - self.gamma * negative, 0.0)
         return np.maximum(prototypes, 0.0) if self.cut else prototypes, positive, negative
 
     def _as_summed(self, rows: Rows) -> Rows:
