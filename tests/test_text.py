@@ -157,6 +157,7 @@ def test_what_is_new_waits_as_in_its_twin(options, batches, least, most):
 def test_neither_chunks_nor_batches_matter(options, texts, chunk):
     whole, cut, pieces = (TextCounter(**options) for _ in range(3))
     expected = whole.count(texts)
+    assert expected.lengths is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens_module, "CHUNK", chunk)
         patch.setattr(tokens_module, "SLICE", 3 * chunk)
@@ -510,6 +511,209 @@ def test_any_number_of_threads_counts_alike(options):
     assert counter.count([], grow=False, n_jobs=2).n_rows == 0
     array = pa.array(texts)
     assert same_rows(counter.count(array, grow=False, n_jobs=2), expected)
+
+
+THREADED = """
+import sys, threading
+import numpy as np
+from thresher import Linguistics
+from thresher.text import TextCounter
+
+sys.setswitchinterval(1e-5)
+texts = [f"Roses are word{n % 37} a Rose, tree{n % 11}s is it? {n}" * (n % 4) for n in range(60)]
+for options in (
+    {}, {"linguistics": Linguistics(stem=True, stop_words="language")}, {"ngram_range": (1, 2)},
+    {"ngram_range": None, "char_ngram_range": (2, 4)}, {"char_ngram_range": (3, 3)},
+    {"linguistics": Linguistics(stem=True), "ngram_range": (1, 2), "char_ngram_range": (3, 3),
+     "char_ngram_tokens": "words"},
+    {"hashing_bits": 12}, {"hashing_bits": 12, "ngram_range": (1, 2), "char_ngram_range": (3, 4)},
+):
+    counter = TextCounter(**options)
+    for grown in range(3):
+        counter.count(texts[20 * grown : 20 * grown + 10], least=(1, 2, 2))
+        expected = [counter.count([text], grow=False) for text in texts]
+        spans, names = [counter.spans(text) for text in texts], counter.feature_names()
+        before = dict(vars(counter)), dict(vars(counter._space))
+        del before[0]["_pool"]
+        fresh = TextCounter.from_state(*counter.state())  # whose readers know no word yet
+        wrong = []
+
+        def read(start):
+            for i in np.random.default_rng(start).permutation(len(texts)):
+                one = (counter, fresh)[i % 2]
+                rows = one.count([texts[i]], grow=False)
+                same = all(np.array_equal(a, b) for a, b in zip(rows, expected[i]))
+                if not same or one.spans(texts[i]) != spans[i]:
+                    wrong.append(texts[i])
+                if one.names([0, len(names) - 1]) != [names[0], names[-1]]:
+                    wrong.append(names)
+
+        threads = [threading.Thread(target=read, args=(n,)) for n in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        assert not wrong, (options, wrong[:3])
+        after = dict(vars(counter)), dict(vars(counter._space))
+        del after[0]["_pool"]
+        assert all(a[k] is b[k] for a, b in zip(before, after) for k in a), options
+print("the same")
+"""
+
+
+@needs_jit
+def test_readers_in_threads_count_alike_and_change_nothing():
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", THREADED], capture_output=True, text=True)
+        assert run.stdout == "the same\n", run.stderr
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@given(first=texts_lists, second=texts_lists, read=texts_lists)
+def test_reading_changes_nothing(options, first, second, read):
+    counter, other = TextCounter(**options), TextCounter(**options)
+    for texts in (first, second):
+        assert same_counts(counter, other, texts)
+        before = copy.deepcopy(vars(counter._space))
+        for text in read:
+            counter.count([text], grow=False)
+            counter.spans(text)
+        after = vars(counter._space)
+        assert all(np.array_equal(before[name], after[name])
+                   for name in ("sizes", "blocks", "items", "queue", "log"))  # fmt: skip
+        assert [len(after[name]) for name in ("words", "runs", "parts")] == [
+            len(before[name]) for name in ("words", "runs", "parts")
+        ]
+    assert same_counts(counter, other, read)
+
+
+# -- undoing
+
+
+def same_after_undoing(counter, other, texts, least):
+    assert same_tensors(counter, other)
+    for one in (texts, texts[::-1]):
+        assert same_counts(counter, other, one, grow=False)
+        assert same_counts(counter, other, one, least=least)
+    assert same_tensors(counter, other)
+
+
+def same_tensors(first, second):
+    ours, others = first._space.tensors(), second._space.tensors()
+    return ours.keys() == others.keys() and all(
+        ours[name].dtype == others[name].dtype and np.array_equal(ours[name], others[name])
+        for name in ours
+    )
+
+
+@pytest.mark.parametrize("options", GROWING + FOLDED[:-1], ids=name_of)
+@given(
+    before=texts_lists,
+    batches=st.lists(texts_lists, max_size=3),
+    least=st.sampled_from([None, (2, 2, 2), (1, 2, 3)]),
+    most=st.sampled_from([1, 7, 1000]),
+)
+def test_what_was_counted_can_be_undone(options, before, batches, least, most):
+    counter, other = TextCounter(**options), TextCounter(**options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(space_module, "MOST_CANDIDATES", most)
+        assert same_counts(counter, other, before, least=least)
+        undo = counter.checkpoint()
+        for number, texts in enumerate(batches):
+            inner = counter.checkpoint()
+            counter.count(texts, least=(2, 1, 2) if number % 2 else least)
+            if number == 1:
+                inner()
+        undo()
+        same_after_undoing(counter, other, sum(batches, before), least)
+
+
+KERNELS = {
+    "tokens": ["scan"],
+    "vocabulary": ["look_up", "fill_slots"],
+    "counter": ["count"],
+    "surface": ["char_grams", "expand", "spread_rows"],
+    "space": ["ngrams", "settle", "forget", "fill_pair_slots"],
+}
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"ngram_range": (1, 3)}, {"ngram_range": (1, 2), "char_ngram_range": (3, 4)}, FOLDED[3]],
+    ids=name_of,
+)
+def test_what_was_interrupted_can_be_undone(options, after, monkeypatch):
+    monkeypatch.setattr(space_module, "MOST_CANDIDATES", 40)
+    monkeypatch.setattr(tokens_module, "CHUNK", 3000)
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{n}" for n in rng.zipf(1.4, 60).clip(0, 3000)) for _ in range(60)]
+    calls, last = 0, None
+
+    def interrupted(kernel):
+        def call(*arguments):
+            nonlocal calls
+            calls += 1
+            if calls == last and not after:
+                raise KeyboardInterrupt
+            result = kernel(*arguments)
+            if calls == last:
+                raise KeyboardInterrupt
+            return result
+
+        return call
+
+    for module, names in KERNELS.items():
+        owner = sys.modules[f"thresher.text.{module}"]
+        for name in names:
+            monkeypatch.setattr(owner, name, interrupted(getattr(owner, name)))
+    counter, other = TextCounter(**options), TextCounter(**options)
+    assert same_counts(counter, other, texts[:20], least=(2, 2, 2))
+    n_tried, stop, least = 0, 1, (2, 3, 3)
+    while True:
+        undo, calls, last = counter.checkpoint(), 0, stop
+        try:
+            counter.count(texts[20:50], least=least)
+        except KeyboardInterrupt:
+            last = None
+            undo()
+            assert same_tensors(counter, other)
+            n_tried, stop = n_tried + 1, stop + 1 + stop // 8
+            continue
+        break
+    last = None
+    undo()
+    assert n_tried > 8
+    same_after_undoing(counter, other, texts[15:], least)
+
+
+def test_going_back_costs_what_was_added():
+    counter = TextCounter(ngram_range=(1, 2), char_ngram_range=(3, 3))
+    counter.count([" ".join(f"word{n}" for n in range(3000))], least=(1, 2, 2))
+    space = counter._space
+    tables = [space.words.slots, space.runs.slots, space.parts.slots]
+    undo = counter.checkpoint()
+    counter.count(["a new rose"], least=(1, 2, 2))
+    assert len(space.log) < 100
+    undo()
+    still = [space.words.slots, space.runs.slots, space.parts.slots]
+    assert all(one is other for one, other in zip(tables, still, strict=True))
+    del undo
+    counter.count(["another rose"], least=(1, 2, 2))
+    assert space.sizes[-1] == 0  # nothing is noted when nobody can ask for it
+
+
+@pytest.mark.parametrize("options", [*OPTIONS, *FOLDED], ids=name_of)
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_goes_on_by_itself(options, again):
+    counter, other = TextCounter(**options), TextCounter(**options)
+    for one in (counter, other):
+        one.count(["a red rose", "the rose"], least=(1, 2, 2))
+    twin = again(counter)
+    for _ in range(2):
+        assert same_counts(twin, other, ["a red rose is red", "a tree"], least=(1, 2, 2))
+    assert twin.feature_names() == other.feature_names()
+    counter.count(["quite another rose"])
+    assert twin.feature_names() == other.feature_names()
+    assert same_counts(twin, other, ["quite another rose"])
 
 
 # -- pruning

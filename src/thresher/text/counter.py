@@ -376,13 +376,14 @@ class TextCounter(TextParameters):
         self, block: int, texts: Any, grow: bool, scratch: _Scratch, clock: dict[str, float]
     ) -> tuple[Items, np.ndarray]:
         """Return how often each word, run or token to be cut stands in texts, and their lengths."""
-        rows, lengths = _Tally(len(texts), scratch), _Lengths()
-        history, began = self._history(), perf_counter()
+        rows, began = _Tally(len(texts), scratch), perf_counter()
+        history, n_tokens, token_ends = self._history(), 0, [np.zeros(1, np.int64)]
         for tokens in self._tokenizers[block].cut(texts):
-            lengths.add(tokens)
+            token_ends.append(tokens.ends + n_tokens)
+            n_tokens += len(tokens.spans)
             if block == PARTS:
-                codes, ends = self._surface_numbers(tokens, grow, scratch), tokens.ends
-                n_codes = len(scratch.parts.words)
+                codes = scratch.parts.numbers(tokens, grow, len(self._space.parts))
+                ends, n_codes = tokens.ends, len(scratch.parts.words)
             else:
                 values, ends = self._values(tokens, grow, scratch)
                 codes = self._codes(values, ends, grow, history)
@@ -395,7 +396,8 @@ class TextCounter(TextParameters):
             _add(clock, "tokenize", numbered - began)
             _add(clock, "count", counted - numbered)
             began = counted
-        return rows.result(), lengths.result()
+        borders = np.concatenate(token_ends)
+        return rows.result(), borders[1:] - borders[:-1]
 
     def _history(self) -> np.ndarray:
         return (self._hashed_runs or self._space.runs).history()
@@ -426,9 +428,6 @@ class TextCounter(TextParameters):
         if self._space.runs.high == 1:
             return values
         return self._space.codes(values, ends, grow, history)
-
-    def _surface_numbers(self, tokens: Tokens, grow: bool, scratch: _Scratch) -> np.ndarray:
-        return scratch.parts.numbers(tokens, grow, len(self._space.parts))
 
     def _resolve_word(self, tokens: Tokens, grow: bool) -> np.ndarray:
         if self.hashing_bits is not None:
@@ -475,7 +474,7 @@ class TextCounter(TextParameters):
         tokenizer, surface = self._tokenizers[PARTS], scratch.parts
         spans = []
         for tokens, sides in tokenizer.places(text):
-            ids = self._surface_numbers(tokens, False, scratch)
+            ids = surface.numbers(tokens, False, len(self._space.parts))
             values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
             columns = values if self.hashing_bits else self._space.columns_of(PARTS, values)
             inside = np.repeat(sides, np.diff(ends, prepend=0), axis=0)
@@ -542,23 +541,6 @@ class _Tally:
         for array in (self.codes, self.counts):
             array.resize(self.row[1], refcheck=False)  # gives back what is not used, in place
         return Items(self.indptr, self.codes, self.counts)
-
-
-class _Lengths:
-    """How many tokens each document has, of tokens that come in chunks."""
-
-    def __init__(self) -> None:
-        self.n_tokens = 0
-        self.ends: list[np.ndarray] = []
-
-    def add(self, tokens: Tokens) -> None:
-        """Count the tokens of a chunk."""
-        self.ends.append(tokens.ends + self.n_tokens)
-        self.n_tokens += len(tokens.spans)
-
-    def result(self) -> np.ndarray:
-        ends = np.concatenate(self.ends) if self.ends else np.zeros(0, np.int64)
-        return np.diff(ends, prepend=0)
 
 
 def _stacked(pieces: list[tuple[Items, np.ndarray]]) -> tuple[Items, np.ndarray]:

@@ -435,11 +435,11 @@ class Runs:
 
     def need(self, needed: np.ndarray) -> np.ndarray:
         """Mark also the pairs that those which are `needed` are made of; return the pairs."""
-        pairs = self.pairs[: len(self)]
         for _ in range(2, self.high):
-            left = pairs[needed, 0]
+            left = self.pairs[: len(self)][needed, 0]
             needed[~left[left < 0]] = True
-        return pairs[needed]
+        pairs: np.ndarray = self.pairs[: len(self)][needed]
+        return pairs
 
     def truncate(self, n: int) -> None:
         """Forget all but the first `n` pairs."""

@@ -119,13 +119,13 @@ class Tokenizer:
         # A separator follows each document.
         room.reserve(min(CHUNK, int(offsets[-1] - offsets[0]) + len(ends)))
         while cursor[0] < len(ends):
-            place = cursor[:2].copy()
+            place = cursor[:2].tolist()
             n = scan(
                 data, offsets, cursor, room.size, table, ranges, shift, self.min_length,
                 room.text, room.kinds, room.marks, room.marks.view("<u8"), room.edges, room.spans,
                 ends,
             )  # fmt: skip
-            if np.array_equal(place, cursor[:2]):  # not even one token fits
+            if cursor[:2].tolist() == place:  # not even one token fits
                 room.reserve(2 * room.size)
                 continue
             yield Tokens(room.text, room.spans[: int(n)], ends[: cursor[2]], int(cursor[3]))
@@ -138,7 +138,7 @@ class Tokenizer:
         for start, stop in _groups(check_texts(texts), CHUNK):
             lowered = (text.lower() if self.lowercase else text for text in texts[start:stop])
             words = [find(text) for text in lowered]
-            ends = np.cumsum([len(one) for one in words])
+            ends = np.cumsum([len(one) for one in words], dtype=np.int64)
             yield Tokens.of_words(list(chain.from_iterable(words)), ends)
 
 
@@ -258,7 +258,7 @@ def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
 
 def _offsets(texts: Sequence[str] | Sequence[bytes]) -> np.ndarray:
     offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    np.fromiter(map(len, texts), np.int64, len(texts)).cumsum(out=offsets[1:])
     return offsets
 
 
@@ -276,20 +276,20 @@ def check_texts(texts: list[Any]) -> np.ndarray:
 
 def slices(texts: Any) -> Iterator[Any]:
     """Yield texts of about SLICE characters together: what is known of their words is kept."""
-    is_list = isinstance(texts, list)
-    n_bytes = 0 if is_list else texts.nbytes
-    lengths = check_texts(texts) if is_list else np.full(len(texts), n_bytes / max(len(texts), 1))
-    if lengths.sum() <= SLICE:
-        yield texts
-        return
+    if isinstance(texts, list):
+        lengths = check_texts(texts)
+    else:
+        lengths = np.full(len(texts), texts.nbytes // max(len(texts), 1))
     for start, stop in _groups(lengths, SLICE):
         yield texts[start:stop]
 
 
 def _groups(lengths: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of documents of up to `size` characters, or of one document that has more."""
-    ends = np.cumsum(lengths)
-    start = 0
+    start, ends = 0, lengths.cumsum()
+    if not len(ends) or ends[-1] <= size:
+        yield 0, len(ends)
+        return
     while start < len(lengths):
         done = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))

@@ -482,28 +482,41 @@ def settle(
     is changed in `log`, if it is kept. Returns the next document: not all are done when more than
     `most` are waiting.
     """
-    end = indptr[first]
+    # Taken out of their tuples once: each time costs as much as a look into an array.
+    word_columns, run_columns, part_columns = columns
+    word_seen, run_seen, part_seen = seen
+    word_ptr, codes, word_counts = words
+    part_ptr, part_items, part_counts = parts
+    end = U64(indptr[first])
     for document in range(first, indptr.size - 1):
-        for i in range(words[0][document], words[0][document + 1]):
-            code = words[1][i]
-            block = np.int32(code & 1 if with_runs else WORDS)
-            item = np.int32(code >> 1 if with_runs else code)
-            column = columns[block][item]
+        for i in range(U64(word_ptr[document]), U64(word_ptr[document + 1])):
+            item = U32(codes[i] >> 1) if with_runs else U32(codes[i])
+            if with_runs and codes[i] & 1:
+                column = run_columns[item]
+                if column == UNKNOWN and grow:
+                    column = admit(
+                        RUNS, item, run_columns, run_seen, least[RUNS], sizes, blocks, items,
+                        queue, keeps_log, log,
+                    )  # fmt: skip
+            else:
+                column = word_columns[item]
+                if column == UNKNOWN and grow:
+                    column = admit(
+                        WORDS, item, word_columns, word_seen, least[WORDS], sizes, blocks, items,
+                        queue, keeps_log, log,
+                    )  # fmt: skip
+            indices[end], counts[end] = column, word_counts[i]
+            end += U64(column != UNKNOWN)
+        for i in range(U64(part_ptr[document]), U64(part_ptr[document + 1])):
+            item = U32(part_items[i])
+            column = part_columns[item]
             if column == UNKNOWN and grow:
                 column = admit(
-                    block, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log
-                )
-            indices[end], counts[end] = column, words[2][i]
-            end += np.int64(column != UNKNOWN)
-        for i in range(parts[0][document], parts[0][document + 1]):
-            item = parts[1][i]
-            column = columns[PARTS][item]
-            if column == UNKNOWN and grow:
-                column = admit(
-                    PARTS, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log
-                )
-            indices[end], counts[end] = column, parts[2][i]
-            end += np.int64(column != UNKNOWN)
+                    PARTS, item, part_columns, part_seen, least[PARTS], sizes, blocks, items,
+                    queue, keeps_log, log,
+                )  # fmt: skip
+            indices[end], counts[end] = column, part_counts[i]
+            end += U64(column != UNKNOWN)
         indptr[document + 1] = end
         if grow and sizes[CANDIDATES] > most:
             return document + 1
@@ -513,21 +526,21 @@ def settle(
 @kernel
 def admit(block, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log):
     """Count one more document for an item; return its column if that makes enough, or UNKNOWN."""
-    before = seen[block][item]
-    if keeps_log and (before > 0 or least[block] > 1):
+    before = seen[item]
+    if keeps_log and (before > 0 or least > 1):
         log[sizes[LOGGED], 0], log[sizes[LOGGED], 1] = (np.int64(item) << 2) | block, before
         sizes[LOGGED] += 1
-    if before + 1 < least[block]:
+    if before + 1 < least:
         if before == 0:
             queue[sizes[QUEUED]] = (np.int64(item) << 2) | block
             sizes[QUEUED] += 1
             sizes[CANDIDATES] += 1
-        seen[block][item] = before + 1
+        seen[item] = before + 1
         return UNKNOWN
     sizes[CANDIDATES] -= np.int64(before > 0)
-    seen[block][item] = 0
+    seen[item] = 0
     column = np.int32(sizes[COLUMNS])
-    columns[block][item], blocks[column], items[column] = column, block, item
+    columns[item], blocks[column], items[column] = column, block, item
     sizes[COLUMNS] += 1
     return column
 
