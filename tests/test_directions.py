@@ -15,6 +15,7 @@ ALLOWED = {
     "_arrays": set(),
     "_lock": set(),
     "errors": set(),
+    "_formats": set(),
     "_files": {"errors"},
     "parameters": {"errors"},
     "rows": {"errors"},
@@ -23,7 +24,7 @@ ALLOWED = {
     "examples": {"_spool", "rows"},
     "_ranking": {"errors", "rows"},
     "linguistics": FOUNDATION,
-    "documents": FOUNDATION,
+    "documents": {"_formats", *FOUNDATION},
     "corpora": {"documents", *FOUNDATION},
     "text": {"_kernels", "linguistics", *FOUNDATION},
     "features": {"text", "examples", *FOUNDATION},
@@ -42,7 +43,8 @@ ALLOWED = {
         "features", "learners", "linguistics", "text", "training", *FOUNDATION,
     },
     "experiments": {
-        "_spool", "categorizer", "evaluation", "examples", "features", "training", *FOUNDATION,
+        "_spool", "categorizer", "evaluation", "examples", "features", "linguistics", "text",
+        "training", *FOUNDATION,
     },
     "report": {
         "_ranking", "categorizer", "corpora", "decisions", "documents", "evaluation",

@@ -125,7 +125,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         default=None,
         kind=Flag(optional=True),
         words="Whether to learn from the documents in random order; None: as the learner does.",
-        flag="--shuffle/--no-shuffle",
+        flag="--shuffle/--in-order",
         panel=LEARNING,
     )
     random_state: int | None = parameter(

@@ -195,7 +195,7 @@ def fit(
     with Spool() as spool:
         for batch in reader.batches("reading"):
             rows = stations.features.counter.count(batch.texts, clock=clock)
-            spool.append(rows, encoded(stations.categories, batch))
+            spool.append(*that_count(rows, encoded(stations.categories, batch)))
         if reader.answers is not None and reader.form == "indicator":
             stations.categories.encode([range(reader.answers.n_columns)], grow=True)
         new_numbers = stations.categories.sort()
@@ -348,6 +348,14 @@ def encoded(categories: Categories, batch: Batch) -> Labels:
     return categories.encode(batch.labels, grow=True)._replace(weights=batch.weights)
 
 
+def that_count(rows: Rows, labels: Labels) -> tuple[Rows, Labels]:
+    """Leave out the documents of no weight: they are as good as absent."""
+    if labels.weights is None or labels.weights.all():
+        return rows, labels
+    present = np.flatnonzero(labels.weights)
+    return rows.take(present), labels.take(present)
+
+
 # Going on -----------------------------------------------------------------------------------------
 
 
@@ -410,6 +418,7 @@ def learn_batch(
     undo.append(features.counter.checkpoint())
     known = encoded(stations.categories, batch)
     rows = features.count(batch.texts, grow=True, clock=clock)
+    rows, known = that_count(rows, known)
     with timed(clock, "strength"):
         touched = np.unique(rows.indices)
         undo.append(features.checkpoint(touched))
@@ -422,7 +431,7 @@ def learn_batch(
             undo.append(learner.checkpoint(touched))
         learner.grow(features.n_columns, len(stations.categories))
         stations.decisions = _grown(stations, known)
-        learner.learn_rows(rows, known, n_jobs=model.n_jobs_)
+        learner.learn_rows(rows, known, n_jobs=model.n_jobs_, sample_weight=known.weights)
         _forget_features(stations)
     stations.documents_seen += rows.n_rows
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from thresher.errors import ParameterError
-from thresher.parameters import Kind, Parameter
+
+if TYPE_CHECKING:
+    from thresher.parameters import Kind, Parameter
 
 __all__ = ["CategorizerCommand", "given_parameters", "learner_of", "split_learner"]
 

@@ -8,7 +8,6 @@ from typing import Self
 
 import numpy as np
 
-from thresher._estimator import check_choice
 from thresher.errors import ParameterError
 from thresher.rows import Labels, Rows
 
@@ -186,7 +185,8 @@ class InformationGain(FeatureScores):
     def __init__(self, unit: str = "bits") -> None:
         super().__init__()
         self.unit = unit
-        check_choice(self, "unit", tuple(_UNITS))
+        if unit not in _UNITS:
+            raise ParameterError(f"unit is {unit!r}; it must be one of {', '.join(_UNITS)}.")
 
     def _score(
         self, both: np.ndarray, of_feature: np.ndarray, of_category: np.ndarray, n: float

@@ -596,6 +596,14 @@ class OnlineLearner(GrowingLearner):
         met = self._tables["live"][1:][self._met_features()]
         return float(1 - met.mean()) if met.size else 0.0
 
+    def summary(self) -> dict[str, Any]:
+        """Return how many features are still held, and the mistakes of each pass."""
+        return {
+            "live_features": int(np.count_nonzero(self.live_features())),
+            "discarded_share": round(self.discarded_share_, 4),
+            "mistakes": [int(one) for one in self.mistakes_],
+        }
+
     def _met_features(self) -> np.ndarray:
         """Return which features were met; all, where nobody asked to keep count."""
         if self._counts_features():
