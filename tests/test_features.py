@@ -65,19 +65,19 @@ def dense(rows):
 @given(TABLES, st.sampled_from(KINDS), st.sampled_from(NORMS), st.booleans(), st.booleans())
 def test_strengths_are_what_they_are_defined_to_be(table, kind, normalize, smooth, sublinear):
     strength = Strength(kind, normalize=normalize, smooth_idf=smooth, sublinear_tf=sublinear)
-    found = dense(strength.observe(rows_of(table)).apply(rows_of(table)))
+    strengths = dense(strength.observe(rows_of(table)).apply(rows_of(table)))
     expected = naive.strengths(table.tolist(), kind, normalize, table, smooth, sublinear)
-    np.testing.assert_allclose(found, np.reshape(expected, table.shape), rtol=1e-6)
+    np.testing.assert_allclose(strengths, np.reshape(expected, table.shape), rtol=1e-6)
 
 
 @given(TABLES, st.sampled_from(KINDS), st.sampled_from(NORMS))
 def test_explicit_zeros_change_nothing(table, kind, normalize):
     strength = Strength(kind, normalize=normalize, sublinear_tf=True)
     with_zeros = rows_of(table, explicit_zeros=True)
-    found = dense(strength.observe(with_zeros).apply(with_zeros))
+    strengths = dense(strength.observe(with_zeros).apply(with_zeros))
     strength = Strength(kind, normalize=normalize, sublinear_tf=True)
     expected = dense(strength.observe(rows_of(table)).apply(rows_of(table)))
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(strengths, expected, rtol=1e-6)
 
 
 @given(TABLES.filter(len), st.booleans(), st.booleans(), st.sampled_from(["l1", "l2", None]))
@@ -94,9 +94,9 @@ def test_tf_idf_equals_scikit_learn(table, smooth, sublinear, norm):
 def test_applying_shares_the_structure_and_leaves_the_counts_alone(kind, normalize):
     counts = rows_of([[0, 4, 1], [0, 0, 0], [2, 0, 0]])
     before = counts.values.copy()
-    found = Strength(kind, normalize=normalize).apply(counts)
-    assert found.indptr is counts.indptr and found.indices is counts.indices
-    assert found.values.dtype == np.float32
+    strengths = Strength(kind, normalize=normalize).apply(counts)
+    assert strengths.indptr is counts.indptr and strengths.indices is counts.indices
+    assert strengths.values.dtype == np.float32
     np.testing.assert_array_equal(counts.values, before)
 
 
@@ -143,9 +143,9 @@ def test_the_books_example_document(data_dir):
     ]
     tokens = re.findall(r"[a-z]+|[0-9]+|[^a-z0-9\s]", " ".join(parts).lower())
     counts = rows_of([[tokens.count(word) for word in BOOK_WORDS]])
-    found = Strength("book").apply(counts._replace(lengths=np.array([len(tokens)])))
+    strengths = Strength("book").apply(counts._replace(lengths=np.array([len(tokens)])))
     expected = [5, 5, 3, 3, 3, 4, 0, 0, 0, 4, 0, 3, 2, 0, 0, 0, 0, 3, 2, 0]
-    np.testing.assert_array_equal(dense(found)[0], expected)
+    np.testing.assert_array_equal(dense(strengths)[0], expected)
 
 
 @given(TABLES.filter(lambda table: len(table) > 1))
@@ -161,16 +161,16 @@ def test_observing_in_pieces_is_observing_at_once(table):
 @pytest.mark.parametrize(("smooth", "unseen"), [(True, np.log(3) + 1), (False, np.log(2) + 1)])
 def test_a_feature_never_observed_is_the_rarest(smooth, unseen):
     strength = Strength("tf-idf", smooth_idf=smooth).observe(rows_of([[1], [1]]))
-    found = strength.apply(rows_of([[1, 1]]))
-    np.testing.assert_allclose(dense(found), [[1, unseen]], rtol=1e-6)
+    strengths = strength.apply(rows_of([[1, 1]]))
+    np.testing.assert_allclose(dense(strengths), [[1, unseen]], rtol=1e-6)
     narrow = strength.apply(rows_of([[1]]))
     np.testing.assert_allclose(dense(narrow), [[1]])
 
 
 @pytest.mark.parametrize("smooth", [True, False])
 def test_before_anything_is_observed_tf_idf_is_tf(smooth):
-    found = Strength("tf-idf", smooth_idf=smooth).apply(rows_of([[1, 3]]))
-    np.testing.assert_array_equal(dense(found), [[1, 3]])
+    strengths = Strength("tf-idf", smooth_idf=smooth).apply(rows_of([[1, 3]]))
+    np.testing.assert_array_equal(dense(strengths), [[1, 3]])
 
 
 def test_pruning_keeps_what_was_observed():
@@ -257,8 +257,8 @@ def test_scikit_learns_checks(estimator, check):
 def test_in_a_pipeline_nothing_of_the_input_is_changed():
     counts = csr_matrix(np.array([[0, 4, 1], [2, 0, 0]]))
     before = counts.copy()
-    found = make_pipeline(Strength("sqrt"), TfidfTransformer()).fit_transform(counts)
-    assert found.shape == counts.shape
+    strengths = make_pipeline(Strength("sqrt"), TfidfTransformer()).fit_transform(counts)
+    assert strengths.shape == counts.shape
     assert (counts != before).nnz == 0 and counts.dtype == before.dtype
     names = Strength().fit(counts).get_feature_names_out(["a", "b", "c"])
     assert names.tolist() == ["a", "b", "c"]
@@ -291,8 +291,8 @@ def test_scores_are_what_they_are_defined_to_be(labelled, explicit_zeros):
     expected = naive_scores(naive.chi_square, table, lists)
     np.testing.assert_allclose(chi_square(rows, labels), expected, rtol=1e-6)
     expected = naive_scores(naive.information_gain, table, lists)
-    found = information_gain(rows, labels, unit="nats")
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+    gain = information_gain(rows, labels, unit="nats")
+    np.testing.assert_allclose(gain, expected, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(information_gain(rows, labels), expected / np.log(2), atol=1e-6)
 
 

@@ -17,7 +17,6 @@ NEW_NAMES = {
     "decision": "mode",
     "tune_for": "objective",
     "seed": "random_state",
-    "threads": "n_jobs",
 }
 OF_FEATURES = ("strength", "normalize", "min_df", "max_df", "max_features", "select", "selection")
 
@@ -36,7 +35,7 @@ def upgrade(
         text = {k.removeprefix("text."): v for k, v in tensors.items() if k.startswith("text.")}
         text_header, text = upgrade_text(header["text"], text)
         choosing = {NEW_NAMES.get(k, k): options[k] for k in OF_FEATURES if k in options}
-        parameters = {NEW_NAMES.get(k, k): v for k, v in options.items()}
+        parameters = {NEW_NAMES.get(k, k): v for k, v in options.items() if k != "threads"}
         if parameters.get("char_ngram_range") is not None:
             parameters |= {"ngram_range": None, "char_ngram_tokens": "words"}
         upgraded = parts | {

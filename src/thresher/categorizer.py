@@ -627,9 +627,13 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         return model
 
     def _plain(self) -> dict[str, Any]:
-        """Return the parameters, other than the learner, which is kept by itself."""
-        given = {name: getattr(self, name) for name in self.parameters if name != "learner"}
-        return Categorizer(**given).plain_params() | {"learner": self.stations.learner.name}
+        """Return the parameters that make the model what it is, as JSON can hold them.
+
+        The learner is kept by itself; how many threads there are is this machine's business.
+        """
+        plain = self.replace(learner=self.stations.learner.name).plain_params()
+        del plain["n_jobs"]
+        return plain
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock.reading():
@@ -735,7 +739,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def new_learner(self) -> Learner:
         """Return a fresh learner: of the given name, or with the given one's parameters."""
         learner = make_learner(self.learner)
-        for name in ("shuffle", "random_state", "n_jobs"):
+        for name in ("shuffle", "random_state"):  # threads are given with each call
             value = getattr(self, name)
             if value is not None and name in learner.parameters:
                 learner.set_params(**{name: value})
