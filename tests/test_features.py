@@ -387,6 +387,6 @@ def test_neither_scikit_learn_nor_scipy_is_imported():
         "rows = Rows(np.array([0, 1]), np.array([0], np.int32), np.ones(1, np.float32), 1); "
         "Strength('tf-idf', normalize='l2').observe(rows).apply(rows); "
         "chi_square(rows, Labels.from_lists([[0]], 1)); "
-        "assert not {'sklearn', 'scipy.sparse', 'numba'} & set(sys.modules)"
+        "assert not {'sklearn', 'scipy.sparse'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import Condition, Lock, get_ident
 
 __all__ = ["ReadWriteLock"]
@@ -20,35 +20,38 @@ class ReadWriteLock:
         self._readers: dict[int, int] = {}  # how often each thread that reads has entered
         self._writer: int | None = None
         self._waiting = 0
+        self._reading = _Reading(self)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Keep writers out."""
+        return self._reading
+
+    def start_reading(self) -> None:
         me = get_ident()
         with self._changed:
             if self._writer != me and me not in self._readers:
                 while self._writer is not None or self._waiting:
                     self._changed.wait()
             self._readers[me] = self._readers.get(me, 0) + 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._readers[me] -= 1
-                if not self._readers[me]:
-                    del self._readers[me]
+
+    def stop_reading(self) -> None:
+        me = get_ident()
+        with self._changed:
+            self._readers[me] -= 1
+            if not self._readers[me]:
+                del self._readers[me]
+                if self._waiting:
                     self._changed.notify_all()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Keep everybody else out."""
-        me = get_ident()
         with self._changed:
             self._waiting += 1
             try:
                 while self._writer is not None or self._readers:
                     self._changed.wait()
-                self._writer = me
+                self._writer = get_ident()
             finally:
                 self._waiting -= 1
                 self._changed.notify_all()
@@ -58,3 +61,16 @@ class ReadWriteLock:
             with self._changed:
                 self._writer = None
                 self._changed.notify_all()
+
+
+class _Reading(AbstractContextManager[None]):
+    """Made once for each lock: a model is read for one document at a time, too."""
+
+    def __init__(self, lock: ReadWriteLock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        self._lock.start_reading()
+
+    def __exit__(self, *exception: object) -> None:
+        self._lock.stop_reading()

@@ -186,7 +186,9 @@ class InformationGain(FeatureScores):
         super().__init__()
         self.unit = unit
         if unit not in _UNITS:
-            raise ParameterError(f"unit is {unit!r}; it must be one of {', '.join(_UNITS)}.")
+            raise ParameterError(
+                f"unit is {unit!r}; it must be one of {', '.join(map(repr, _UNITS))}."
+            )
 
     def _score(
         self, both: np.ndarray, of_feature: np.ndarray, of_category: np.ndarray, n: float

@@ -143,7 +143,6 @@ class Strength(Estimator):
         factors : array, one for each entry, optional
             What strengths are multiplied by before they are normalised.
         """
-        self.check_parameters()
         if not len(rows.values):
             return rows
         self._check_counts(rows)
@@ -151,6 +150,8 @@ class Strength(Estimator):
         if factors is not None:
             strengths = strengths * factors
         if self.normalize is not None:
+            if self.normalize not in ("l2", "sum", "l1"):
+                self.check_parameters()
             strengths = _normalised(strengths, rows.indptr, squared=self.normalize == "l2")
         return rows._replace(values=strengths)
 
@@ -229,20 +230,20 @@ class Strength(Estimator):
 
     def _weigh(self, rows: Rows) -> np.ndarray:
         counts = rows.values.astype(np.float32, copy=False)
-        strengths: np.ndarray = counts
         match self.kind:
-            case "binary":
-                strengths = (counts != 0).astype(np.float32)
-            case "sqrt":
-                strengths = np.sqrt(counts)
-            case "log":
-                strengths = _one_plus_log(counts)
             case "tf-idf":
                 tf = _one_plus_log(counts) if self.sublinear_tf else counts
-                strengths = tf * self._idf_of(rows)
+                return np.asarray(tf * self._idf_of(rows))
+            case "binary":
+                return np.asarray(counts != 0, np.float32)
+            case "sqrt":
+                return np.asarray(np.sqrt(counts))
+            case "log":
+                return _one_plus_log(counts)
             case "book":
-                strengths = _book_weights(counts, rows.indptr, rows.lengths)
-        return strengths
+                return _book_weights(counts, rows.indptr, rows.lengths)
+        self.check_parameters()  # it is "frequency", or nothing that we know
+        return counts
 
     def _idf_of(self, rows: Rows) -> np.ndarray:
         """Return the inverse document frequency of each entry's feature.
@@ -250,21 +251,18 @@ class Strength(Estimator):
         It is computed anew, for every document observed changes that of all features: from the
         entries where these are fewer than the features, else once for each feature.
         """
+        frequencies = self._frequencies[: self._n_columns]
+        if rows.n_columns > self._n_columns:
+            frequencies = np.zeros(rows.n_columns, np.int64)
+            frequencies[: self._n_columns] = self._frequencies[: self._n_columns]
         if len(rows.indices) < rows.n_columns:
-            known = rows.indices < self._n_columns
-            df = np.where(known, self._frequencies[np.where(known, rows.indices, 0)], 0)
-            return self._idf(df) if self._n_columns else self._idf(np.zeros(len(known)))
-        df = np.zeros(max(rows.n_columns, self._n_columns))
-        df[: self._n_columns] = self._frequencies[: self._n_columns]
-        return np.asarray(self._idf(df).take(rows.indices))
+            return self._idf(frequencies[rows.indices])
+        return np.asarray(self._idf(frequencies).take(rows.indices))
 
     def _idf(self, df: np.ndarray) -> np.ndarray:
-        df, n_documents = df.astype(np.float64), float(self._n_documents)
-        if self.smooth_idf:
-            df += 1.0
-            n_documents += 1.0
-        idf = np.log(max(n_documents, 1.0) / np.maximum(df, 1.0)) + 1.0
-        return np.asarray(idf, np.float32)
+        n_documents = float(max(self._n_documents + bool(self.smooth_idf), 1))
+        df = df + 1.0 if self.smooth_idf else np.maximum(df, 1.0)
+        return np.asarray(np.log(n_documents / df) + 1.0, np.float32)
 
     # ------------------------------------------------------------------ scikit-learn's protocol
 

@@ -353,13 +353,16 @@ class TextCounter(TextParameters):
         self, texts: Any, grow: bool, least: np.ndarray, scratch: _Scratch, clock: dict[str, float]
     ) -> tuple[Items, np.ndarray]:
         scratch.refresh()
-        words = parts = Items.none(len(texts))
         if self.ngram_range is not None:
             words, lengths = self._tally(WORDS, texts, grow, scratch, clock)
+            if self.char_ngram_range is None and self._space.as_numbered:
+                return words, lengths
         if self.char_ngram_range is not None:
             tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock)
             lengths = n_tokens if self.ngram_range is None else lengths
         began = perf_counter()
+        words = Items.none(len(texts)) if self.ngram_range is None else words
+        parts = Items.none(len(texts))
         if self.char_ngram_range is not None:
             scratch.reserve(self._n_codes(PARTS))
             parts = scratch.parts.spread_rows(tokens, scratch.cells)
