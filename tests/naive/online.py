@@ -139,8 +139,12 @@ def additive(stream, k, arrays, kind, low, high, rule, live, history):
 
 
 def romma(stream, k, n_rows, aggressive, start_at_one, history):
-    """Return mistakes and weights of one pass of ROMMA for category `k`, in double precision."""
-    weights, met, mistakes = np.zeros(n_rows), {0}, 0
+    """Return mistakes and weights of one pass of ROMMA for category `k`, in double precision.
+
+    The third number tells whether single precision must come to the same: no correction was on a
+    document parallel to the weights, or on the edge of one rule and the other.
+    """
+    weights, met, mistakes, clear = np.zeros(n_rows), {0}, 0, True
     for i, document in enumerate(stream.documents):
         label = 1 if k in stream.labels[i] else -1
         for f, x in document:
@@ -155,6 +159,8 @@ def romma(stream, k, n_rows, aggressive, start_at_one, history):
         if mistaken:
             mistakes += 1
             below = length * norm - s * s
+            edge = abs(label * s - norm * length) if aggressive else np.inf
+            clear &= norm * length == 0 or min(below, edge) > 1e-4 * norm * length
             if length == 0:
                 c, d = 1.0, 0.0
             elif norm == 0 or (aggressive and label * s >= norm * length):
@@ -169,7 +175,7 @@ def romma(stream, k, n_rows, aggressive, start_at_one, history):
             for f, x in document:
                 weights[f] += d * float(x)
         history.note(before, weights, mistaken)
-    return mistakes, weights
+    return mistakes, weights, clear
 
 
 def experts(stream, k, arrays, threshold, penalty):

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
-from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, Tables
+from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, TableLearner
 from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight
-from thresher.learners.learner import GrowingLearner, Progress, State, Watch
+from thresher.learners.learner import Progress, State, Watch
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field
 
 
-class SummingLearner(GrowingLearner):
+class SummingLearner(TableLearner):
     """Adds documents up, feature by feature; whatever it decides follows from the sums.
 
     So the order of the documents does not matter, learning on is exact, and merging two categories
     adds them, documents of both being counted for both.
     """
+
+    _figures = ("_mass", "_one_each")
 
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
         """Forget everything and begin with `n_features` and `n_categories`."""
@@ -31,31 +31,20 @@ class SummingLearner(GrowingLearner):
             "sums": Table(BOTH, np.float64, 0.0),
             "totals": Table(FEATURES, np.float64, 0.0),
             "mass": Table(CATEGORIES, np.float64, 0.0),  # of all features of a category together
-            **{name: Table(CATEGORIES, np.float64, 0.0) for name in self._figures()},
+            **{name: Table(CATEGORIES, np.float64, 0.0) for name in self._computed()},
         }
-        self._tables = Tables(layout, n_features, n_categories)
+        self._begin(layout, n_features, n_categories)
         self._mass = 0.0  # of all features of all documents
         self._one_each = True  # whether every document had exactly one category
         return self
 
-    def _figures(self) -> tuple[str, ...]:
+    def _computed(self) -> tuple[str, ...]:
         """Name the figures per category that are computed once, after learning."""
         return ()
-
-    def _settle(self) -> None:
-        """Compute those figures."""
 
     def _as_summed(self, rows: Rows) -> Rows:
         """Return the documents as they are added up and scored."""
         return rows
-
-    @property  # type: ignore[misc]
-    def n_features(self) -> int:
-        return self._tables.n_features
-
-    @property  # type: ignore[misc]
-    def n_categories(self) -> int:
-        return self._tables.n_categories
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -119,19 +108,6 @@ class SummingLearner(GrowingLearner):
             whole["mass"],
         )
 
-    def grow(self, n_features: int, n_categories: int) -> Self:
-        """Make room for new features and categories, of which nothing has been seen."""
-        if n_features < self.n_features or n_categories < self.n_categories:
-            raise ModelError(
-                f"{type(self).__name__} has {self.n_features} features and {self.n_categories} "
-                f"categories and cannot grow to {n_features} and {n_categories}; use prune to "
-                "remove features."
-            )
-        if (n_features, n_categories) != (self.n_features, self.n_categories):
-            self._tables.grow(n_features, n_categories)
-            self._settle()
-        return self
-
     def prune(self, keep: np.ndarray) -> Self:
         """Remove the features where `keep` is false, as if they had never been there."""
         self._tables.prune(keep)
@@ -142,42 +118,22 @@ class SummingLearner(GrowingLearner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; their documents are then of no category."""
-        self._one_each = self._one_each and not self._tables["sums"][0, ~keep].any()
-        self._tables.take_categories(np.flatnonzero(keep))
-        self._settle()
-        return self
+        gone = self._tables["sums"][0, ~np.asarray(keep)]
+        self._one_each = self._one_each and not gone.any()
+        return super().drop_categories(keep)
 
-    def merge_categories(self, source: int, target: int) -> Self:
-        """Add the category `source` to `target` and remove it."""
-        numbers = range(self.n_categories)
-        if source == target or source not in numbers or target not in numbers:
-            raise ParameterError(
-                f"merge_categories was given {source} and {target}; they must be two different "
-                f"categories from 0 to {self.n_categories - 1}."
-            )
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Add the sums, documents of both being counted twice."""
         for name in ("sums", "mass"):
             array = self._tables[name]
             array[..., target] += array[..., source]
-        self._tables.take_categories(np.delete(np.arange(self.n_categories), source))
-        self._settle()
-        return self
+            array[..., source] = 0.0
 
     def _open_second_column(self) -> None:
-        self.grow(self.n_features, 2)
-        self._tables.take_categories(np.array([1, 0]))
+        super()._open_second_column()
         self._tables["sums"][:, 0] = self._tables["totals"] - self._tables["sums"][:, 1]
         self._tables["mass"][0] = self._mass - self._tables["mass"][1]
         self._one_each = True
-
-    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
-        """Return a function that puts the learner back exactly as it is now."""
-        put_back, figures = self._tables.checkpoint(columns), (self._mass, self._one_each)
-
-        def restore() -> None:
-            put_back()
-            self._mass, self._one_each = figures
-
-        return restore
 
     # ---- state -------------------------------------------------------------------------------
 

@@ -8,10 +8,13 @@ spare cells of rows in use hold the initial value; a spare row is filled when it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thresher.errors import ModelError, ParameterError
+from thresher.learners.learner import GrowingLearner
 from thresher.storage import require_tensor
 
 FEATURES, CATEGORIES, BOTH = "features", "categories", "both"
@@ -96,7 +99,7 @@ class Tables:
 
     def prune(self, keep: np.ndarray) -> None:
         """Keep only some features."""
-        rows = np.concatenate([[True], keep])
+        rows = np.concatenate([[True], _one_each(keep, self.n_features, "feature")])
         pruned = {
             name: array if self.layout[name].axes == CATEGORIES else array[rows]
             for name, array in self.items()
@@ -104,8 +107,12 @@ class Tables:
         self.whole, self.n_features = pruned, int(np.count_nonzero(keep))
         self.trim()
 
+    def drop(self, keep: np.ndarray) -> None:
+        """Keep only some categories."""
+        self.take_categories(np.flatnonzero(_one_each(keep, self.n_categories, "category")))
+
     def take_categories(self, columns: np.ndarray) -> None:
-        """Keep only some categories, or bring them into another order, by their numbers."""
+        """Bring the categories into another order, by their numbers, or keep only some."""
         taken = {
             name: array if self.layout[name].axes == FEATURES else array[..., columns].copy()
             for name, array in self.items()
@@ -142,13 +149,13 @@ class Tables:
 
         def put_rows_back() -> None:
             for name, (axes, _, fill) in layout.items():
-                whole, copy = self.whole[name], kept[name]
+                whole, before = self.whole[name], kept[name]
                 if axes == CATEGORIES:
-                    whole[: len(copy)], whole[len(copy) :] = copy, fill
+                    whole[: len(before)], whole[len(before) :] = before, fill
                 else:
-                    before = np.full((len(rows), *whole.shape[1:]), fill, whole.dtype)
-                    before[tuple(map(slice, copy.shape))] = copy
-                    whole[rows] = before
+                    wide = np.full((len(rows), *whole.shape[1:]), fill, whole.dtype)
+                    wide[tuple(map(slice, before.shape))] = before
+                    whole[rows] = wide
             self.n_features, self.n_categories = sizes
 
         return put_rows_back
@@ -175,6 +182,100 @@ class Tables:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"whole": {name: array.copy() for name, array in self.items()}}
+
+
+class TableLearner(GrowingLearner):
+    """A learner whose knowledge is tables, made in `start`, and a few figures."""
+
+    _figures: ClassVar[tuple[str, ...]] = ()  # the attributes that learning changes besides
+
+    def _begin(self, layout: dict[str, Table], n_features: int, n_categories: int) -> None:
+        """Make the tables, all of which hold their initial values."""
+        self._tables: Tables = Tables(layout, n_features, n_categories)
+
+    @property  # type: ignore[misc]
+    def n_features(self) -> int:
+        return self._tables.n_features
+
+    @property  # type: ignore[misc]
+    def n_categories(self) -> int:
+        return self._tables.n_categories
+
+    def _settle(self) -> None:
+        """Compute anew what depends on everything, after any change."""
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Put what the category `source` has learned into `target`."""
+        super().merge_categories(source, target)
+
+    def _touches_all(self) -> bool:
+        """Tell whether learning may change the rows of features that the documents lack."""
+        return False
+
+    def grow(self, n_features: int, n_categories: int) -> Self:
+        """Make room for new features and categories, which hold the initial values."""
+        if n_features < self.n_features or n_categories < self.n_categories:
+            raise ModelError(
+                f"{type(self).__name__} has {self.n_features} features and "
+                f"{self.n_categories} categories and cannot grow to {n_features} and "
+                f"{n_categories}; use prune to remove features."
+            )
+        if (n_features, n_categories) != (self.n_features, self.n_categories):
+            self._tables.grow(n_features, n_categories)
+            self._settle()
+        return self
+
+    def prune(self, keep: np.ndarray) -> Self:
+        """Remove the features where `keep` is false; the others are renumbered in order."""
+        self._tables.prune(keep)
+        self._settle()
+        return self
+
+    def drop_categories(self, keep: np.ndarray) -> Self:
+        """Remove the categories where `keep` is false; the others are renumbered in order."""
+        self._tables.drop(keep)
+        self._settle()
+        return self
+
+    def merge_categories(self, source: int, target: int) -> Self:
+        """Let the category `target` stand for `source` too, which is then removed."""
+        numbers = range(self.n_categories)
+        if source == target or source not in numbers or target not in numbers:
+            raise ParameterError(
+                f"merge_categories was given {source} and {target}; they must be two different "
+                f"categories from 0 to {self.n_categories - 1}."
+            )
+        self._merge_columns(source, target)
+        return self.drop_categories(np.arange(self.n_categories) != source)
+
+    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
+        """Return a function that puts the learner back exactly as it is now.
+
+        A learner that may touch the features of other documents too keeps a copy of everything:
+        one that may discard features, and ROMMA.
+        """
+        put_back = self._tables.checkpoint(None if self._touches_all() else columns)
+        figures = {name: copy(getattr(self, name)) for name in self._figures}
+
+        def restore() -> None:
+            put_back()
+            self.__dict__ |= figures
+
+        return restore
+
+    def _open_second_column(self) -> None:
+        self.grow(self.n_features, 2)
+        self._tables.take_categories(np.array([1, 0]))
+
+
+def _one_each(keep: np.ndarray, n: int, noun: str) -> np.ndarray:
+    keep = np.asarray(keep)
+    if keep.dtype != bool or keep.shape != (n,):
+        raise ModelError(
+            f"One true or false is needed per {noun}, {n} in all; given was {keep.dtype} of shape "
+            f"{keep.shape}."
+        )
+    return keep
 
 
 def _shape(axes: str, n_features: int, n_categories: int) -> tuple[int, ...]:

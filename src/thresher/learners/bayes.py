@@ -72,7 +72,7 @@ class NaiveBayes(SummingLearner):
         words="α, how often every word is taken to have occurred once more.",
     )
 
-    def _figures(self) -> tuple[str, ...]:
+    def _computed(self) -> tuple[str, ...]:
         return ("absence", "absence_elsewhere") if self.event_model == "bernoulli" else ()
 
     def _settle(self) -> None:

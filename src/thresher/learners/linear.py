@@ -70,7 +70,7 @@ class LinearModel(Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        self._tables.take_categories(np.flatnonzero(keep))
+        self._tables.drop(keep)
         self._set(self._tables)
         return self
 

@@ -57,7 +57,7 @@ class Rocchio(SummingLearner):
         default=True, kind=Flag(), words="Whether negative weights of a prototype become zero."
     )
 
-    def _figures(self) -> tuple[str, ...]:
+    def _computed(self) -> tuple[str, ...]:
         return ("length", "middle")
 
     def _settle(self) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
-from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, Tables
+from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, TableLearner
 from thresher.learners._weighing import (
     check_labels,
     check_rows,
@@ -19,7 +19,7 @@ from thresher.learners._weighing import (
     narrowed,
     weigh,
 )
-from thresher.learners.learner import GrowingLearner, Progress, State, Watch
+from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.online._discarding import extremal_mask
 from thresher.parameters import Choice, Flag, Number, Some, Whole, parameter
 from thresher.rows import Labels, Rows
@@ -56,7 +56,7 @@ def _refuse_seed(value: Any) -> str | None:
     return None if whole or isinstance(value, generators) else "a whole number from 0, a generator"
 
 
-class OnlineLearner(GrowingLearner):
+class OnlineLearner(TableLearner):
     """A learner that is corrected where it is mistaken; all categories at once, in passes.
 
     A subclass says which arrays it keeps (`_layout`) and how one pass goes (`_pass`).
@@ -136,8 +136,14 @@ class OnlineLearner(GrowingLearner):
         words="Threads, which share the categories among them; the result does not depend on it.",
     )
 
-    # What putting the weights back must save: True if learning may touch the rows of any feature.
-    _touches_all: ClassVar[bool] = False
+    _figures = (
+        "mistakes_",
+        "n_passes_",
+        "n_seen_",
+        "_pass_mistakes",
+        "_pass_documents",
+        "_filtered",
+    )
 
     # ---- what a subclass provides ------------------------------------------------------------
 
@@ -149,16 +155,12 @@ class OnlineLearner(GrowingLearner):
         """Return the function that meets the documents for the categories from one to another."""
         raise NotImplementedError
 
-    def _merge_columns(self, source: int, target: int) -> None:
-        """Put what the category `source` has learned into `target`."""
-        super().merge_categories(source, target)
-
     def _matrix(self, fill: float) -> dict[str, Table]:
         """Return the layout of one matrix of weights, and of its average where there is one."""
         drift = {} if self.average is None else {"drift": Table(BOTH, np.float64, 0.0)}
         return {"weights": Table(BOTH, np.float32, fill), **drift}
 
-    # ---- starting, growing, shrinking --------------------------------------------------------
+    # ---- starting, and categories that go or become one --------------------------------------
 
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
         """Forget everything and begin with `n_features` and `n_categories`.
@@ -181,56 +183,20 @@ class OnlineLearner(GrowingLearner):
             "clock": Table(CATEGORIES, np.float64, 0.0),
             "seen": Table(FEATURES, bool, False),  # where somebody asks: `_counts_features`
         }
-        self._tables = Tables(self._layout() | common, n_features, n_categories)
+        self._begin(self._layout() | common, n_features, n_categories)
         return self
-
-    @property  # type: ignore[misc]
-    def n_features(self) -> int:
-        return self._tables.n_features
-
-    @property  # type: ignore[misc]
-    def n_categories(self) -> int:
-        return self._tables.n_categories
 
     @property
     def n_iter_(self) -> int:
         """How many passes there were."""
         return self.n_passes_
 
-    def grow(self, n_features: int, n_categories: int) -> Self:
-        """Make room for new features and categories, which start from the initial weights."""
-        if n_features < self.n_features or n_categories < self.n_categories:
-            raise ModelError(
-                f"{type(self).__name__} has {self.n_features} features and "
-                f"{self.n_categories} categories and cannot grow to {n_features} and "
-                f"{n_categories}; use prune to remove features."
-            )
-        self._tables.grow(n_features, n_categories)
-        return self
-
-    def prune(self, keep: np.ndarray) -> Self:
-        """Remove the features where `keep` is false; the others are renumbered in order."""
-        self._tables.prune(self._one_each(keep, self.n_features, "feature"))
-        return self
-
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        keep = self._one_each(keep, self.n_categories, "category")
+        super().drop_categories(keep)
         if np.ndim(self.positive_weight):
             self.positive_weight = np.asarray(self.positive_weight)[keep].tolist()
-        self._tables.take_categories(np.flatnonzero(keep))
         return self
-
-    def merge_categories(self, source: int, target: int) -> Self:
-        """Let the category `target` stand for `source` too, which is then removed."""
-        numbers = range(self.n_categories)
-        if source == target or source not in numbers or target not in numbers:
-            raise ParameterError(
-                f"merge_categories was given {source} and {target}; they must be two different "
-                f"categories from 0 to {self.n_categories - 1}."
-            )
-        self._merge_columns(source, target)
-        return self.drop_categories(np.arange(self.n_categories) != source)
 
     def _merge_average(self, source: int, target: int, mean: np.ndarray) -> None:
         """Let the target, whose weights are merged, have this average; what is live stays live."""
@@ -244,40 +210,8 @@ class OnlineLearner(GrowingLearner):
         if "live" in tables:
             tables["live"][:, target] = tables["live"][:, both].any(1)
 
-    def _open_second_column(self) -> None:
-        self.grow(self.n_features, 2)
-        self._tables.take_categories(np.array([1, 0]))
-
-    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
-        """Return a function that puts the learner back exactly as it is now.
-
-        Parameters
-        ----------
-        columns : array of int
-            The features of the documents to come. A learner that may discard features, and ROMMA,
-            touch those of other documents too and keep a copy of everything.
-        """
-        touches_all = self._touches_all or self.feature_budget is not None or self._may_discard()
-        put_back = self._tables.checkpoint(None if touches_all else columns)
-        names = ("n_passes_", "n_seen_", "_pass_mistakes", "_pass_documents", "_filtered")
-        figures = {name: getattr(self, name) for name in names}
-        mistakes = list(self.mistakes_)
-
-        def restore() -> None:
-            put_back()
-            self.__dict__ |= figures
-            self.mistakes_ = mistakes
-
-        return restore
-
-    def _one_each(self, keep: np.ndarray, n: int, noun: str) -> np.ndarray:
-        keep = np.asarray(keep)
-        if keep.dtype != bool or keep.shape != (n,):
-            raise ModelError(
-                f"{type(self).__name__} needs one true or false per {noun}, {n} in all, "
-                f"and was given {keep.dtype} of shape {keep.shape}."
-            )
-        return keep
+    def _touches_all(self) -> bool:
+        return self.feature_budget is not None or self._may_discard()
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -289,21 +223,7 @@ class OnlineLearner(GrowingLearner):
         progress: Progress | None = None,
         watch: Watch | None = None,
     ) -> Self:
-        """Learn from scratch, in up to `max_iter` passes, stopping when no mistakes remain.
-
-        Parameters
-        ----------
-        examples : Examples
-            The documents.
-        n_jobs : int, default=1
-            Among how many threads the categories are divided; the result is the same.
-        progress : callable, optional
-            Called with the pass, the documents it has met and the share that is done.
-        watch : callable, optional
-            Called, some twenty times in each pass, with its number and how many documents were
-            met, mistakes made and decisions taken since; a document is decided before it is
-            learned.
-        """
+        """Learn from scratch, in up to `max_iter` passes, stopping when no mistakes remain."""
         self.start(examples.n_columns, examples.n_categories, examples.mean_active)
         generator = _generator(self.random_state)
         n_documents = len(examples)
@@ -339,28 +259,7 @@ class OnlineLearner(GrowingLearner):
         sample_weight: np.ndarray | None = None,
         ends_pass: bool = True,
     ) -> np.ndarray:
-        """Meet every document once and correct the mistaken categories.
-
-        Parameters
-        ----------
-        rows : Rows
-            The strengths.
-        labels : Labels
-            The categories of each document.
-        order : array of int, optional
-            The order in which the documents are met; their own by default.
-        n_jobs : int, default=1
-            Among how many threads the categories are divided; the result is the same.
-        sample_weight : array, optional
-            How much a mistake on each document counts; 1 by default.
-        ends_pass : bool, default=True
-            False where more documents of the same pass follow.
-
-        Returns
-        -------
-        array of int
-            Mistakes per category.
-        """
+        """Meet every document once and correct the mistaken categories; count the mistakes."""
         from thresher._kernels.online import Documents, Tally
 
         check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
@@ -443,15 +342,7 @@ class OnlineLearner(GrowingLearner):
     # ---- scoring -----------------------------------------------------------------------------
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return a score per document and category; above zero means that it belongs.
-
-        Parameters
-        ----------
-        rows : Rows
-            The strengths.
-        n_jobs : int, default=1
-            Among how many threads the documents are divided; the result is the same.
-        """
+        """Return a score per document and category; above zero means that it belongs."""
         strengths, always_on, weights, divisor = self._for_scoring(rows)
         scores = weigh(strengths, always_on, weights, self.n_categories, n_jobs)
         if divisor is not None:

@@ -43,7 +43,6 @@ class ROMMA(OnlineLearner):
 
     name = "romma"
     threshold = 0.0
-    _touches_all = True  # weights are scaled, and at times written anew
 
     aggressive: bool = parameter(
         default=False,
@@ -62,6 +61,9 @@ class ROMMA(OnlineLearner):
         figures = {"scale": 1.0, "norm": 0.0, "turned": 0.0}
         vectors = {name: Table(CATEGORIES, np.float64, fill) for name, fill in figures.items()}
         return self._matrix(0.0) | vectors
+
+    def _touches_all(self) -> bool:
+        return True  # weights are scaled, and at times all written anew
 
     def _counts_features(self) -> bool:
         return self.initial == "one" or super()._counts_features()
