@@ -253,7 +253,7 @@ class Space:
 
     def _reserve_columns(self, n_new: int) -> None:
         n_columns, _, n_queued, n_logged = self.sizes.tolist()
-        self.blocks = grown(self.blocks, n_columns + n_new)
+        self.blocks = grown(self.blocks, n_columns + n_new, fill=self.only or WORDS)
         self.items = grown(self.items, n_columns + n_new)
         self.queue = grown(self.queue, n_queued + n_new)
         if self.marks:
