@@ -183,7 +183,7 @@ class TextCounter(TextParameters):
         """Return the name of each column, as `names` does."""
         if self.hashing_bits is not None:
             return self.names(np.arange(self.n_features))
-        return self._space.names()
+        return self._space.all_names()
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the names of all columns as UTF-8, and where each starts and ends in it."""
