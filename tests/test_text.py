@@ -23,8 +23,8 @@ from naive import text as naive
 from thresher import DocumentError, Linguistics, ModelError, ParameterError
 from thresher._kernels.text.counts import sort_rows
 from thresher.text import TextCounter, TextVectorizer
-from thresher.text import counter as counter_module
 from thresher.text import space as space_module
+from thresher.text import surface as surface_module
 from thresher.text import tokens as tokens_module
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import Vocabulary, hash_words, sorted_order
@@ -161,7 +161,8 @@ def test_neither_chunks_nor_batches_matter(options, texts, chunk):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens_module, "CHUNK", chunk)
         patch.setattr(tokens_module, "SLICE", 3 * chunk)
-        patch.setattr(counter_module, "MAX_WORDS", 3)
+        patch.setattr(surface_module, "MAX_WORDS", 3)
+        patch.setattr(surface_module, "MOST_CELLS", 2)
         assert same_rows(cut.count(texts), expected)
         assert cut.spans("".join(texts)) == whole.spans("".join(texts))
     assert [dicts(pieces.count([text]))[0] for text in texts] == dicts(expected)
@@ -629,8 +630,7 @@ def test_what_was_counted_can_be_undone(options, before, batches, least, most):
 KERNELS = {
     "tokens": ["scan"],
     "vocabulary": ["look_up", "fill_slots"],
-    "counter": ["count"],
-    "surface": ["char_grams", "expand", "spread_rows"],
+    "surface": ["char_grams", "count", "expand", "spread_rows"],
     "space": ["ngrams", "settle", "forget", "fill_pair_slots"],
 }
 
@@ -694,6 +694,7 @@ def test_going_back_costs_what_was_added():
     counter.count(["a new rose"], least=(1, 2, 2))
     assert len(space.log) < 100
     undo()
+    assert counter.blocks.tolist().count(1) == 0  # no run was in two documents
     still = [space.words.slots, space.runs.slots, space.parts.slots]
     assert all(one is other for one, other in zip(tables, still, strict=True))
     del undo

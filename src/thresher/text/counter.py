@@ -11,22 +11,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._kernels.text.counts import PARTS, WORDS, count
+from thresher._kernels.text.counts import PARTS, WORDS
 from thresher.errors import ModelError, ParameterError
 from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
 from thresher.storage import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
 from thresher.text.space import HashedRuns, Items, Mark, Space
-from thresher.text.surface import MAX_WORDS, Surface
+from thresher.text.surface import Scratch, Surface, Tally
 from thresher.text.tokens import Tokenizer, Tokens, as_texts, encode, slices
-from thresher.text.vocabulary import grown, hash_words
+from thresher.text.vocabulary import hash_words
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
 
 FORMAT_VERSION = 2  # of what a counter's `state` returns
 HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
-MOST_CELLS = 1 << 24  # kept from one call to the next
 
 
 class TextCounter(TextParameters):
@@ -67,7 +66,10 @@ class TextCounter(TextParameters):
             self._first_part = 1 << self.hashing_bits - 1 if is_joint else 0
             width = self._first_part or 1 << self.hashing_bits
             self._hashed_runs = HashedRuns(*(self.ngram_range or (1, 1)), width)
-        self._pool: list[_Scratch] = []  # for those who count at the same time
+            self._hashed_blocks = np.zeros(self.n_features, np.uint8)
+            if self.char_ngram_range is not None:
+                self._hashed_blocks[self._first_part :] = PARTS
+        self._pool: list[Scratch] = []  # for those who count at the same time
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_pool": []}
@@ -85,10 +87,7 @@ class TextCounter(TextParameters):
         """
         if self.hashing_bits is None:
             return self._space.of_columns()[0]
-        blocks = np.full(self.n_features, PARTS if self.ngram_range is None else WORDS, np.uint8)
-        if self._first_part:
-            blocks[self._first_part :] = PARTS
-        return blocks
+        return self._hashed_blocks
 
     def count(
         self,
@@ -184,7 +183,7 @@ class TextCounter(TextParameters):
         """Return the name of each column, as `names` does."""
         if self.hashing_bits is not None:
             return self.names(np.arange(self.n_features))
-        return self._space.names()
+        return self._space.all_names()
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the names of all columns as UTF-8, and where each starts and ends in it."""
@@ -326,18 +325,21 @@ class TextCounter(TextParameters):
     # How it is done -------------------------------------------------------------------------------
 
     @contextmanager
-    def _scratch(self) -> Iterator[_Scratch]:
+    def _scratch(self) -> Iterator[Scratch]:
         """Lend what a reader writes to; it comes back unless something went wrong."""
         pool, space = self._pool, self._space
         try:
             scratch = pool.pop()
         except IndexError:
-            scratch = _Scratch(self)
-        if scratch.space is not space:
-            scratch = _Scratch(self)
+            scratch = None
+        if scratch is None or scratch.space is not space:
+            folding = self.linguistics
+            dtype = np.int32 if self.hashing_bits is None else np.uint64
+            words = None if folding is None else Surface(dtype, folding)
+            folding = folding if self._cuts_words else None
+            scratch = Scratch(space, words, Surface(np.int32, folding, self.char_ngram_range))
         yield scratch
-        if len(scratch.cells) <= MOST_CELLS:
-            pool.append(scratch)
+        pool.append(scratch)
 
     def _count(
         self, texts: Any, grow: bool, least: np.ndarray, clock: dict[str, float]
@@ -350,7 +352,7 @@ class TextCounter(TextParameters):
             )
 
     def _count_slice(
-        self, texts: Any, grow: bool, least: np.ndarray, scratch: _Scratch, clock: dict[str, float]
+        self, texts: Any, grow: bool, least: np.ndarray, scratch: Scratch, clock: dict[str, float]
     ) -> tuple[Items, np.ndarray]:
         scratch.refresh()
         if self.ngram_range is not None:
@@ -376,16 +378,16 @@ class TextCounter(TextParameters):
         return items, lengths
 
     def _tally(
-        self, block: int, texts: Any, grow: bool, scratch: _Scratch, clock: dict[str, float]
+        self, block: int, texts: Any, grow: bool, scratch: Scratch, clock: dict[str, float]
     ) -> tuple[Items, np.ndarray]:
         """Return how often each word, run or token to be cut stands in texts, and their lengths."""
-        rows, began = _Tally(len(texts), scratch), perf_counter()
+        rows, began = Tally(len(texts), scratch), perf_counter()
         history, n_tokens, token_ends = self._history(), 0, [np.zeros(1, np.int64)]
         for tokens in self._tokenizers[block].cut(texts):
             token_ends.append(tokens.ends + n_tokens)
             n_tokens += len(tokens.spans)
             if block == PARTS:
-                codes = scratch.parts.numbers(tokens, grow, len(self._space.parts))
+                codes = scratch.parts.numbers(tokens, grow, self._resolve_part, self._space.parts)
                 ends, n_codes = tokens.ends, len(scratch.parts.words)
             else:
                 values, ends = self._values(tokens, grow, scratch)
@@ -415,12 +417,12 @@ class TextCounter(TextParameters):
         return 2 * max(n_words, n_runs) if self._space.runs.high > 1 else n_words
 
     def _values(
-        self, tokens: Tokens, grow: bool, scratch: _Scratch
+        self, tokens: Tokens, grow: bool, scratch: Scratch
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the number, or the hash, of each word, and the ends of the documents."""
         if scratch.words is None:
             return self._resolve_word(tokens, grow), tokens.ends
-        ids = scratch.words.numbers(tokens, grow, len(self._space.words))
+        ids = scratch.words.numbers(tokens, grow, self._resolve_word, self._space.words)
         return scratch.words.spread(tokens, ids)
 
     def _codes(
@@ -444,7 +446,7 @@ class TextCounter(TextParameters):
         columns = hash_words(tokens) & np.uint64(width - 1)
         return columns.astype(np.int32) + np.int32(self._first_part)
 
-    def _word_spans(self, text: str, scratch: _Scratch) -> list[np.ndarray]:
+    def _word_spans(self, text: str, scratch: Scratch) -> list[np.ndarray]:
         """Return start, end and column of all words and runs."""
         assert self.ngram_range is not None
         low, high = self.ngram_range
@@ -471,13 +473,13 @@ class TextCounter(TextParameters):
         ]
         return [np.array(spans, np.int64).reshape(-1, 3)]
 
-    def _part_spans(self, text: str, scratch: _Scratch) -> list[np.ndarray]:
+    def _part_spans(self, text: str, scratch: Scratch) -> list[np.ndarray]:
         """Return start, end and column of all parts."""
         assert self.char_ngram_range is not None
         tokenizer, surface = self._tokenizers[PARTS], scratch.parts
         spans = []
         for tokens, sides in tokenizer.places(text):
-            ids = surface.numbers(tokens, False, len(self._space.parts))
+            ids = surface.numbers(tokens, False, self._resolve_part, self._space.parts)
             values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
             columns = values if self.hashing_bits else self._space.columns_of(PARTS, values)
             inside = np.repeat(sides, np.diff(ends, prepend=0), axis=0)
@@ -497,53 +499,6 @@ class TextCounter(TextParameters):
                 yield max(place, start), min(place + length, end)
             if n_parts == 1:
                 return
-
-
-class _Scratch:
-    """What one reader writes to while it counts, used again by the next."""
-
-    def __init__(self, counter: TextCounter) -> None:
-        self.space = counter._space
-        self.cells = np.zeros(0, np.int32)  # zero whenever no document is being counted
-        folding = counter.linguistics
-        self.words = None if folding is None else Surface(counter._resolve_word, folding)
-        folding = folding if counter._cuts_words else None
-        self.parts = Surface(counter._resolve_part, folding, counter.char_ngram_range)
-
-    def refresh(self) -> None:
-        """Forget the words where they are too many."""
-        for surface in (self.words, self.parts):
-            if surface is not None and len(surface.words) > MAX_WORDS:
-                surface.reset()
-
-    def reserve(self, n_cells: int) -> None:
-        """Make room for as many different codes."""
-        self.cells = grown(self.cells, n_cells)
-
-
-class _Tally:
-    """The counts of one batch, and the row that is being counted."""
-
-    def __init__(self, n_documents: int, scratch: _Scratch) -> None:
-        self.scratch = scratch
-        self.indptr = np.zeros(n_documents + 1, np.int64)
-        self.codes = np.empty(0, np.int32)
-        self.counts = np.empty(0, np.int32)
-        self.row = np.zeros(3, np.int64)  # its start, its end, how many were before it
-
-    def add(self, codes: np.ndarray, ends: np.ndarray, n_codes: int) -> None:
-        """Count the next codes, which are below `n_codes`; documents end where `ends` says."""
-        size = int(self.row[1]) + len(codes)
-        if size > len(self.codes):  # memory costs nothing until it is written to
-            self.codes, self.counts = grown(self.codes, 4 * size), grown(self.counts, 4 * size)
-        self.scratch.reserve(n_codes)
-        out = self.codes, self.counts, self.indptr
-        count(codes, ends, len(codes), self.scratch.cells, self.row, *out)
-
-    def result(self) -> Items:
-        for array in (self.codes, self.counts):
-            array.resize(self.row[1], refcheck=False)  # gives back what is not used, in place
-        return Items(self.indptr, self.codes, self.counts)
 
 
 def _stacked(pieces: list[tuple[Items, np.ndarray]]) -> tuple[Items, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -206,23 +205,30 @@ class Space:
         words, runs = (_at(self.columns[one], numbers >> 1) for one in (WORDS, RUNS))
         return np.where(numbers < 0, -1, np.where(numbers & 1, runs, words))
 
-    def names(self, columns: np.ndarray | None = None) -> list[str]:
-        """Return the names of some columns, or of all: words of a run have a space between."""
-        if columns is None and self.as_numbered:
-            return (self.words if self.only == WORDS else self.parts).names()
-        blocks, items = self.of_columns()
-        if columns is not None:
-            blocks = blocks[columns]
-            items = np.asarray(columns) if self.as_numbered else items[columns]
+    def names(self, columns: np.ndarray) -> list[str]:
+        """Return the names of some columns: words of a run have a space between."""
+        blocks, items = self.blocks[columns], columns
+        if not self.as_numbered:
+            items = self.items[columns]
         names = np.empty(len(items), object)
         for block, decode in enumerate((self.words.names, self._run_names, self.parts.names)):
             names[blocks == block] = decode(items[blocks == block].tolist())
         return names.tolist()  # type: ignore[no-any-return]
 
     def _run_names(self, numbers: list[int]) -> list[str]:
-        runs = [self.runs.words_of(number) for number in numbers]
-        spelled = iter(self.words.names(word for run in runs for word in run))
-        return [" ".join(islice(spelled, len(run))) for run in runs]
+        return [" ".join(self.words.names(self.runs.words_of(number))) for number in numbers]
+
+    def all_names(self) -> list[str]:
+        """Return the names of all columns, which is faster than to ask for each."""
+        words, parts = self.words.names(), self.parts.names()
+        if self.as_numbered:
+            return words or parts
+        runs: list[str] = []
+        for left, right in self.runs.pairs[: len(self.runs)].tolist():
+            runs.append(f"{words[left] if left >= 0 else runs[~left]} {words[right]}")
+        names = words, runs, parts
+        blocks, items = (of_column.tolist() for of_column in self.of_columns())
+        return [names[block][item] for block, item in zip(blocks, items, strict=True)]
 
     # Growing and going back -----------------------------------------------------------------------
 
@@ -253,7 +259,7 @@ class Space:
 
     def _reserve_columns(self, n_new: int) -> None:
         n_columns, _, n_queued, n_logged = self.sizes.tolist()
-        self.blocks = grown(self.blocks, n_columns + n_new)
+        self.blocks = grown(self.blocks, n_columns + n_new, fill=self.only or WORDS)
         self.items = grown(self.items, n_columns + n_new)
         self.queue = grown(self.queue, n_queued + n_new)
         if self.marks:

@@ -7,15 +7,19 @@ from threading import Lock
 
 import numpy as np
 
-from thresher._kernels.text.counts import char_grams, expand, spread_rows
+from thresher._kernels.text.counts import char_grams, count, expand, spread_rows
 from thresher.text.parameters import Folding
-from thresher.text.space import Items
+from thresher.text.space import Items, Space
 from thresher.text.tokens import Tokens, buffer
 from thresher.text.vocabulary import Vocabulary, grown
 
-__all__ = ["Surface"]
+__all__ = ["Scratch", "Surface", "Tally"]
 
 MAX_WORDS = 1 << 20  # remembered at a time; then all are forgotten, which costs time and no more
+
+MOST_CELLS = 1 << 24  # kept from one call to the next
+
+Resolve = Callable[[Tokens, bool], np.ndarray]
 
 _folding = Lock()  # stemmers are not made for several threads
 
@@ -28,9 +32,8 @@ class Surface:
 
     Parameters
     ----------
-    resolve : callable
-        Gives the values of tokens, such as their numbers in a vocabulary; -1 for those that are
-        not known and may not be added.
+    dtype : type
+        Of the values: int32 for numbers in a vocabulary or columns, uint64 for hashes.
     linguistics : object with `fold`, or None
         Says what each word counts as.
     char_range : tuple of two int, or None
@@ -39,23 +42,25 @@ class Surface:
 
     def __init__(
         self,
-        resolve: Callable[[Tokens, bool], np.ndarray],
+        dtype: type[np.generic],
         linguistics: Folding | None,
         char_range: tuple[int, int] | None = None,
     ) -> None:
-        self.linguistics, self.char_range, self.resolve = linguistics, char_range, resolve
+        self.dtype, self.linguistics, self.char_range = dtype, linguistics, char_range
         self.reset()
 
     def reset(self) -> None:
         """Forget all words."""
         self.words = Vocabulary()
         self.starts = np.zeros(1, np.int64)  # of the values of each word
-        self.values = self.resolve(Tokens.of_words([]), False)
+        self.values = np.zeros(0, self.dtype)
         # How large the vocabulary was when some of a word's values were unknown, or -1.
         self.unknown_at = np.zeros(0, np.int64)
         self.has_unknown = False
 
-    def numbers(self, tokens: Tokens, grow: bool, generation: int) -> np.ndarray:
+    def numbers(
+        self, tokens: Tokens, grow: bool, resolve: Resolve, vocabulary: Vocabulary
+    ) -> np.ndarray:
         """Return the number of each token here, once its values are known.
 
         Parameters
@@ -64,10 +69,12 @@ class Surface:
             Of any number of documents.
         grow : bool
             Whether what is not known may be added to the vocabulary.
-        generation : int
-            How large the vocabulary is.
+        resolve : callable
+            Gives the values of tokens; -1 for those that are not known and may not be added.
+        vocabulary : Vocabulary
+            Where it looks, which only grows.
         """
-        known = len(self.words)
+        known, generation = len(self.words), len(vocabulary)
         ids = self.words.look_up(tokens, grow=True)
         asked = np.arange(known, len(self.words))
         if self.has_unknown:
@@ -78,7 +85,7 @@ class Surface:
                 waiting = ids[stale | is_new]
                 asked = waiting[np.sort(np.unique(waiting, return_index=True)[1])]
         if len(asked):
-            self._learn(asked, known, grow, generation)
+            self._learn(asked, known, lambda tokens: resolve(tokens, grow), generation)
         return ids
 
     def spread(self, tokens: Tokens, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +108,13 @@ class Surface:
         """Return how many values these words have together."""
         return int(np.sum(self.starts[ids + 1] - self.starts[ids]))
 
-    def _learn(self, asked: np.ndarray, known: int, grow: bool, generation: int) -> None:
+    def _learn(
+        self,
+        asked: np.ndarray,
+        known: int,
+        resolve: Callable[[Tokens], np.ndarray],
+        generation: int,
+    ) -> None:
         """Find the values of some words, of which those from number `known` on are new."""
         tokens = self.words.tokens(asked)
         n_values = np.ones(len(asked), np.int64)
@@ -113,7 +126,7 @@ class Surface:
         if self.char_range is not None:
             tokens, n_parts = _char_grams(tokens, *self.char_range)
             n_values[n_values > 0] = n_parts
-        values = self.resolve(tokens, grow)
+        values = resolve(tokens)
         is_new, n_words = asked >= known, len(self.words)
         starts = self.starts[asked[~is_new]]
         self.starts = grown(self.starts, n_words + 1)
@@ -141,3 +154,56 @@ def _char_grams(tokens: Tokens, low: int, high: int) -> tuple[Tokens, np.ndarray
     ends = np.zeros(n + 1, np.int64)
     n_bytes = char_grams(tokens.text, tokens.spans, n, low, high, padded, spans, ends[1:])
     return Tokens(padded, spans[: ends[-1]], ends[1:], int(n_bytes)), np.diff(ends)
+
+
+class Scratch:
+    """What one reader writes to while it counts, used again by the next.
+
+    Parameters
+    ----------
+    space : Space
+        Where the numbers of words and parts are from.
+    words, parts : Surface
+        What words, if they are folded, and tokens to be cut come to.
+    """
+
+    def __init__(self, space: Space, words: Surface | None, parts: Surface) -> None:
+        self.space, self.words, self.parts = space, words, parts
+        self.cells = np.zeros(0, np.int32)  # zero whenever no document is being counted
+
+    def refresh(self) -> None:
+        """Forget what has become too much."""
+        if len(self.cells) > MOST_CELLS:
+            self.cells = np.zeros(0, np.int32)
+        for surface in (self.words, self.parts):
+            if surface is not None and len(surface.words) > MAX_WORDS:
+                surface.reset()
+
+    def reserve(self, n_cells: int) -> None:
+        """Make room for as many different codes."""
+        self.cells = grown(self.cells, n_cells)
+
+
+class Tally:
+    """The counts of one batch, and the row that is being counted."""
+
+    def __init__(self, n_documents: int, scratch: Scratch) -> None:
+        self.scratch = scratch
+        self.indptr = np.zeros(n_documents + 1, np.int64)
+        self.codes = np.empty(0, np.int32)
+        self.counts = np.empty(0, np.int32)
+        self.row = np.zeros(3, np.int64)  # its start, its end, how many were before it
+
+    def add(self, codes: np.ndarray, ends: np.ndarray, n_codes: int) -> None:
+        """Count the next codes, which are below `n_codes`; documents end where `ends` says."""
+        size = int(self.row[1]) + len(codes)
+        if size > len(self.codes):  # memory costs nothing until it is written to
+            self.codes, self.counts = grown(self.codes, 4 * size), grown(self.counts, 4 * size)
+        self.scratch.reserve(n_codes)
+        out = self.codes, self.counts, self.indptr
+        count(codes, ends, len(codes), self.scratch.cells, self.row, *out)
+
+    def result(self) -> Items:
+        for array in (self.codes, self.counts):
+            array.resize(self.row[1], refcheck=False)  # gives back what is not used, in place
+        return Items(self.indptr, self.codes, self.counts)

@@ -276,6 +276,9 @@ def check_texts(texts: list[Any]) -> np.ndarray:
 
 def slices(texts: Any) -> Iterator[Any]:
     """Yield texts of about SLICE characters together: what is known of their words is kept."""
+    if len(texts) == 1:
+        yield texts
+        return
     if isinstance(texts, list):
         lengths = check_texts(texts)
     else:
