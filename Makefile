@@ -12,7 +12,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test explore lint docs bench clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -38,6 +38,9 @@ demo: $(VENV)/.installed  ## install, then sort the documentation of Python's ow
 
 test: $(VENV)/.developing  ## install, then run every test
 	$(BIN)/python -m pytest --numprocesses=auto $(ARGS)
+
+explore: $(VENV)/.developing  ## look for what breaks a promise: the property tests on many new examples
+	THRESHER_EXPLORE=1 $(BIN)/python -m pytest --numprocesses=auto -m hypothesis $(ARGS)
 
 lint: $(VENV)/.developing  ## style and types
 	$(BIN)/ruff check .

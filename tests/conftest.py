@@ -1,4 +1,4 @@
-"""Where the corpora are, and how Hypothesis behaves on a busy machine."""
+"""Where the corpora are, and how Hypothesis behaves: the same every time, or exploring."""
 
 import os
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "thresher", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("thresher")
+USUAL = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thresher", USUAL, derandomize=True)  # the same answer every time
+settings.register_profile("explore", USUAL, derandomize=False, max_examples=2000)
+settings.load_profile("explore" if os.environ.get("THRESHER_EXPLORE") == "1" else "thresher")
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"  # where the developers keep the corpora
 

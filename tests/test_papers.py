@@ -277,7 +277,7 @@ def test_a_variant_changes_what_it_names_and_nothing_else():
 @pytest.mark.parametrize("item", ["table-5", "figure-2"])
 def test_what_needs_scikit_learn_says_which_extra_before_it_begins(monkeypatch, item):
     monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
-    with pytest.raises(MissingExtra, match=r'needs scikit-learn, .* "thresher\[scikit-learn\]"'):
+    with pytest.raises(MissingExtra, match=r"need scikit-learn, .* 'thresher\[scikit-learn\]'"):
         reproduce("carvalho-cohen-2006", item)
 
 

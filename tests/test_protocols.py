@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from thresher.categorizer.counted import CountedDocuments
 from typer.testing import CliRunner
 
 from thresher import Categorizer, DocumentError, ParameterError
@@ -16,6 +15,7 @@ from thresher.corpora.standard_library import standard_library
 from thresher.errors import MissingExtra
 from thresher.evaluation.folds import hold_out, k_fold, stratified_k_fold
 from thresher.experiments.comparison import compare
+from thresher.experiments.counted import CountedDocuments
 from thresher.experiments.curves import feature_curve, learning_curve
 from thresher.experiments.progressive import progressive_validation
 from thresher.experiments.protocols import cross_validate
@@ -112,14 +112,17 @@ def test_a_share_that_leaves_nothing(share):
 
 OPTIONS = [
     {},
-    {"ngrams": (1, 2), "min_df": 2},
-    {"char_ngrams": (3, 3)},
+    {"ngram_range": (1, 2), "min_df": {"runs": 2}, "block_weights": {"runs": 0.5}},
+    {"char_ngram_range": (3, 3)},
+    {"ngram_range": None, "char_ngram_range": (2, 3), "min_df": 2},
     {"hashing_bits": 10, "min_df": 2},
     {"stem": True, "stop_words": True},
-    {"select": 200},
+    {"n_selected": 200},
     {"max_df": 0.5, "max_features": 300},
     {"learner": "balanced-winnow"},
-    {"tune_for": "f1", "tune_folds": 2},
+    {"learner": "naive-bayes"},
+    {"strength": "tf-idf"},
+    {"objective": "f1", "tune_folds": 2},
 ]
 
 
@@ -133,9 +136,9 @@ def test_learning_from_counts_is_learning_from_texts_to_the_last_bit(library, op
     fresh = Categorizer(**{"learner": FAST} | options).fit(part(texts, train), part(labels, train))
     np.testing.assert_array_equal(fitted.score(counted, test), fresh.scores(part(texts, test)))
     np.testing.assert_array_equal(
-        fitted.categorizer.decisions_.thresholds, fresh.decisions_.thresholds
+        fitted.line.decisions.thresholds, fresh.decisions_.thresholds
     )
-    assert not hasattr(categorizer, "learner_")
+    assert not categorizer.is_fitted
 
 
 @pytest.mark.parametrize("protocol", ["stratified", "k-fold", "hold-out"])
@@ -169,7 +172,7 @@ def test_cross_validation_is_its_definition(library, protocol):
 
 def test_any_number_of_threads_gives_the_same(library):
     one, two = (
-        cross_validate(Categorizer(FAST, threads=threads), *library, folds=3) for threads in (1, 3)
+        cross_validate(Categorizer(FAST, n_jobs=threads), *library, folds=3) for threads in (1, 3)
     )
     assert [e.to_dict() for e in one.evaluations] == [e.to_dict() for e in two.evaluations]
 
@@ -265,7 +268,7 @@ def test_a_stream_that_makes_no_sense(library):
 
 
 def test_learning_curve_ends_where_cross_validation_is(library):
-    curve = learning_curve(Categorizer(FAST, threads=2), *library, sizes=(1.0, 0.1), folds=3)
+    curve = learning_curve(Categorizer(FAST, n_jobs=2), *library, sizes=(1.0, 0.1), folds=3)
     whole = cross_validate(Categorizer(FAST), *library, folds=3)
     assert curve.numbers.tolist() == [27, 267]
     for measure in ("micro_f1", "macro_f1", "exact_match"):
@@ -279,10 +282,10 @@ def test_learning_curve_ends_where_cross_validation_is(library):
 
 
 def test_feature_curve_selects_within_the_training_documents(library):
-    categorizer = Categorizer(FAST, selection="information-gain")
+    categorizer = Categorizer(FAST, select_by="information-gain")
     curve = feature_curve(categorizer, *library, numbers=(1_000_000, 50), folds=3)
     few = cross_validate(
-        Categorizer(FAST, selection="information-gain", select=50), *library, folds=3
+        Categorizer(FAST, select_by="information-gain", n_selected=50), *library, folds=3
     )
     np.testing.assert_allclose(curve.measures["macro_f1"][0], few.figures("macro_f1"))
     assert curve.numbers[0] == 50 and 1_000 < curve.numbers[1] < 10_000
@@ -407,10 +410,10 @@ def test_compare_prints_a_table_and_draws(data, tmp_path):
 
 def test_compare_as_json(library, data):
     words = ("compare", data, "--folds", 3, "--learners", "perceptron,balanced-winnow", "--json")
-    plain = json.loads(run(*words, "--against", "first", "-x", "stem=True", "-x", "ngrams=(1,2)"))
+    plain = json.loads(run(*words, "--against", "first", "--stem", "--ngrams", "1-2"))
     assert plain["against"] == "perceptron"
     expected = cross_validate(
-        Categorizer("balanced-winnow", stem=True, ngrams=(1, 2)), *library, folds=3
+        Categorizer("balanced-winnow", stem=True, ngram_range=(1, 2)), *library, folds=3
     )
     measures = plain["learners"]["balanced-winnow"]["measures"]
     assert measures["micro_f1"]["mean"] == pytest.approx(expected.mean("micro_f1"))
@@ -420,12 +423,12 @@ def test_compare_tunes_within_the_training_folds(library, data):
     words = ("compare", data, "--folds", 3, "--learners", "perceptron", "--objective", "f1")
     printed = run(*words, "--json")
     macro_f1 = json.loads(printed)["learners"]["perceptron"]["measures"]["macro_f1"]
-    expected = cross_validate(Categorizer("perceptron", tune_for="f1"), *library, folds=3)
+    expected = cross_validate(Categorizer("perceptron", objective="f1"), *library, folds=3)
     assert macro_f1["figures"] == pytest.approx(expected.figures("macro_f1").tolist())
 
 
 def test_compare_takes_all_learners_by_default(data):
-    from thresher.learners.online import LEARNERS
+    from thresher.learners import LEARNERS
 
     plain = json.loads(run("compare", data, "--folds", 2, "--passes", 1, "--json"))
     assert list(plain["learners"]) == list(LEARNERS)
@@ -437,8 +440,8 @@ def test_compare_takes_all_learners_by_default(data):
         (["--learners", "magic"], "no learner 'magic'"),
         (["--learners", "perceptron", "--against", "magic"], "against is 'magic'"),
         (["--learners", "perceptron:beauty=1"], "beauty"),
-        (["-x", "beauty=1"], "--option is 'beauty=1'"),
-        (["-x", "stem"], "--option is 'stem'"),
+        (["--beauty", "1"], "No such option: --beauty"),
+        (["--ngrams", "two"], "--ngrams is 'two'"),
     ],
 )
 def test_bad_wishes_are_sentences(data, words, sentence):

@@ -443,11 +443,11 @@ from thresher import Categorizer, compare
 from thresher.report import write_report
 texts = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 5
 labels = ["spam", "ham", "spam", "ham"] * 5
-model = Categorizer(tune_for="f1", calibrate="isotonic").fit(texts, labels)
+model = Categorizer(objective="f1", calibrate="isotonic").fit(texts, labels)
 model.tune(texts, labels, "precision=0.9", calibrate="isotonic")
-model.probabilities(texts)
+model.predict_proba(texts)
 evaluation = write_report(sys.argv[1], model, texts, labels)
-comparison = compare({"a": model, "b": Categorizer("perceptron", tune_for="f1")}, texts, labels)
+comparison = compare({"a": model, "b": Categorizer("perceptron", objective="f1")}, texts, labels)
 print(evaluation.micro["f1"], comparison.t_test("b", "macro_f1").p_value)
 """
 

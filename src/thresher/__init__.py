@@ -19,15 +19,14 @@ if TYPE_CHECKING:
         ParameterError,
         ThresherError,
     )
-    from thresher.evaluation import Evaluation, evaluate
+    from thresher.evaluation import evaluate
     from thresher.evaluation.significance import bootstrap_intervals
     from thresher.examples import Examples
     from thresher.experiments.comparison import compare
     from thresher.experiments.curves import feature_curve, learning_curve
     from thresher.experiments.progressive import progressive_validation
     from thresher.experiments.protocols import cross_validate
-    from thresher.explanation import Explanation
-    from thresher.features import Features, Strength
+    from thresher.features import Strength
     from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, register
     from thresher.learners.online import (
         ROMMA,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
         PositiveWinnow,
         RegretWinnow,
         SleepingExperts,
-        extremal_features,
     )
     from thresher.linguistics import Linguistics
     from thresher.report import plot, write_report
@@ -58,10 +56,8 @@ _HOMES = {
     "OutputError": "errors",
     "ParameterError": "errors",
     "ThresherError": "errors",
-    "Evaluation": "evaluation",
     "evaluate": "evaluation",
     "Examples": "examples",
-    "Explanation": "explanation",
     "compare": "experiments.comparison",
     "cross_validate": "experiments.protocols",
     "progressive_validation": "experiments.progressive",
@@ -72,11 +68,13 @@ _HOMES = {
     "write_report": "report",
     "Labels": "rows",
     "Rows": "rows",
-    "extremal_features": "learners.online",
-    "Features": "features",
     "Strength": "features",
     "Linguistics": "linguistics",
-    "LEARNERS": "learners.online",
+    "LEARNERS": "learners",
+    "Learner": "learners",
+    "NaiveBayes": "learners",
+    "Rocchio": "learners",
+    "register": "learners",
     "BalancedWinnow": "learners.online",
     "ModifiedBalancedWinnow": "learners.online",
     "PassiveAggressive": "learners.online",
@@ -97,10 +95,7 @@ __all__ = [
     "Decisions",
     "DocumentError",
     "Documents",
-    "Evaluation",
     "Examples",
-    "Explanation",
-    "Features",
     "Labels",
     "Learner",
     "Linguistics",
@@ -126,7 +121,6 @@ __all__ = [
     "compare",
     "cross_validate",
     "evaluate",
-    "extremal_features",
     "feature_curve",
     "learning_curve",
     "plot",

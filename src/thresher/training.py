@@ -297,8 +297,8 @@ def held_out_scores(
 def fold_features(
     parameters: FeatureParameters, whole: Features, learner: Learner, counts: Examples
 ) -> Features:
-    """Return empty features for a part of the documents that `whole` has counted."""
-    blocks = whole.blocks
+    """Return empty features for a part of the documents of `whole`, itself maybe for a part."""
+    blocks = whole.blocks if whole.columns is None else whole.columns.counted_blocks()
     if whole.is_hashed:
         columns = Columns.hashed(np.ones(counts.n_columns, bool), blocks)
     else:

@@ -38,7 +38,7 @@ def counter(case: Case, **settings: Any) -> dict[str, float]:
         return case.count(texts, lambda: TextCounter(**settings).count(texts))
     known = TextCounter(**settings)
     known.count(texts)
-    return case.count(texts, lambda: known.count(texts, grow=False, threads=case.threads))
+    return case.count(texts, lambda: known.count(texts, grow=False, n_jobs=case.threads))
 
 
 # ---------------------------------------------------------------------- whole categorizers
@@ -48,14 +48,14 @@ def learn(case: Case, **settings: Any) -> None:
     """Read, learn and save."""
     from thresher import Categorizer
 
-    Categorizer(**settings, threads=case.threads).fit(case.train).save(_model(case))
+    Categorizer(**settings, n_jobs=case.threads).fit(case.train).save(_model(case))
 
 
 def learn_once(case: Case) -> None:
     """Read and learn in a single pass that keeps nothing but the model; save."""
     from thresher import Categorizer
 
-    Categorizer(threads=case.threads).learn(case.train).save(_model(case))
+    Categorizer(n_jobs=case.threads).learn(case.train).save(_model(case))
 
 
 def _model(case: Case) -> Path:
@@ -69,7 +69,7 @@ def load(case: Case) -> Any:
     if not _model(case).exists():
         learn(case)
     model = Categorizer.load(_model(case))
-    model.threads = case.threads
+    model.n_jobs = case.threads
     return model
 
 

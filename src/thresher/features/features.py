@@ -383,6 +383,12 @@ class Columns:
         self.numbers[left] = new[self.numbers[left]]
         self.n_columns, self.blocks = int(np.count_nonzero(keep)), self.blocks[keep]
 
+    def counted_blocks(self) -> np.ndarray:
+        """Return the block of each column of the counts; 0 for those that are left out."""
+        blocks, inside = np.zeros(len(self.numbers), np.uint8), self.numbers >= 0
+        blocks[inside] = self.blocks[self.numbers[inside]]
+        return blocks
+
     def apply(self, rows: Rows) -> Rows:
         """Return the rows in the columns that are left."""
         columns = self.numbers[rows.indices]

@@ -162,7 +162,7 @@ def _scikit_learn(module: str) -> Any:
     try:
         return import_module(f"sklearn.{module}")
     except ImportError:
-        purpose = "A batch learner beside the online ones (SVM, Naive Bayes)"
+        purpose = "The batch learners beside the online ones (SVM, Naive Bayes)"
         raise missing_extra("scikit-learn", "scikit-learn", purpose) from None
 
 
