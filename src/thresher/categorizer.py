@@ -85,8 +85,6 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         words="""What learns. A name (`LEARNERS` has them), a learner with its own parameters, or
         any classifier of scikit-learn.""",
         kw_only=False,
-        flag="--learner",
-        panel=LEARNING,
     )
     mode: str = parameter(
         default="auto",
