@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from thresher import Categorizer, Decisions, DocumentError, ModelError, ParameterError
+from thresher import Categorizer, Decisions, DocumentError, ModelError, ParameterError, training
 from thresher import _spool as spool
-from thresher import training
 from thresher.cli import app
 from thresher.corpora import load
 from thresher.corpora.standard_library import standard_library

@@ -82,18 +82,15 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     learner: Any = parameter(
         default="passive-aggressive",
         kind=Kind(),
-        words="""
-        What learns: a name (`LEARNERS` has them), a learner with its own parameters, or any
-        classifier of scikit-learn.""",
+        words="""What learns. A name (`LEARNERS` has them), a learner with its own parameters, or
+        any classifier of scikit-learn.""",
         kw_only=False,
-        flag="--learner",
-        panel=LEARNING,
     )
     mode: str = parameter(
         default="auto",
         kind=Choice(("auto", "single-label", "multi-label")),
         words="""
-        One category for each document, or any number; "auto": one, if every training document
+        One category for each document, or any number. "auto" means one, if every training document
         has exactly one.""",
         flag="--mode",
         panel=DECIDING,
@@ -102,29 +99,29 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         default=None,
         kind=Some("str", _refused_objective, optional=True),
         words="""
-        Learn the thresholds for this: "f1", "f0.5", "precision=0.95", "recall=0.9", "cost=1:5",
-        from the scores of documents that were left out while learning; None: they are zero.""",
+        Learn thresholds for f1, f0.5, precision=0.95, recall=0.9 or cost=1:5. They come from the
+        scores of documents that were left out while learning; without, all are zero.""",
         flag="--objective",
         panel=DECIDING,
     )
     tune_folds: int = parameter(
         default=5,
         kind=Whole(2, 1000),
-        words="Into how many folds the documents are divided for that.",
+        words="Folds by which thresholds and probabilities are learned.",
         flag="--tune-folds",
         panel=DECIDING,
     )
     calibrate: str | None = parameter(
         default=None,
         kind=Choice((None, *CALIBRATIONS)),
-        words="Learn probabilities too, from the same scores, as curves of this form.",
+        words="Learn probabilities, as curves of this form, from the scores of left-out documents.",
         flag="--calibrate",
         panel=DECIDING,
     )
     shuffle: bool | None = parameter(
         default=None,
         kind=Flag(optional=True),
-        words="Whether to learn from the documents in random order; None: as the learner does.",
+        words="Learn in random order, or in the order given; None: as the learner does.",
         flag="--shuffle/--in-order",
         panel=LEARNING,
     )
@@ -138,7 +135,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     n_jobs: int | None = parameter(
         default=None,
         kind=Whole(1, 1024, optional=True),
-        words="Threads; the result is the same for any number. None: the learner's own, or 1.",
+        words="Threads, which never change the result; None: the learner's own, or 1.",
         flag="--threads",
         panel=LEARNING,
     )

@@ -62,9 +62,7 @@ class LanguageParameters(Estimator):
     language: str = parameter(
         default="english",
         kind=Text(),
-        words="""
-        Name or ISO 639 code of the language of stop words, stems and lemmas, such as "german" or
-        "de".""",
+        words='The language of stop words, stems and lemmas: its name or code, "german" or "de".',
         flag="--language",
         panel="Text",
     )
@@ -76,8 +74,9 @@ class LanguageParameters(Estimator):
             optional=True,
         ),
         words="""
-        Words to leave out, in upper or lower case: True or "language" for the function words of
-        `language`, another language's name for that language's, or the words themselves.""",
+        Leave out the function words of the language. True or "language" means those of `language`;
+        give another language's name for that language's, or the words themselves. Upper and lower
+        case are the same.""",
         flag="--stop-words",
         panel="Text",
     )
@@ -85,8 +84,8 @@ class LanguageParameters(Estimator):
         default=False,
         kind=Flag("bool or str", lambda value: isinstance(value, str)),
         words="""
-        Replace a word by its stem; the name of a PyStemmer algorithm, such as "porter", to use that
-        one. Stems are made for lower-case words.""",
+        Replace each word by its stem. The name of a PyStemmer algorithm, such as "porter", takes
+        that one. Stems are made for lower-case words.""",
         flag="--stem",
         panel="Text",
     )
@@ -94,8 +93,8 @@ class LanguageParameters(Estimator):
         default=False,
         kind=Flag(),
         words="""
-        Replace a word by the form under which a dictionary has it (simplemma's); a word that is
-        not in the dictionary stays as it is. A word in lower case gives a lemma in lower case.""",
+        Replace each word by its dictionary form (needs simplemma). A word that is not in the
+        dictionary stays as it is; a word in lower case gives a lemma in lower case.""",
         flag="--lemmatize",
         panel="Text",
     )
@@ -109,10 +108,10 @@ class LanguageParameters(Estimator):
             optional=True,
         ),
         words="""
-        Keep only words that can be of one of these classes: "noun", "verb", "adjective", "adverb".
-        English only; needs lemminflect. Function words (the stop words of English, auxiliary verbs
-        included) are of no class, nor is anything without a letter. Words that are not in the
-        lexicon, most of them names and abbreviations, count as nouns.""",
+        Keep only nouns, verbs, adjectives or adverbs (English; needs lemminflect). Give the names
+        of the classes: a word stays if it can be of one of them. Function words (the stop words of
+        English, auxiliary verbs included) are of no class, nor is anything without a letter. Words
+        that are not in the lexicon, most of them names and abbreviations, count as nouns.""",
         flag="--word-classes",
         panel="Text",
     )

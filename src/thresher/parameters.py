@@ -343,7 +343,7 @@ class Estimator:
             fixed |= {n for n in inherited if n in base.__dict__ and n not in declared}
         cls.parameters = {name: one for name, one in inherited.items() if name not in fixed}
         if "__init__" not in cls.__dict__:
-            cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
+            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
         if cls.__doc__ is not None:  # python -OO strips docstrings
             cls.__doc__ = _documented(cls.__doc__, cls.parameters)
 
@@ -421,10 +421,10 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def _constructor(parameters: dict[str, Parameter]) -> Callable[..., None]:
+def _constructor(owner: type[Estimator]) -> Callable[..., None]:
     """Return an `__init__` that stores its arguments and then calls `__post_init__`, if any."""
     by_place, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    ordered = sorted(parameters.items(), key=lambda item: item[1].kw_only)
+    ordered = sorted(owner.parameters.items(), key=lambda item: item[1].kw_only)
     signature = inspect.Signature(
         [
             inspect.Parameter("self", by_place),
@@ -444,7 +444,8 @@ def _constructor(parameters: dict[str, Parameter]) -> Callable[..., None]:
         if hasattr(self, "__post_init__"):
             self.__post_init__()
 
-    initialize.__name__, initialize.__qualname__ = "__init__", "Estimator.__init__"
+    initialize.__name__, initialize.__qualname__ = "__init__", f"{owner.__qualname__}.__init__"
+    initialize.__module__ = owner.__module__
     initialize.__signature__ = signature  # type: ignore[attr-defined]
     return initialize
 

@@ -69,9 +69,9 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
     """
     from thresher.learners import import_learner, make_learner
 
-    learner = make_learner(import_learner(name) if ":" in name else name)
+    kind = import_learner(name) if ":" in name else name
     values: dict[str, Any] = {}
-    if passes is not None and "max_iter" in learner.parameters:
+    if passes is not None and "max_iter" in make_learner(kind).parameters:
         values["max_iter"] = passes
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -81,7 +81,7 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
             values[key] = ast.literal_eval(value)
         except (SyntaxError, ValueError):  # not a number or a tuple: a plain word
             values[key] = value
-    return learner.set_params(**values)
+    return make_learner(kind, **values)
 
 
 def split_learner(word: str) -> tuple[str, list[str]]:

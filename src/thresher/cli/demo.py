@@ -93,9 +93,10 @@ def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
     with common.progress() as progress:
         categorizer = Categorizer(n_jobs=threads).fit(place / "train.jsonl", progress=progress)
     categorizer.save(place / "model.thresher")
+    passes = getattr(categorizer.learner_, "n_iter_", 1)
     terminal.print(
         f"{place / 'model.thresher'}: {len(categorizer.categories_)} categories, "
-        f"{categorizer.n_features:,} features, {len(categorizer.summary()['mistakes'])} passes "
+        f"{categorizer.n_features:,} features, {passes} passes "
         f"in {perf_counter() - began:.2f} s"
     )
     return categorizer

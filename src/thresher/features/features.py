@@ -66,8 +66,8 @@ class FeatureParameters(Estimator):
         default=None,
         kind=Choice((None, *KINDS)),
         words="""
-        How a count becomes a strength; None: what suits the learner. "tf-idf" is that of the
-        learners that want it, with logarithms of counts and documents of length one.""",
+        How a count becomes a strength, by default as suits the learner. "tf-idf" takes logarithms
+        of counts and gives documents length one, as for the learners that want it.""",
         flag="--strength",
         panel=PANEL,
     )
@@ -75,8 +75,8 @@ class FeatureParameters(Estimator):
         default=None,
         kind=Choice((None, "sum", "l2", "none")),
         words="""
-        How each document's strengths are scaled; None: what suits the learner, or not at all if
-        `strength` is given and is not "tf-idf".""",
+        How the strengths of a document are scaled, by default as suits the learner. If `strength`
+        is given and is not "tf-idf", they are not scaled by default.""",
         flag="--normalize",
         panel=PANEL,
     )
@@ -84,37 +84,38 @@ class FeatureParameters(Estimator):
         default=1,
         kind=ByBlock(Share()),
         words="""
-        Features in fewer documents are left out; a float is a share of the documents, a dict
-        has one for each block: {"runs": 2, "parts": 3}. Later, when the model learns on, a new
-        word comes at once, a run of words or a part of a word when it has been in as many.""",
+        Leave out features of fewer documents than this. A float is a share of the documents; a
+        dict has a number for each block, {"runs": 2, "parts": 3}. Later, when the model learns on,
+        a new word comes at once, a run of words or a part of a word once it has been in as many.
+        """,
         flag="--min-df",
         panel=PANEL,
     )
     max_df: int | float = parameter(
         default=1.0,
         kind=Share(),
-        words="Features in more documents are left out; a float is a share of the documents.",
+        words="Leave out features of more documents than this. A float is a share of them.",
         flag="--max-df",
         panel=PANEL,
     )
     max_features: int | None = parameter(
         default=None,
         kind=Whole(1, optional=True),
-        words="Keep at most so many features, those with the highest counts in all.",
+        words="Keep at most so many features, the most frequent.",
         flag="--max-features",
         panel=PANEL,
     )
     n_selected: int | None = parameter(
         default=None,
         kind=Whole(1, optional=True),
-        words="Keep at most so many features, those that tell most about any one category.",
+        words="Keep at most so many features, those that tell most about a category.",
         flag="--select",
         panel=PANEL,
     )
     select_by: str = parameter(
         default="chi-square",
         kind=Choice(tuple(SELECTIONS)),
-        words="How `n_selected` judges a feature.",
+        words="By what it is judged how much a feature tells. It is for `n_selected`.",
         flag="--select-by",
         panel=PANEL,
     )
@@ -122,8 +123,8 @@ class FeatureParameters(Estimator):
         default=1.0,
         kind=ByBlock(Number(0, open_low=True)),
         words="""
-        What strengths are multiplied by before a document is scaled: a number, or a dict with
-        one for some of the blocks, as {"runs": 0.9, "parts": 0.6}.""",
+        What the strengths of words, runs and parts are multiplied by. Give a number, or a dict with
+        one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents are scaled after it.""",
         flag="--block-weights",
         panel=PANEL,
     )

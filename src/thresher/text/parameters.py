@@ -50,15 +50,15 @@ class TextParameters(Estimator):
     token_pattern: str | None = parameter(
         default=None,
         kind=Text(optional=True),
-        words="""A regular expression whose matches are the tokens, or whose one capturing group is;
-        slower, and instead of `tokens`.""",
+        words="""A regular expression that matches a token, slower than the rules of `tokens`. If it
+        has a capturing group, of which there may be one, that is the token.""",
         flag="--token-pattern",
         panel="Text",
     )
     min_length: int = parameter(
         default=2,
         kind=Whole(1, 1000),
-        words='Characters that a token must have, for the rule "words".',
+        words='Fewest characters of a token, for the rule "words".',
         flag="--min-length",
         panel="Text",
     )
@@ -72,34 +72,35 @@ class TextParameters(Estimator):
     ngram_range: tuple[int, int] | None = parameter(
         default=(1, 1),
         kind=Pair(1, 16, optional=True),
-        words="""Least and greatest number of words in the runs of words that are counted; None
-        leaves words out.""",
+        words="""Count runs of so many words, 1-2 being words and pairs; None leaves words out. In
+        Python a pair, the least and the greatest number.""",
         flag="--ngrams",
         panel="Text",
     )
     char_ngram_range: tuple[int, int] | None = parameter(
         default=None,
         kind=Pair(1, 64, optional=True),
-        words="""Count also the parts of words: the runs of this least and greatest number of
-        characters within each of the `char_ngram_tokens`, with a space before it and after it.
-        With `ngram_range=None` this is scikit-learn's "char_wb".""",
+        words="""Count parts of words too: runs of so many characters, 3-5 say. They are taken
+        within each of the `char_ngram_tokens`, with a space before it and after it; with
+        `ngram_range=None` this is scikit-learn's "char_wb".""",
         flag="--char-ngrams",
         panel="Text",
     )
     char_ngram_tokens: str = parameter(
         default="whitespace",
         kind=Choice(("whitespace", "words")),
-        words="""What is cut into parts. "whitespace": a run without white space, marks and all, to
-        which no linguistics apply. "words": the words as they are counted.""",
+        words="""What is cut into parts: the text between blanks, or the words. "whitespace": a run
+        without white space, marks and all, to which no linguistics apply. "words": the words as
+        they are counted.""",
         flag="--char-ngram-tokens",
         panel="Text",
     )
     hashing_bits: int | None = parameter(
         default=None,
         kind=Whole(1, 30, optional=True),
-        words="""Give each feature one of `2 ** hashing_bits` columns by its hash, and keep no
-        vocabulary; different features may share a column. Where words and parts are counted, each
-        have half of the columns.""",
+        words="""Hash features to 2^N columns, and keep no vocabulary. Memory is bounded, and
+        different features may share a column. Where words and parts are counted, each have half of
+        the columns.""",
         flag="--hashing-bits",
         panel="Text",
     )
