@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+BASE := .venv-base
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -12,10 +13,10 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore lint docs bench clean
+.PHONY: help demo test explore base slowly checked lint docs bench clean
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +43,23 @@ test: $(VENV)/.developing  ## install, then run every test
 explore: $(VENV)/.developing  ## look for what breaks a promise: the property tests on many new examples
 	THRESHER_EXPLORE=1 $(BIN)/python -m pytest --numprocesses=auto -m hypothesis $(ARGS)
 
+# Three legs beside `test`: what the base installation can do, kernels as plain Python, and kernels
+# that check every index, with machine code of their own, for Numba's cache ignores the difference.
+$(BASE)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(BASE)
+	$(BASE)/bin/python -m pip --disable-pip-version-check --quiet install --editable . pytest hypothesis
+	@touch $@
+
+base: $(BASE)/.installed  ## what must work without any extra installed
+	THRESHER_BASE=1 $(BASE)/bin/python -m pytest -q tests/test_base.py $(ARGS)
+
+slowly: $(VENV)/.developing  ## kernels against their twins, with the compiler off
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --numprocesses=auto tests/test_online_kernels.py tests/test_golden.py $(ARGS)
+
+checked: $(VENV)/.developing  ## the same and more, with every index checked
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/checked $(BIN)/python -m pytest -q --numprocesses=auto \
+	  tests/test_online_kernels.py tests/test_golden.py tests/test_learning_on.py tests/test_spool.py $(ARGS)
+
 lint: $(VENV)/.developing  ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -63,4 +81,4 @@ bench: $(BENCH)/.installed  ## race the peers: speed, memory and quality in one 
 	$(BENCH)/bin/python -m benchmarks.peers $(ARGS)
 
 clean:  ## remove everything that was made
-	rm -rf $(VENV) $(BENCH) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

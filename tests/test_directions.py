@@ -110,3 +110,17 @@ def test_the_allowed_directions_have_no_circle():
 def test_every_room_is_known():
     rooms = {p.name.removesuffix(".py") for p in SOURCE.iterdir() if p.suffix in ("", ".py")}
     assert rooms - ENDS - {"__pycache__", "stopwords"} <= set(ALLOWED)
+
+
+def test_names_say_what_a_thing_is():
+    """Not that it was found, made, said or told."""
+    empty = {"found", "made", "said", "told"}
+    used = [
+        f"{path.name}:{node.lineno}"
+        for folder in (SOURCE, Path(__file__).parent)
+        for path in sorted(folder.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in (getattr(node, field, None) for field in ("id", "arg", "attr", "name"))
+        if name in empty
+    ]
+    assert not used
