@@ -122,6 +122,12 @@ def test_ours_and_scikit_learn_write_predictions(small):
         assert small.output.read_text().splitlines()[:3] == ["grain", "grain", "gold"]
 
 
+def test_where_documents_have_one_category_its_whole_name_is_written(small):
+    data.write(small.files / "train-x1.jsonl", [("wheat", ["grain"]), ("gold", ["metal"])])
+    assert set(child.do(task(small, "predict", "Thresher"))) == {"figures"}
+    assert small.output.read_text().splitlines() == ["grain", "grain", "metal", "metal"]
+
+
 def test_f1_is_that_of_scikit_learn():
     random = np.random.default_rng(0)
     truth, decisions = random.random((2, 50, 7)) < 0.3

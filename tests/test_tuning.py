@@ -122,13 +122,16 @@ def test_what_is_expected_is_measured_with_thresholds_from_elsewhere():
     assert on_the_same.macro["f1"] > expected.after.macro["f1"] + 0.03
 
 
+@pytest.mark.parametrize("selection", [{}, {"n_selected": 100, "strength": "tf-idf"}], ids=str)
 @pytest.mark.parametrize("setting", ["on disk", "threads"])
-def test_the_same_model_however_it_is_made(library, tuned, tmp_path, monkeypatch, setting):
+def test_the_same_model_however_it_is_made(library, tmp_path, monkeypatch, setting, selection):
+    tuned = Categorizer(objective="f1", calibrate="sigmoid", **selection).fit(*library[0])
     if setting == "on disk":
         monkeypatch.setattr(spool, "BLOCK_ENTRIES", 5_000)
         monkeypatch.setattr(spool.Spool.__init__, "__defaults__", (10_000,))
     threads = 3 if setting == "threads" else 1
-    other = Categorizer(objective="f1", calibrate="sigmoid", n_jobs=threads).fit(*library[0])
+    other = Categorizer(objective="f1", calibrate="sigmoid", n_jobs=threads, **selection)
+    other.fit(*library[0])
     other.set_params(n_jobs=None)
     other.learner_.set_params(n_jobs=tuned.learner_.n_jobs)
     other.save(tmp_path / "other")

@@ -343,7 +343,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         >>> categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
         >>> _ = categorizer.fit(texts, ["spam", "ham", "spam", "ham"])
         >>> categorizer.predict_proba(["cheap lunch pills"]).round(2)
-        array([[0.24, 0.76]])
+        array([[0.36, 0.64]])
         """
         with self.lock.reading():
             self.check_probable()

@@ -78,7 +78,8 @@ def train(case: Case, **settings: Any) -> dict[str, float]:
     figures = case.best(lambda: learn(case, **settings))
     model = load(case)
     texts, _ = data.read(case.test)
-    quality = case.quality(model.categories_, model.predict(texts), model.scores(texts))
+    scores = model.scores(texts)
+    quality = case.quality(model.categories_, model.decide(scores), scores)
     return figures | case.size(_model(case)) | quality
 
 
@@ -87,8 +88,9 @@ def predict(case: Case) -> dict[str, float]:
     model = load(case)
 
     def work() -> None:
-        labels = model.predict(case.test)
-        case.output.write_text("".join("\t".join(one) + "\n" for one in labels), encoding="utf-8")
+        batches = (model.decide(scores) for _, scores in model.score_batches(case.test))
+        lines = ("\t".join(one) + "\n" for batch in batches for one in batch)
+        case.output.write_text("".join(lines), encoding="utf-8")
 
     figures = case.best(work)
     began = perf_counter()

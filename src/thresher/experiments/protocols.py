@@ -125,7 +125,7 @@ def cross_validate(
 ) -> CrossValidation:
     """Learn from a part of the documents and measure on the rest, for each fold in turn.
 
-    As many folds at a time are worked on as the categorizer has `threads`; the result is the same
+    As many folds at a time are worked on as the categorizer has `n_jobs`; the result is the same
     for any number.
 
     Parameters

@@ -255,7 +255,7 @@ class Features:
             One for each column.
         """
         if self.columns is not None:
-            self.columns.prune(keep)
+            self.columns = self.columns.pruned(keep)
         elif self.is_hashed:
             self.columns = Columns.hashed(keep, self.counter.blocks)
         else:
@@ -374,15 +374,13 @@ class Columns:
         in_order = np.argsort(numbers, kind="stable")[len(numbers) - n :]
         return cls(numbers, n, blocks[in_order])
 
-    def prune(self, keep: np.ndarray) -> None:
-        """Leave out columns; the others close ranks, unless they are hashed."""
+    def pruned(self, keep: np.ndarray) -> Columns:
+        """Return them without some; the others close ranks, unless they are hashed."""
         if self.is_hashed:
-            self.numbers = np.where(keep, self.numbers, -1)
-            return
+            return Columns.hashed(keep & (self.numbers >= 0), self.blocks)
         new = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
-        left = self.numbers >= 0
-        self.numbers[left] = new[self.numbers[left]]
-        self.n_columns, self.blocks = int(np.count_nonzero(keep)), self.blocks[keep]
+        numbers = np.where(self.numbers >= 0, new[self.numbers], -1)
+        return Columns(numbers, int(np.count_nonzero(keep)), self.blocks[keep])
 
     def counted_blocks(self) -> np.ndarray:
         """Return the block of each column of the counts; 0 for those that are left out."""
