@@ -121,7 +121,7 @@ def compare(
     """Cross-validate several categorizers on the same folds.
 
     The documents are counted once for all. As many folds at a time are worked on as the first
-    categorizer has `threads`.
+    categorizer has `n_jobs`.
 
     Parameters
     ----------
