@@ -19,14 +19,15 @@ if TYPE_CHECKING:
         ParameterError,
         ThresherError,
     )
-    from thresher.evaluation import evaluate
+    from thresher.evaluation import Evaluation, evaluate
     from thresher.evaluation.significance import bootstrap_intervals
     from thresher.examples import Examples
     from thresher.experiments.comparison import compare
     from thresher.experiments.curves import feature_curve, learning_curve
     from thresher.experiments.progressive import progressive_validation
     from thresher.experiments.protocols import cross_validate
-    from thresher.features import Strength
+    from thresher.explanation import Explanation
+    from thresher.features import Features, Strength
     from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, register
     from thresher.learners.online import (
         ROMMA,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         PositiveWinnow,
         RegretWinnow,
         SleepingExperts,
+        extremal_features,
     )
     from thresher.linguistics import Linguistics
     from thresher.report import plot, write_report
@@ -56,7 +58,9 @@ _HOMES = {
     "OutputError": "errors",
     "ParameterError": "errors",
     "ThresherError": "errors",
+    "Evaluation": "evaluation",
     "evaluate": "evaluation",
+    "Explanation": "explanation",
     "Examples": "examples",
     "compare": "experiments.comparison",
     "cross_validate": "experiments.protocols",
@@ -68,6 +72,7 @@ _HOMES = {
     "write_report": "report",
     "Labels": "rows",
     "Rows": "rows",
+    "Features": "features",
     "Strength": "features",
     "Linguistics": "linguistics",
     "LEARNERS": "learners",
@@ -75,6 +80,7 @@ _HOMES = {
     "NaiveBayes": "learners",
     "Rocchio": "learners",
     "register": "learners",
+    "extremal_features": "learners.online",
     "BalancedWinnow": "learners.online",
     "ModifiedBalancedWinnow": "learners.online",
     "PassiveAggressive": "learners.online",
@@ -95,7 +101,10 @@ __all__ = [
     "Decisions",
     "DocumentError",
     "Documents",
+    "Evaluation",
     "Examples",
+    "Explanation",
+    "Features",
     "Labels",
     "Learner",
     "Linguistics",
@@ -121,6 +130,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "evaluate",
+    "extremal_features",
     "feature_curve",
     "learning_curve",
     "plot",
