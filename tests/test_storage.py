@@ -207,13 +207,13 @@ def test_a_byte_of_the_header_swapped_for_another_is_told_or_changes_nothing(mod
 def test_a_newer_format_asks_for_a_newer_thresher(tmp_path, dtype):
     layout = {"w": {"dtype": dtype, "shape": [0], "data_offsets": [0, 0]}}
     fields = {
-        "format_version": 2,
+        "format_version": 9,
         "thresher_version": "9.1",
         "header": "elsewhere",
         "tensors": None,
     }
     sentence = refusal(forge(tmp_path / "m", layout, **fields))
-    assert "format 2" in sentence and "Thresher 9.1" in sentence and "Install a newer" in sentence
+    assert "format 9" in sentence and "Thresher 9.1" in sentence and "Install a newer" in sentence
 
 
 def one(dtype="F32", shape=(2,), data_offsets=(0, 8)):
