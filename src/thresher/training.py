@@ -299,6 +299,8 @@ def fold_features(
 ) -> Features:
     """Return empty features for a part of the documents that `whole` has counted."""
     blocks = whole.blocks
+    if whole.columns is not None:  # a fold within a fold: counts have the numbers of all documents
+        blocks = np.append(blocks, np.uint8(0))[whole.columns.numbers]
     if whole.is_hashed:
         columns = Columns.hashed(np.ones(counts.n_columns, bool), blocks)
     else:
