@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 @common.verb
 def learners(json: common.Json = False) -> None:
     """List the learners with their parameters and defaults, for `train --learner NAME -p ...`."""
-    from thresher.learners.online import LEARNERS
+    from thresher.learners import LEARNERS
 
     descriptions: dict[str, dict[str, Any]] = {
         name: {
