@@ -18,7 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from naive import features as naive
+from thresher import Categorizer
 from thresher.errors import DocumentError, ModelError, ParameterError
+from thresher.experiments.counted import CountedDocuments
 from thresher.features import (
     KINDS,
     SELECTIONS,
@@ -390,3 +392,17 @@ def test_neither_scikit_learn_nor_scipy_is_imported():
         "assert not {'sklearn', 'scipy.sparse'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_fold_within_a_fold_has_the_blocks_of_its_own_columns():
+    """Thresholds are learned in folds of the part that a cross-validation trains on."""
+    texts = [f"{one} word {i % 7} of many" for i, one in enumerate(["cheap pills", "lunch"] * 12)]
+    labels, part = ["spam", "ham"] * 12, np.arange(23, 2, -2)
+    part = np.concatenate([part, part - 1])
+    categorizer = Categorizer(
+        objective="f1", tune_folds=2, mode="multi-label", ngram_range=(1, 2),
+        char_ngram_range=(3, 3), min_df={"parts": 3}, block_weights={"runs": 0.5, "parts": 0.2},
+    )  # fmt: skip
+    line = CountedDocuments.read(categorizer, texts, labels).fit(categorizer, part).line
+    alone = categorizer.fit([texts[i] for i in part], [labels[i] for i in part])
+    np.testing.assert_array_equal(line.decisions.thresholds, alone.decisions_.thresholds)
