@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
@@ -633,8 +634,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         return plain
 
     def __getstate__(self) -> dict[str, Any]:
-        with self.lock.reading():
-            state = self.__dict__.copy()
+        with self.lock.reading():  # what another thread learns meanwhile must not show by half
+            state = self.__dict__ | {"_stations": copy.deepcopy(self._stations)}
         return {k: v for k, v in state.items() if k not in ("lock", "_one_learns")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
