@@ -55,18 +55,6 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     Attributes
     ----------
-    classes_ : array
-        The categories, in the order of the columns of scores: sorted by `fit`, later ones after
-        them.
-    categories_ : list of str
-        Their names.
-    features_, learner_, decisions_ : Features, Learner, Decisions
-        The stations: how texts become strengths, what was learned, how scores become categories.
-    tuning_ : Tuning or None
-        How the decisions were learned, by `fit` with `objective` or `calibrate`, or by `tune`, and
-        what is to be expected of them.
-    documents_seen_ : int
-        How many documents were learned from.
     timings_ : dict
         Seconds spent in each stage of the last `fit` or `learn`.
 
@@ -226,17 +214,13 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         Parameters
         ----------
-        documents : list of str, path, Documents or table
-            Labelled documents that were not learned from.
-        labels : list of labels, list of lists of labels or matrix, optional
-            The categories of each text, when `documents` is a list of texts.
+        documents, labels, progress
+            As for `fit`; documents that were not learned from.
         objective : str or None, default="f1"
             What the thresholds shall achieve: "f1", "f0.5", "precision=0.95", "recall=0.9",
             "cost=1:5"; None to leave them alone.
         calibrate : {"sigmoid", "isotonic"} or None, default=None
             The form of the curves from scores to probabilities; None to leave these alone.
-        progress : callable, optional
-            Told the stage, the number of documents and the share that is done.
         **limits
             Other settings of the decisions that shall change: `at_least`, `at_most`,
             `allow_none`, `abstain_below`; see `Decisions`.
@@ -277,8 +261,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         Parameters
         ----------
-        documents : list of str, path, Documents or table
-            The documents.
+        documents
+            As for `fit`.
 
         Returns
         -------
@@ -303,8 +287,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         Parameters
         ----------
-        documents : list of str, path, Documents or table
-            The documents.
+        documents
+            As for `fit`.
 
         Returns
         -------
@@ -331,8 +315,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         Parameters
         ----------
-        documents : list of str, path, Documents or table
-            The documents.
+        documents
+            As for `fit`.
 
         Returns
         -------
@@ -355,8 +339,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         Parameters
         ----------
-        documents : list of str, path, Documents or table
-            The documents.
+        documents
+            As for `fit`.
         top : int, optional
             How many categories for each document. Default: all.
         """
@@ -389,12 +373,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         Parameters
         ----------
-        documents : list of str, path, Documents or table
-            Labelled documents that were not learned from.
-        labels : list of labels, list of lists of labels or matrix, optional
-            The categories of each text, when `documents` is a list of texts.
-        progress : callable, optional
-            Told the stage, the number of documents and the share that is done.
+        documents, labels, progress
+            As for `fit`; documents that were not learned from.
         """
         scores, truth, names = self.scores_and_truth(documents, labels, progress)
         return evaluate(scores, truth, names, decisions=self.decisions_.decide(scores))
@@ -517,13 +497,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         return self
 
     def delete_category(self, category: Any) -> Self:
-        """Forget a category; what it was told apart by, the others keep.
-
-        Parameters
-        ----------
-        category : label
-            The category.
-        """
+        """Forget a category; what it was told apart by, the others keep."""
         with self._one_learns, self.lock.writing():
             stations = self.stations
             if len(stations.categories) < 2:
@@ -668,7 +642,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The categories, in the order of the columns of scores."""
+        """The categories in the order of the columns of scores: sorted, later ones after them."""
         return np.array(self.stations.categories.labels)
 
     @property
@@ -693,7 +667,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     @property
     def tuning_(self) -> Tuning | None:
-        """How the decisions were learned, where they were."""
+        """How the decisions were learned, where they were, and what is to be expected of them."""
         return self.stations.tuning
 
     @property
@@ -805,8 +779,7 @@ def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
     """Return the columns that the documents were read from, as a model file keeps them."""
     if columns is None:
         return None
-    own = {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
-    return own
+    return {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
 
 
 def _columns_of(header: dict[str, Any]) -> Columns | None:
