@@ -14,17 +14,9 @@ __all__ = ["check_writable", "replace_file"]
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Return where a file will stand, links followed, once it can; best before the work is done.
+    """Return where a file will stand, links followed, or raise `OutputError` where none can.
 
-    Parameters
-    ----------
-    path : str or path
-        The file to write; one that is there would be replaced.
-
-    Raises
-    ------
-    OutputError
-        No file can stand there.
+    Best asked before the work is done.
 
     Examples
     --------
@@ -48,17 +40,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     It stands beside `path` and is synced to the disk before the exchange, so that whenever the
     process dies, the old file or the new one is there. A symbolic link is followed; an existing
-    file keeps its permissions.
-
-    Parameters
-    ----------
-    path : str or path
-        Where the file shall be. Its folder must exist.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written; what was there is as it was.
+    file keeps its permissions. `OutputError` says why it cannot be written.
 
     Examples
     --------

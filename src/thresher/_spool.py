@@ -23,12 +23,8 @@ class Spool:
     """Rows and labels, written once, read many times, in any order.
 
     The file is a private temporary one without a name, so nothing is left behind, however the
-    process ends. Each document is one run of bytes: its columns, then its values.
-
-    Parameters
-    ----------
-    memory_limit : int
-        Bytes of entries up to which everything stays in memory. Default 100 MB.
+    process ends. Each document is one run of bytes: its columns, then its values. Up to
+    `memory_limit` bytes of entries everything stays in memory.
 
     Examples
     --------

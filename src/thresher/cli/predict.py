@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from thresher.cli import _common as common
 
@@ -15,25 +15,18 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher predict model.thresher mail.csv --text subject,body")(
-        predict
-    )
-
-
-@common.verb
+@common.verb("predict model.thresher mail.csv --text subject,body")
 def predict(
     model: common.Model,
     data: common.Data = None,
     text: common.Text = None,
     format: common.Format = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="With --json: the score of every category.")
+        bool, Option("--scores", help="With --json: the score of every category.")
     ] = False,
     probabilities: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--probabilities",
             help="Say how probable each category is; with --json, for all of them. The model must "
             "have learned it: see train --calibrate and tune --calibrate.",
@@ -44,8 +37,7 @@ def predict(
     json: common.Json = False,
 ) -> None:
     """Print the categories of each document: a line each, the best first, with tabs between."""
-    categorizer = common.load_model(model)
-    categorizer.n_jobs = threads
+    categorizer = common.load_model(model, threads)
     documents = common.open_documents(
         data, text, False, None, format, on_error, split="test", familiar=categorizer.columns_
     )

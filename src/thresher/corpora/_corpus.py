@@ -220,7 +220,8 @@ class Corpus:
 
 def _source(split: Split, name: str) -> Source:
     """Make a source of documents of a split."""
-    from thresher.documents.batch import Record, Source
+    from thresher.documents.batch import Source
+    from thresher.documents.columns import Record
 
     def read(reading: Reading) -> Iterator[Batch]:
         done = 0

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -21,17 +22,14 @@ __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_docum
 Path = str | os.PathLike[str]
 
 
+def _of_the_pass(name: str) -> Any:
+    return property(attrgetter(f"_reading.{name}"))
+
+
 class Documents:
     """Documents to iterate over in batches, as often as their source allows.
 
     What is known of the documents is about the present pass, or the last one.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        What the documents are read from, one after the other.
-    request : Request
-        What was asked: columns, separator, what to do on errors, size of a batch.
 
     Attributes
     ----------
@@ -41,10 +39,8 @@ class Documents:
         The same as a sentence, which tells what was guessed.
     n_documents, n_labelled : int
         How many documents were read, and how many of them have a label.
-    skipped : list of str
-        A sentence for each of the first hundred documents left out.
-    n_skipped : int
-        How many documents were left out.
+    n_skipped, skipped : int, list of str
+        How many documents were left out, and a sentence for each of the first hundred.
     decoding_errors : int
         How many documents had text that is not UTF-8 and was replaced.
     bytes_read, bytes_total : int or None
@@ -89,12 +85,8 @@ class Documents:
                 raise DocumentError(f"{source.name}: cannot be read ({what}).") from error
             self._bytes_done += reading.position() if source.size is None else source.size
         reading.position = int
-        self._check_any(reading)
-
-    def _check_any(self, reading: Reading) -> None:
-        """Refuse files without a single document; what is in memory or piped may be empty."""
         if reading.n_documents or self.bytes_total is None:
-            return
+            return  # what is in memory or piped may be empty, files may not
         names = ", ".join(source.name for source in self._sources[:3])
         if reading.n_skipped:
             why = f"all {reading.n_skipped} were left out, the first being {reading.skipped[0]}"
@@ -109,32 +101,15 @@ class Documents:
         return self._bytes_done + self._reading.position()
 
     @property
-    def columns(self) -> Columns | None:
-        return self._reading.columns
-
-    @property
     def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
-    @property
-    def n_documents(self) -> int:
-        return self._reading.n_documents
-
-    @property
-    def n_labelled(self) -> int:
-        return self._reading.n_labelled
-
-    @property
-    def skipped(self) -> list[str]:
-        return self._reading.skipped
-
-    @property
-    def n_skipped(self) -> int:
-        return self._reading.n_skipped
-
-    @property
-    def decoding_errors(self) -> int:
-        return self._reading.decoding_errors
+    columns: Columns | None = _of_the_pass("columns")
+    n_documents: int = _of_the_pass("n_documents")
+    n_labelled: int = _of_the_pass("n_labelled")
+    skipped: list[str] = _of_the_pass("skipped")
+    n_skipped: int = _of_the_pass("n_skipped")
+    decoding_errors: int = _of_the_pass("decoding_errors")
 
 
 def read_documents(
@@ -150,8 +125,9 @@ def read_documents(
 ) -> Documents:
     """Read documents from files, folders, standard input, tables or pairs, batch by batch.
 
-    Files may be compressed with gzip, zstd or bzip2. Memory holds a few megabytes of a file at a
-    time. Nothing but the existence of the files is checked before the first batch is asked for.
+    They can be iterated over again and again, unless the source flows by only once. Files may be
+    compressed with gzip, zstd or bzip2. Memory holds a few megabytes of a file at a time. Nothing
+    but the existence of the files is checked before the first batch is asked for.
 
     Parameters
     ----------
@@ -179,11 +155,6 @@ def read_documents(
     familiar : Columns, default None
         The columns of an earlier source, such as a model was trained on; where this source has
         them too, they are taken instead of guessing.
-
-    Returns
-    -------
-    Documents
-        To be iterated over; again and again, unless the source flows by only once.
 
     Examples
     --------
@@ -216,12 +187,7 @@ def from_texts(
     labels : sequence, default None
         The labels of each document: a list of them, a single one, or `None`.
     batch_size : int, default None
-        The largest number of documents in a batch; by default what makes a few megabytes.
-
-    Returns
-    -------
-    Documents
-        To be iterated over, again and again.
+        As for `read_documents`.
 
     Examples
     --------
@@ -229,17 +195,17 @@ def from_texts(
     >>> [batch.labels for batch in from_texts(["a", "b", "c"], ["x", ["y", "z"], None])]
     [[['x'], ['y', 'z'], []]]
     """
-    from thresher.documents import memory
+    from thresher.documents.tables import texts_source
 
     request = Request(batch_size=batch_size)
     _check(request, None)
-    return Documents([memory.texts_source(texts, labels)], request)
+    return Documents([texts_source(texts, labels)], request)
 
 
 def _sources(source: Any, format: str | None) -> list[Source]:
     if isinstance(source, str | os.PathLike):
         return _path_sources(os.fspath(source), format)
-    from thresher.documents import memory, tables
+    from thresher.documents import tables
 
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return [tables.frame_source(source)]
@@ -248,7 +214,7 @@ def _sources(source: Any, format: str | None) -> list[Source]:
     if isinstance(source, Sequence) and len(source) and isinstance(source[0], str | os.PathLike):
         return [one for path in source for one in _path_sources(os.fspath(path), format)]
     if isinstance(source, Iterable):
-        return [memory.pairs_source(source)]
+        return [tables.pairs_source(source)]
     raise DocumentError(
         f"documents cannot be read from {type(source).__name__}; give a path, a list of paths, "
         "a table, or pairs of a text and its labels."

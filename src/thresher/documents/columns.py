@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from thresher.errors import DocumentError
 
@@ -17,22 +17,17 @@ LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "
 MOST_NAMED = 20  # columns named in an error
 
 
+class Record(NamedTuple):
+    """One document that is read on its own; the values are as they were found."""
+
+    texts: Sequence[Any]
+    labels: Any
+    place: str
+
+
 @dataclass(frozen=True)
 class Columns:
     """The columns that were read.
-
-    Parameters
-    ----------
-    text : tuple of str
-        The columns whose texts, joined by a newline, are the document.
-    labels : str or None, default None
-        The column of the labels; `None` where the documents have none.
-    separator : str or None, default None
-        What separates the labels within one string; `None` where they are not split.
-    guessed : frozenset of str, default empty
-        Which of "text", "labels" and "separator" nobody asked for by name.
-    note : str, default ""
-        The sentence for formats without named columns.
 
     Examples
     --------
@@ -40,15 +35,23 @@ class Columns:
     >>> columns = Columns(("subject", "body"), "topics", ",", frozenset({"labels", "separator"}))
     >>> str(columns)
     'text is "subject" and "body"; labels are "topics" (guessed), split at "," (guessed)'
-    >>> len(columns.text)
-    2
     """
 
-    text: tuple[str, ...]
+    text: tuple[str, ...]  # joined by a newline, they are the document
     labels: str | None = None
-    separator: str | None = None
-    guessed: frozenset[str] = frozenset()
-    note: str = ""
+    separator: str | None = None  # of the labels within one string, which is not split without it
+    guessed: frozenset[str] = frozenset()  # which of these three nobody asked for by name
+    note: str = ""  # the sentence for formats without named columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The text columns, then that of the labels, if any."""
+        return self.text if self.labels is None else (*self.text, self.labels)
+
+    def record(self, values: Sequence[Any], place: str) -> Record:
+        """Return the document whose columns, in the order of `names`, have these values."""
+        n = len(self.text)
+        return Record(values[:n], None if self.labels is None else values[n], place)
 
     def __str__(self) -> str:
         if self.note:
@@ -84,10 +87,7 @@ class Request:
 def choose_columns(
     place: str, available: Sequence[str], request: Request, usual: tuple[str, ...] = ()
 ) -> Columns:
-    """Choose among the `available` columns of `place`.
-
-    `usual` are the text columns of formats where there is nothing to guess.
-    """
+    """Choose among the `available`; `usual` are those of formats with nothing to guess."""
     check_columns(place, available, request.named)
     guessed = set()
     text, labels = request.text or usual, request.labels
@@ -103,7 +103,11 @@ def choose_columns(
         text = _guess_text(place, [name for name in available if name != labels])
         guessed.add("text")
     columns = Columns(text, labels if isinstance(labels, str) else None, guessed=frozenset(guessed))
-    _check_unique(place, available, columns)
+    for name in (*columns.text, columns.labels):
+        if name is not None and (times := available.count(name)) > 1:
+            raise DocumentError(
+                f'{place}: has {times} columns named "{name}"; rename all but one of them.'
+            )
     return columns
 
 
@@ -116,15 +120,6 @@ def check_columns(place: str, available: Sequence[str], named: Iterable[str]) ->
         meant = [one for one in available if near and one.lower() == near[0]]
         hint = f'; did you mean "{meant[0]}"?' if meant else ""
         raise DocumentError(f'{place}: has no column "{name}"; {_listed(available)}{hint or "."}')
-
-
-def _check_unique(place: str, available: Sequence[str], columns: Columns) -> None:
-    times = Counter(available)
-    for name in (*columns.text, columns.labels):
-        if name is not None and times[name] > 1:
-            raise DocumentError(
-                f'{place}: has {times[name]} columns named "{name}"; rename all but one of them.'
-            )
 
 
 def _guess_text(place: str, available: Sequence[str]) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Reading, Record
-from thresher.documents.columns import Columns
+from thresher.documents.batch import Batch, Reading
+from thresher.documents.columns import Columns, Record
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError
 
@@ -40,8 +40,7 @@ class Shape(NamedTuple):
     @property
     def numbers(self) -> list[int]:
         """The chosen columns as numbers: the text columns, then the labels."""
-        labels = [] if self.columns.labels is None else [self.columns.labels]
-        return [self.header.index(name) for name in (*self.columns.text, *labels)]
+        return [self.header.index(name) for name in self.columns.names]
 
 
 def read_csv(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -105,14 +104,12 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield the rows one by one; refuse those that do not fit the header."""
     for number, cells in _cells(rows, shape, reading, line):
-        place = f"{shape.name}:{number}"
-        if len(cells) != len(shape.header):
-            counted = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+        place, n_cells = f"{shape.name}:{number}", len(cells)
+        if n_cells != len(shape.header):
+            counted = f"{n_cells} cell{'s' * (n_cells != 1)}"
             reading.refuse(place, f"the row has {counted}, the header {len(shape.header)}")
             continue
-        values = [cells[number] for number in shape.numbers]
-        labels = None if shape.columns.labels is None else values.pop()
-        yield Record(values, labels, place)
+        yield shape.columns.record([cells[number] for number in shape.numbers], place)
 
 
 def _cells(

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from thresher._formats import READERS
 from thresher.documents import mail
-from thresher.documents.batch import Batch, Reading, Record, Source
-from thresher.documents.columns import Columns
+from thresher.documents.batch import Batch, Reading, Source
+from thresher.documents.columns import Columns, Record
 from thresher.documents.streams import format_of_name, open_stream
 from thresher.errors import DocumentError
 

@@ -15,8 +15,8 @@ from itertools import chain, islice
 
 from thresher._formats import READERS
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Reading, Record
-from thresher.documents.columns import Columns
+from thresher.documents.batch import Batch, Reading
+from thresher.documents.columns import Columns, Record
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
@@ -64,10 +64,8 @@ def _records(
     messages: Iterable[tuple[str, bytes]], columns: Columns, reading: Reading
 ) -> Iterator[Record]:
     for place, data in messages:
-        wanted = (*columns.text, *filter(None, [columns.labels]))
-        texts = message_texts(place, data, wanted, reading)
-        if texts is not None:
-            yield Record(texts[: len(columns.text)], texts[-1] if columns.labels else None, place)
+        if (texts := message_texts(place, data, columns.names, reading)) is not None:
+            yield columns.record(texts, place)
 
 
 def message_texts(
