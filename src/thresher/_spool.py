@@ -83,7 +83,8 @@ class Spool:
             return
         self._parts.append(rows)
         if self.n_entries * ENTRY > self.memory_limit:
-            self._file = _nameless_file()
+            self._file, name = tempfile.mkstemp(prefix="thresher-")
+            os.unlink(name)  # so that it goes when it is closed
             for part in self._parts:
                 _write(self._file, part)
             self._parts = []
@@ -117,8 +118,8 @@ class Spool:
     ) -> Iterator[tuple[Rows, Labels, np.ndarray | None]]:
         """Yield all documents as blocks, each with the order in which to visit its documents.
 
-        Together the visits follow `order` (default: as the documents came). What is in memory is
-        one block, visited where it lies; what is on disk is read in that order already.
+        What is in memory is one block, visited where it lies in the `order` (default: as the
+        documents came); what is on disk is read in that order already.
         """
         labels = self.labels()
         if not len(self):
@@ -142,13 +143,6 @@ class Spool:
                 rows = rows._replace(lengths=tokens[chosen])
             yield rows, labels.take(chosen), None
             first = last
-
-
-def _nameless_file() -> int:
-    """Open a temporary file and remove its name, so that it goes when it is closed."""
-    handle, name = tempfile.mkstemp(prefix="thresher-")
-    os.unlink(name)
-    return handle
 
 
 def _write(file: int, rows: Rows) -> None:

@@ -19,15 +19,13 @@ __all__ += ["Text", "Whole", "inherited", "parameter"]
 LARGEST = 1e6  # a parameter beyond it is a slip, and a weight of its size might not be finite
 
 
-# What a value may be ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Kind:
     """What a parameter may be; `Kind` itself leaves everything to whoever uses the value."""
 
     name: ClassVar[str] = "object"  # the type, in the words of the documentation
     hint: ClassVar[str] = "OBJECT"  # what is typed for it on the command line
+    reads: ClassVar[type] = str  # what makes a value of that
     is_flag: ClassVar[bool] = False  # whether it stands there without a value
     optional: bool = field(default=False, kw_only=True)  # whether it may be None
 
@@ -41,7 +39,8 @@ class Kind:
 
     def describe(self) -> str:
         """Name the type, in the manner of NumPy's docstrings."""
-        return f"{self.name} or None" if self.optional else self.name
+        words = getattr(self, "words", self.name)
+        return f"{words} or None" if self.optional else words
 
     def placeholder(self) -> str:
         """Say what is typed for it on the command line."""
@@ -49,7 +48,7 @@ class Kind:
 
     def parse(self, text: str) -> Any:
         """Read a value from the command line."""
-        return text
+        return self.reads(text)
 
     def problem(self, value: Any) -> str | None:
         """Say what the value must be, or nothing where it is that."""
@@ -67,6 +66,7 @@ class Number(Kind):
     open_low: bool = False
     name: ClassVar[str] = "float"
     hint: ClassVar[str] = "NUMBER"
+    reads: ClassVar[type] = float
 
     def allows(self, value: Any) -> bool:
         if not is_whole(value) and not isinstance(value, float | np.floating):
@@ -80,9 +80,6 @@ class Number(Kind):
         most = "" if self.high == LARGEST else f"at most {self.high:g}"
         return " and ".join(filter(None, (least, most))) or f"a number up to ±{LARGEST:,.0f}"
 
-    def parse(self, text: str) -> Any:
-        return float(text)
-
 
 @dataclass(frozen=True)
 class Whole(Kind):
@@ -92,6 +89,7 @@ class Whole(Kind):
     high: int = 2**31 - 1
     name: ClassVar[str] = "int"
     hint: ClassVar[str] = "N"
+    reads: ClassVar[type] = int
 
     def allows(self, value: Any) -> bool:
         return is_whole(value) and self.low <= value <= self.high
@@ -99,9 +97,6 @@ class Whole(Kind):
     def bounds(self) -> str:
         up_to = "" if self.high == 2**31 - 1 else f" to {self.high}"
         return f"a whole number from {self.low}{up_to}"
-
-    def parse(self, text: str) -> Any:
-        return int(text)
 
 
 @dataclass(frozen=True)
@@ -183,9 +178,6 @@ class Flag(Kind):
     def bounds(self) -> str:
         return "True or False" if self.words == "bool" else self.words
 
-    def describe(self) -> str:
-        return f"{self.words} or None" if self.optional else self.words
-
 
 @dataclass(frozen=True)
 class Text(Kind):
@@ -210,17 +202,11 @@ class Some(Kind):
     def placeholder(self) -> str:
         return self.typed
 
-    def describe(self) -> str:
-        return f"{self.words} or None" if self.optional else self.words
-
     def problem(self, value: Any) -> str | None:
         return None if value is None and self.optional else self.refuse(value)
 
     def parse(self, text: str) -> Any:
         return self.read(text)
-
-
-# Declaring ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

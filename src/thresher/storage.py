@@ -1,15 +1,7 @@
 """The model file: one safetensors file with a versioned, checksummed description; never pickle.
 
-The safetensors library lays the file out and reads it, so any of its readers opens a model. Its one
-metadata entry, "thresher", holds a checksum, a space and the JSON text that the checksum is of:
-
-    {"format_version": 2, "thresher_version": "0.1", "header": what the caller has to say,
-     "tensors": {"weights": ["float32", [2, 3], checksum of its bytes], ...}}
-
-The library sees no damage but to the layout. So the text is believed once its checksum is right,
-and the tensors once they are those that it tells of. Every format to come has such a text with its
-version, so that an older Thresher can say that it is too old. There is one entry alone because the
-library writes several in any order, and equal models shall be equal bytes.
+Its one metadata entry, "thresher", holds a checksum, a space and the JSON text that it is of, with
+the type, shape and checksum of each tensor. One alone, for the library writes several in any order.
 """
 
 from __future__ import annotations
@@ -41,15 +33,13 @@ Upgrade = Callable[[dict[str, Any], dict[str, np.ndarray]], Parts]
 T = TypeVar("T")
 
 
-# Writing ----------------------------------------------------------------------------------------
-
-
 def write_model(
     path: str | os.PathLike[str], header: dict[str, Any], tensors: dict[str, np.ndarray]
 ) -> None:
     """Write a model file so that, whenever the process dies, the old or the new one is there.
 
-    A symbolic link is followed; an existing file keeps its permissions.
+    A symbolic link is followed; an existing file keeps its permissions, and where the new one
+    cannot be written (`OutputError`) it is as it was.
 
     Parameters
     ----------
@@ -59,13 +49,6 @@ def write_model(
         Anything that JSON can say, nested at will. Its keys are written in sorted order.
     tensors : dict of str to array
         Arrays of booleans, integers or floating-point numbers.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; an existing one is as it was.
-    ParameterError
-        The header is not JSON, or an array is not numbers.
 
     Examples
     --------
@@ -110,12 +93,10 @@ def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
     }
 
 
-# Reading ----------------------------------------------------------------------------------------
-
-
 def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None = None) -> Parts:
     """Read a model file back as the header and the tensors it was written from.
 
+    `ModelError` says that it is none, damaged, cut short, or of a newer format than is known here.
     Nothing is believed before its checksum is right, and no more memory is asked for than the file
     has bytes. What the tensors mean is for the caller to check: see `require_tensor`. Each has
     memory of its own and may be changed.
@@ -126,12 +107,6 @@ def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None
         The model file.
     upgrades : dict of int to callable, optional
         For each older format, what turns its header and tensors into those of the next.
-
-    Raises
-    ------
-    ModelError
-        There is no such file, it is no model, it is damaged or cut short, or it is of a newer
-        format than this version reads.
 
     Examples
     --------
@@ -216,9 +191,6 @@ def _reason(error: Exception) -> str:
     number = re.search(r"(?:os error|code:) (\d+)", str(error))
     reason = os.strerror(int(number[1])) if number else str(error)
     return getattr(error, "strerror", None) or reason
-
-
-# What a station asks of its part of a model -----------------------------------------------------
 
 
 def require_tensor(

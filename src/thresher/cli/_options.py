@@ -24,21 +24,21 @@ _NONE = object()  # "none" was typed, which is not the same as nothing
 class CategorizerCommand(TyperCommand):
     """A verb that takes every parameter of `Categorizer` that has a flag.
 
-    They are looked up when the verb is used, not when the command line starts: the stations that
-    declare them load machine code.
+    They are looked up only when the verb is used: the stations that declare them load machine code.
     """
 
     def get_params(self, ctx: Any) -> list[Any]:
+        from thresher.categorizer import Categorizer
+
         own = super().get_params(ctx)
         taken = {option for one in own for option in one.opts}
-        flags = {name: (one.flag or "").partition("/")[0] for name, one in _parameters().items()}
-        wanted = {n: one for n, one in _parameters().items() if flags[n] and flags[n] not in taken}
+        known = {name: one for name, one in Categorizer.parameters.items() if one.flag}
+        wanted = {n: p for n, p in known.items() if str(p.flag).partition("/")[0] not in taken}
         return [*own[:-1], *_options(wanted), own[-1]]  # --help stays last
 
     def invoke(self, ctx: Any) -> Any:
-        names = set(_parameters()) & set(ctx.params)
         own = {one.name for one in self.params}
-        values = {name: ctx.params.pop(name) for name in names - own}
+        values = {name: ctx.params.pop(name) for name in set(ctx.params) - own}
         given = {name: value for name, value in values.items() if value is not None}
         ctx.meta[_META] = {name: None if v is _NONE else v for name, v in given.items()}
         return super().invoke(ctx)
@@ -79,12 +79,6 @@ def split_learner(word: str) -> tuple[str, list[str]]:
     parts = word.split(":")
     n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
     return ":".join(parts[:n]), parts[n:]
-
-
-def _parameters() -> dict[str, Parameter]:
-    from thresher.categorizer import Categorizer
-
-    return Categorizer.parameters
 
 
 def _reader(flag: str, kind: Kind) -> Callable[[str], Any]:

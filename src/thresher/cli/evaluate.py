@@ -31,9 +31,8 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled documents that it has not learned from."""
     categorizer = common.load_model(model, threads)
-    documents = common.open_documents(
-        data, text, labels, separator, format, on_error, split="test", familiar=categorizer.columns_
-    )
+    asked = (data, text, labels, separator, format, on_error)
+    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     with common.progress() as progress:
         if report is None:
             result = categorizer.evaluate(documents, progress=progress)

@@ -43,6 +43,6 @@ def inspect(
 
 def _short(value: Any) -> str:
     if isinstance(value, list):
-        shown = ", ".join(f"{v:,}" if isinstance(v, int) else str(v) for v in value[:12])
+        shown = ", ".join(map(_short, value[:12]))
         return shown + (f", … ({len(value)} in all)" if len(value) > 12 else "")
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -33,9 +33,8 @@ def rank(
     names = categorizer.categories_
     if category is not None and category not in names:
         raise ParameterError(f"The model has no category {category!r}; it has {names_of(names)}.")
-    documents = common.open_documents(
-        data, text, False, None, format, on_error, split="test", familiar=categorizer.columns_
-    )
+    asked = (data, text, False, None, format, on_error)
+    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     best: list[tuple[float, int, str, str]] = []  # of the category, a heap with the worst on top
     seen = 0
     with common.progress() as progress:

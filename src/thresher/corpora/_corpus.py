@@ -220,8 +220,7 @@ class Corpus:
 
 def _source(split: Split, name: str) -> Source:
     """Make a source of documents of a split."""
-    from thresher.documents.batch import Source
-    from thresher.documents.columns import Record
+    from thresher.documents.batch import Record, Source
 
     def read(reading: Reading) -> Iterator[Batch]:
         done = 0

@@ -19,8 +19,6 @@ from thresher.errors import DocumentError, ParameterError
 
 __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
 
-Path = str | os.PathLike[str]
-
 
 def _of_the_pass(name: str) -> Any:
     return property(attrgetter(f"_reading.{name}"))
@@ -49,7 +47,6 @@ class Documents:
 
     Examples
     --------
-    >>> from thresher.documents import from_texts
     >>> documents = from_texts(["wheat up", "oil down", "?"], [["grain"], ["crude"], []])
     >>> [len(batch) for batch in documents], documents.n_documents, documents.n_labelled
     ([3], 3, 2)
@@ -133,8 +130,7 @@ def read_documents(
     ----------
     source : path, list of paths, table, data frame or iterable of pairs
         A file, or "-" for standard input. A folder with one folder of files for each category, or
-        with documents, or with tables. An Arrow table or stream, a data frame. Pairs of a text and
-        its labels. For texts in memory, see `from_texts`.
+        with documents, or with tables. An Arrow table or stream. Pairs of a text and its labels.
     text : str or sequence of str, default None
         The columns that hold the text, joined by a newline. By default the first that bears a
         usual name (text, body, content, message, ..., title), or the only one that is left; of
@@ -146,20 +142,17 @@ def read_documents(
         One of `FORMATS`. By default told by the file's name, or else by its first bytes.
     label_separator : str, default None
         What separates several labels in one string; "" that nothing does. By default "|", ";" or
-        ",", if in the first batch at least half of the parts it would make also stand alone;
-        never a space.
+        ",", if in the first batch at least half of the parts it would make also stand alone.
     on_error : {"stop", "skip"}, default "stop"
         Whether a document that cannot be read raises an error or is left out, counted and listed.
     batch_size : int, default None
         The largest number of documents in a batch; by default as many as a block of the file holds.
     familiar : Columns, default None
-        The columns of an earlier source, such as a model was trained on; where this source has
-        them too, they are taken instead of guessing.
+        The columns of an earlier source, taken instead of guessing where this one has them too.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from thresher.documents import read_documents
     >>> table = pa.table({"body": ["wheat up", "oil down"], "topics": ["grain", "crude"]})
     >>> documents = read_documents(table)
     >>> sum(len(batch) for batch in documents)
@@ -191,7 +184,6 @@ def from_texts(
 
     Examples
     --------
-    >>> from thresher.documents import from_texts
     >>> [batch.labels for batch in from_texts(["a", "b", "c"], ["x", ["y", "z"], None])]
     [[['x'], ['y', 'z'], []]]
     """

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from thresher.documents import streams
-from thresher.documents.columns import Columns, Record, Request, check_columns, choose_columns
+from thresher.documents.columns import Columns, Request, check_columns, choose_columns
 from thresher.documents.labels import (
     LONE_SURROGATES,
     decoded,
@@ -62,6 +62,20 @@ class Batch:
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
+
+
+class Record(NamedTuple):
+    """One document that is read on its own; the values are as they were found."""
+
+    texts: Sequence[Any]
+    labels: Any
+    place: str
+
+    @classmethod
+    def of(cls, columns: Columns, values: Sequence[Any], place: str) -> Record:
+        """Make a document of the values of `columns.names`."""
+        n = len(columns.text)
+        return cls(values[:n], None if columns.labels is None else values[n], place)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from thresher.errors import DocumentError
 
@@ -15,14 +14,6 @@ TEXT_NAMES = (
 )
 LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "class", "target")
 MOST_NAMED = 20  # columns named in an error
-
-
-class Record(NamedTuple):
-    """One document that is read on its own; the values are as they were found."""
-
-    texts: Sequence[Any]
-    labels: Any
-    place: str
 
 
 @dataclass(frozen=True)
@@ -47,11 +38,6 @@ class Columns:
     def names(self) -> tuple[str, ...]:
         """The text columns, then that of the labels, if any."""
         return self.text if self.labels is None else (*self.text, self.labels)
-
-    def record(self, values: Sequence[Any], place: str) -> Record:
-        """Return the document whose columns, in the order of `names`, have these values."""
-        n = len(self.text)
-        return Record(values[:n], None if self.labels is None else values[n], place)
 
     def __str__(self) -> str:
         if self.note:
@@ -100,7 +86,14 @@ def choose_columns(
         labels = _known(LABEL_NAMES, [name for name in available if name not in text])
         guessed.add("labels")
     if not text:
-        text = _guess_text(place, [name for name in available if name != labels])
+        others = [name for name in available if name != labels]
+        name = others[0] if len(others) == 1 else _known(TEXT_NAMES, others)
+        if name is None:
+            raise DocumentError(
+                f"{place}: none of its columns is obviously the text; {_listed(others)}; "
+                'name the one that holds the text (text="...").'
+            )
+        text = (name,)
         guessed.add("text")
     columns = Columns(text, labels if isinstance(labels, str) else None, guessed=frozenset(guessed))
     for name in (*columns.text, columns.labels):
@@ -120,17 +113,6 @@ def check_columns(place: str, available: Sequence[str], named: Iterable[str]) ->
         meant = [one for one in available if near and one.lower() == near[0]]
         hint = f'; did you mean "{meant[0]}"?' if meant else ""
         raise DocumentError(f'{place}: has no column "{name}"; {_listed(available)}{hint or "."}')
-
-
-def _guess_text(place: str, available: Sequence[str]) -> tuple[str, ...]:
-    if (name := _known(TEXT_NAMES, available)) is not None:
-        return (name,)
-    if len(available) == 1:
-        return (available[0],)
-    raise DocumentError(
-        f"{place}: none of its columns is obviously the text; {_listed(available)}; "
-        'name the one that holds the text (text="...").'
-    )
 
 
 def _known(names: Sequence[str], available: Sequence[str]) -> str | None:

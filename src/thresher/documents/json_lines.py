@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from thresher.documents.batch import Batch, Reading, without_null
-from thresher.documents.columns import Columns, Record
+from thresher.documents.batch import Batch, Reading, Record, without_null
+from thresher.documents.columns import Columns
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
@@ -136,4 +136,4 @@ def _array_hint(text: str) -> str:
 
 def _records(objects: Iterable[tuple[int, dict]], columns: Columns, name: str) -> Iterator[Record]:
     for number, one in objects:
-        yield columns.record([one.get(field) for field in columns.names], f"{name}:{number}")
+        yield Record.of(columns, [one.get(field) for field in columns.names], f"{name}:{number}")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Reading, Source, without_null
-from thresher.documents.columns import Columns, Record
+from thresher.documents.batch import Batch, Reading, Record, Source, without_null
+from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError
@@ -96,11 +97,9 @@ def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.A
         strings.validate(full=True)
     except pa.ArrowInvalid:
         values = array.cast(pa.large_binary()).to_pylist()
-        texts = [None if value is None else value.decode("utf-8", "ignore") for value in values]
-        damaged.update(
-            i for i, one in enumerate(texts) if one is not None and one.encode() != values[i]
-        )
-        strings = pa.array([value_text(value) for value in values], pa.string())
+        texts = [value_text(value) for value in values]
+        damaged.update(i for i, one in enumerate(texts) if one.encode() != (values[i] or b""))
+        strings = pa.array(texts, pa.string())
     return without_null(strings)
 
 
@@ -116,7 +115,7 @@ def frame_source(frame: Any) -> Source:
             for start in range(0, len(frame), MOST_ROWS):
                 parts = [column.iloc[start : start + MOST_ROWS].tolist() for column in wanted]
                 for row, values in enumerate(zip(*parts, strict=True), start + 1):
-                    yield columns.record(values, f"the data frame, row {row}")
+                    yield Record.of(columns, values, f"the data frame, row {row}")
 
         yield from reading.gather(columns, records())
 
@@ -137,45 +136,34 @@ def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
             f"there are {len(texts)} texts but labels for {len(labels)}; give each text its labels."
         )
 
-    def read(reading: Reading) -> Iterator[Batch]:
-        pairs = zip(texts, repeat(None) if labels is None else labels, strict=False)
-        yield from _read(pairs, reading, has_labels=labels is not None)
-
-    return Source("the texts", read)
+    pairs = list(zip(texts, repeat(None) if labels is None else labels, strict=False))
+    return Source("the texts", partial(_read_pairs, pairs, labels is not None))
 
 
 def pairs_source(pairs: Iterable[Any]) -> Source:
     """Make a source of pairs of a text and its labels; an iterator can be read only once."""
-
-    def read(reading: Reading) -> Iterator[Batch]:
-        yield from _read(_checked(pairs), reading, has_labels=True)
-
+    read = partial(_read_pairs, pairs, True)
     return Source("the pairs", read, once=isinstance(pairs, Iterator))
 
 
-def _read(pairs: Iterable[tuple[Any, Any]], reading: Reading, has_labels: bool) -> Iterator[Batch]:
+def _read_pairs(pairs: Iterable[Any], has_labels: bool, reading: Reading) -> Iterator[Batch]:
     note = "texts and labels as given" if has_labels else "texts as given; no labels"
     columns = reading.set_columns("the texts", note, has_labels)
-    return reading.gather(columns, _records(pairs, reading))
 
+    def records() -> Iterator[Record]:
+        for number, pair in enumerate(pairs, 1):
+            place = f"document {number}"
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise DocumentError(
+                    f"{place}: is {type(pair).__name__}, where a pair (text, labels) is "
+                    "expected; for texts alone, use from_texts."
+                )
+            text, labels = pair
+            if not isinstance(text, str):
+                reading.refuse(place, f"is {type(text).__name__}, where a text is expected")
+                continue
+            if isinstance(labels, str) and not reading.request.label_separator:
+                labels = [labels]  # what is in memory says itself what one label is
+            yield Record((text,), labels, place)
 
-def _checked(pairs: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    for number, pair in enumerate(pairs, 1):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise DocumentError(
-                f"document {number}: is {type(pair).__name__}, where a pair (text, labels) is "
-                "expected; for texts alone, use from_texts."
-            )
-        yield pair[0], pair[1]
-
-
-def _records(pairs: Iterable[tuple[Any, Any]], reading: Reading) -> Iterator[Record]:
-    separator = reading.request.label_separator
-    for number, (text, labels) in enumerate(pairs, 1):
-        place = f"document {number}"
-        if not isinstance(text, str):
-            reading.refuse(place, f"is {type(text).__name__}, where a text is expected")
-            continue
-        if isinstance(labels, str) and not separator:
-            labels = [labels]  # what is in memory says itself what one label is
-        yield Record((text,), labels, place)
+    return reading.gather(columns, records())
