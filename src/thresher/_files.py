@@ -17,12 +17,6 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return where a file will stand, links followed, or raise `OutputError` where none can.
 
     Best asked before the work is done.
-
-    Examples
-    --------
-    >>> check_writable("no such folder/model.thresher")
-    Traceback (most recent call last):
-    thresher.errors.OutputError: no such folder/model.thresher cannot be written: the folder ...
     """
     try:
         target = Path(os.path.realpath(path))
@@ -41,15 +35,6 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     It stands beside `path` and is synced to the disk before the exchange, so that whenever the
     process dies, the old file or the new one is there. A symbolic link is followed; an existing
     file keeps its permissions. `OutputError` says why it cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replace_file(Path(folder, "report.html")) as temporary:
-    ...         written = temporary.write_text("<html>")
-    ...     written, os.listdir(folder)
-    (6, ['report.html'])
     """
     target = check_writable(path)
     temporary = target.parent / f".{target.name[:40]}.{os.urandom(8).hex()}.tmp"

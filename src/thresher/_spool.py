@@ -25,22 +25,11 @@ class Spool:
     The file is a private temporary one without a name, so nothing is left behind, however the
     process ends. Each document is one run of bytes: its columns, then its values. Up to
     `memory_limit` bytes of entries everything stays in memory.
-
-    Examples
-    --------
-    >>> spool = Spool()
-    >>> rows = Rows(np.array([0, 2]), np.array([3, 1], np.int32), np.ones(2, np.float32), 4)
-    >>> spool.append(rows, Labels.from_lists([[0]], 1))
-    >>> len(spool), spool.n_entries
-    (1, 2)
     """
 
     def __init__(self, memory_limit: int = MEMORY_LIMIT) -> None:
         self.memory_limit = memory_limit
         self._labels: list[Labels] = []
-        self._empty()
-
-    def _empty(self) -> None:
         self._parts: list[Rows] = []
         self._lengths: list[np.ndarray] = []  # entries of each document
         self._tokens: list[np.ndarray | None] = []  # `Rows.lengths` of each part
@@ -61,8 +50,7 @@ class Spool:
         """Give the memory and the file back."""
         if self._file is not None:
             os.close(self._file)
-        self._labels = []
-        self._empty()
+        self.__dict__ = Spool(self.memory_limit).__dict__
 
     @property
     def on_disk(self) -> bool:
@@ -109,9 +97,9 @@ class Spool:
         mapped = Spool(self.memory_limit)
         for rows, _, _ in self.blocks():
             mapped._append_rows(function(rows))
-        labels, self._labels = self._labels, []
+        mapped._labels = self._labels
         self.close()
-        self.__dict__ |= mapped.__dict__ | {"_labels": labels}
+        self.__dict__ = mapped.__dict__
 
     def blocks(
         self, order: np.ndarray | None = None

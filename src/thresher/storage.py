@@ -49,14 +49,6 @@ def write_model(
         Anything that JSON can say, nested at will. Its keys are written in sorted order.
     tensors : dict of str to array
         Arrays of booleans, integers or floating-point numbers.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_model(f"{folder}/tiny", {"learner": "winnow"}, {"weights": np.ones(2)})
-    ...     os.path.getsize(f"{folder}/tiny") > 16
-    True
     """
     arrays = {name: _storable(name, given) for name, given in tensors.items()}
     description = {"format_version": FORMAT_VERSION, "thresher_version": __version__}
@@ -249,13 +241,7 @@ def require_tensor(
 
 
 def part_of(name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Parts:
-    """Return a station's part of a model: its field of the header, and the tensors it named.
-
-    Examples
-    --------
-    >>> part_of("text", {"text": {"lowercase": True}}, {"text.words": np.ones(2)})
-    ({'lowercase': True}, {'words': array([1., 1.])})
-    """
+    """Return a station's part of a model: its field of the header, and the tensors it named."""
     prefix = f"{name}."
     own = {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
     return require_field(header, name, dict), own

@@ -121,10 +121,7 @@ def _say_unless_interrupted(problem: Any) -> None:
 
 
 def go_on(stage: str, documents: int, share: float | None) -> None:
-    """Show no progress, but stop if Ctrl-C was pressed where it could not be heard.
-
-    While machine code is compiled or loaded, Python's KeyboardInterrupt is lost.
-    """
+    """Show no progress, but stop if Ctrl-C was lost, as while machine code is compiled."""
     if _is_interrupted:
         raise KeyboardInterrupt
 
@@ -210,8 +207,7 @@ def report_reading(documents: Documents) -> None:
     if "guessed" in documents.columns_note:
         say(f"{documents.columns_note}.")
     if documents.decoding_errors:
-        number = counted(documents.decoding_errors, "document")
-        say(f"Not UTF-8, bad bytes replaced: {number}.")
+        say(f"Not UTF-8, bad bytes replaced: {counted(documents.decoding_errors, 'document')}.")
     if documents.n_skipped:
         say(f"Left out: {counted(documents.n_skipped, 'document')}.")
         for sentence in documents.skipped[:10]:

@@ -69,13 +69,7 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
 
 
 def split_learner(word: str) -> tuple[str, list[str]]:
-    """Return the name and the settings of `name:key=value:...`; a name may be `module:Class`.
-
-    Examples
-    --------
-    >>> split_learner("sklearn.svm:LinearSVC:C=0.5")
-    ('sklearn.svm:LinearSVC', ['C=0.5'])
-    """
+    """Return the name and the settings of `name:key=value:...`; a name may be `module:Class`."""
     parts = word.split(":")
     n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
     return ":".join(parts[:n]), parts[n:]

@@ -174,7 +174,8 @@ class Reading:
     def _emit_records(self, columns: Columns, records: list[Record]) -> Iterator[Batch]:
         if columns.labels is not None:
             self._guess_separator(record.labels for record in records)
-        read_labels = partial(labels_of, separator=self._separator)
+        separator = self.columns.separator if self.columns else None
+        read_labels = partial(labels_of, separator=separator)
         kept: list[Record] = []
         for record in records:
             try:
@@ -195,11 +196,7 @@ class Reading:
         if is_text(labels.type) and not self._separator_known:
             distinct = labels.cast(pa.large_binary()).unique().to_pylist()
             self._guess_separator(map(value_text, distinct))
-        return labels_of_array(labels, self._separator)
-
-    @property
-    def _separator(self) -> str | None:
-        return self.columns.separator if self.columns else None
+        return labels_of_array(labels, self.columns.separator if self.columns else None)
 
     def _guess_separator(self, labels: Iterable[Any]) -> None:
         """Guess, once, at the first batch that has labels in strings."""
