@@ -14,23 +14,9 @@ __all__ = ["check_writable", "replace_file"]
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Return where a file will stand, links followed, once it can; best before the work is done.
+    """Return where a file will stand, links followed, or raise `OutputError` where none can.
 
-    Parameters
-    ----------
-    path : str or path
-        The file to write; one that is there would be replaced.
-
-    Raises
-    ------
-    OutputError
-        No file can stand there.
-
-    Examples
-    --------
-    >>> check_writable("no such folder/model.thresher")
-    Traceback (most recent call last):
-    thresher.errors.OutputError: no such folder/model.thresher cannot be written: the folder ...
+    Best asked before the work is done.
     """
     try:
         target = Path(os.path.realpath(path))
@@ -48,26 +34,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     It stands beside `path` and is synced to the disk before the exchange, so that whenever the
     process dies, the old file or the new one is there. A symbolic link is followed; an existing
-    file keeps its permissions.
-
-    Parameters
-    ----------
-    path : str or path
-        Where the file shall be. Its folder must exist.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written; what was there is as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replace_file(Path(folder, "report.html")) as temporary:
-    ...         written = temporary.write_text("<html>")
-    ...     written, os.listdir(folder)
-    (6, ['report.html'])
+    file keeps its permissions. `OutputError` says why it cannot be written.
     """
     target = check_writable(path)
     temporary = target.parent / f".{target.name[:40]}.{os.urandom(8).hex()}.tmp"

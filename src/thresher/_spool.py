@@ -23,28 +23,13 @@ class Spool:
     """Rows and labels, written once, read many times, in any order.
 
     The file is a private temporary one without a name, so nothing is left behind, however the
-    process ends. Each document is one run of bytes: its columns, then its values.
-
-    Parameters
-    ----------
-    memory_limit : int
-        Bytes of entries up to which everything stays in memory. Default 100 MB.
-
-    Examples
-    --------
-    >>> spool = Spool()
-    >>> rows = Rows(np.array([0, 2]), np.array([3, 1], np.int32), np.ones(2, np.float32), 4)
-    >>> spool.append(rows, Labels.from_lists([[0]], 1))
-    >>> len(spool), spool.n_entries
-    (1, 2)
+    process ends. Each document is one run of bytes: its columns, then its values. Up to
+    `memory_limit` bytes of entries everything stays in memory.
     """
 
     def __init__(self, memory_limit: int = MEMORY_LIMIT) -> None:
         self.memory_limit = memory_limit
         self._labels: list[Labels] = []
-        self._empty()
-
-    def _empty(self) -> None:
         self._parts: list[Rows] = []
         self._lengths: list[np.ndarray] = []  # entries of each document
         self._tokens: list[np.ndarray | None] = []  # `Rows.lengths` of each part
@@ -65,8 +50,7 @@ class Spool:
         """Give the memory and the file back."""
         if self._file is not None:
             os.close(self._file)
-        self._labels = []
-        self._empty()
+        self.__dict__ = Spool(self.memory_limit).__dict__
 
     @property
     def on_disk(self) -> bool:
@@ -87,7 +71,8 @@ class Spool:
             return
         self._parts.append(rows)
         if self.n_entries * ENTRY > self.memory_limit:
-            self._file = _nameless_file()
+            self._file, name = tempfile.mkstemp(prefix="thresher-")
+            os.unlink(name)  # so that it goes when it is closed
             for part in self._parts:
                 _write(self._file, part)
             self._parts = []
@@ -112,17 +97,17 @@ class Spool:
         mapped = Spool(self.memory_limit)
         for rows, _, _ in self.blocks():
             mapped._append_rows(function(rows))
-        labels, self._labels = self._labels, []
+        mapped._labels = self._labels
         self.close()
-        self.__dict__ |= mapped.__dict__ | {"_labels": labels}
+        self.__dict__ = mapped.__dict__
 
     def blocks(
         self, order: np.ndarray | None = None
     ) -> Iterator[tuple[Rows, Labels, np.ndarray | None]]:
         """Yield all documents as blocks, each with the order in which to visit its documents.
 
-        Together the visits follow `order` (default: as the documents came). What is in memory is
-        one block, visited where it lies; what is on disk is read in that order already.
+        What is in memory is one block, visited where it lies in the `order` (default: as the
+        documents came); what is on disk is read in that order already.
         """
         labels = self.labels()
         if not len(self):
@@ -146,13 +131,6 @@ class Spool:
                 rows = rows._replace(lengths=tokens[chosen])
             yield rows, labels.take(chosen), None
             first = last
-
-
-def _nameless_file() -> int:
-    """Open a temporary file and remove its name, so that it goes when it is closed."""
-    handle, name = tempfile.mkstemp(prefix="thresher-")
-    os.unlink(name)
-    return handle
 
 
 def _write(file: int, rows: Rows) -> None:

@@ -1,16 +1,5 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
-__all__ = [
-    "DocumentError",
-    "MissingExtra",
-    "ModelError",
-    "NotFittedError",
-    "OutputError",
-    "ParameterError",
-    "ThresherError",
-    "missing_extra",
-]
-
 
 class ThresherError(Exception):
     """Anything that Thresher refuses; on the command line, a sentence and exit status 2."""
@@ -41,16 +30,7 @@ class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is a state, n
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
-    """Return the error for a library that is not installed.
-
-    Parameters
-    ----------
-    package : str
-        The library.
-    extra : str
-        The extra of Thresher that brings it.
-    purpose : str
-        What needs it, in the plural.
+    """Return the error for a library of an extra, without which a purpose (a plural) fails.
 
     Examples
     --------

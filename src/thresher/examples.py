@@ -58,7 +58,7 @@ class Examples:
 
     def __iter__(self) -> Iterator[tuple[Rows, Labels]]:
         for rows, labels, visits in self.walk(np.arange(len(self))):
-            if visits is None or self._is_whole(visits, rows):
+            if visits is None or np.array_equal(visits, np.arange(rows.n_rows)):
                 yield rows, labels
             else:
                 yield rows.take(visits), labels.take(visits)
@@ -67,11 +67,6 @@ class Examples:
         """Yield blocks of rows and labels, each with the order in which to visit its documents.
 
         Together the visits follow `order`. Where there is none, a block is visited as it stands.
-
-        Parameters
-        ----------
-        order : array of int
-            Numbers of documents, from 0 on.
         """
         places = order if self._chosen is None else self._chosen[order]
         for rows, labels, visits in self._spool.blocks(places):
@@ -92,27 +87,13 @@ class Examples:
         return part
 
     def map(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
-        """Return the documents with other rows, which are made when they are asked for.
-
-        Parameters
-        ----------
-        transform : callable
-            Makes rows of rows, each document by itself.
-        n_columns : int
-            How many columns there are then.
-        """
+        """Return the documents with other rows, made when they are asked for, each by itself."""
         mapped = Examples(self._spool, n_columns=n_columns, chosen=self._chosen)
         mapped._transform = lambda rows: transform(self._transformed(rows))
         return mapped
 
     def rewrite(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
-        """Put other rows in the place of these, which are given up, and return self.
-
-        Parameters
-        ----------
-        transform, n_columns
-            As for `map`.
-        """
+        """Put other rows in the place of these, which are given up, and return self."""
         assert self._transform is None and self._chosen is None
         self._spool.map(transform)
         self.n_columns = n_columns
@@ -146,7 +127,3 @@ class Examples:
         if self._block is None:
             self._block = self._transform(rows)
         return self._block
-
-    @staticmethod
-    def _is_whole(visits: np.ndarray, rows: Rows) -> bool:
-        return len(visits) == rows.n_rows and bool((visits == np.arange(len(visits))).all())

@@ -1,15 +1,4 @@
-"""Parameters, declared once: their defaults, bounds and words, for constructor, checks and docs.
-
-A class that takes parameters says so in its body,
-
-    class Ridge(Estimator):
-        penalty: float = parameter(default=1.0, kind=Number(0), words="What large weights cost.")
-
-and has with that a constructor, `get_params`, `set_params`, a check of every value and the section
-"Parameters" of its documentation. The command line and the model file read them from there too.
-A subclass takes over what its bases declare, gives it another default (`inherited`), or fixes a
-value by a plain attribute, which is then no parameter any more.
-"""
+"""Parameters, declared once: their defaults, bounds and words, for constructor, checks and docs."""
 
 from __future__ import annotations
 
@@ -24,43 +13,21 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 
-__all__ = [
-    "Choice",
-    "Estimator",
-    "Flag",
-    "Kind",
-    "Number",
-    "Pair",
-    "Parameter",
-    "Share",
-    "Some",
-    "Text",
-    "Whole",
-    "inherited",
-    "parameter",
-]
+__all__ = ["Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share", "Some"]
+__all__ += ["Text", "Whole", "inherited", "parameter"]
 
 LARGEST = 1e6  # a parameter beyond it is a slip, and a weight of its size might not be finite
 
 
-# What a value may be ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Kind:
-    """What a parameter may be; `Kind` itself leaves everything to whoever uses the value.
+    """What a parameter may be; `Kind` itself leaves everything to whoever uses the value."""
 
-    Attributes
-    ----------
-    name : str
-        The type, in the words of the documentation.
-    optional : bool
-        Whether None may stand there.
-    """
-
-    name: ClassVar[str] = "object"
-    is_flag: ClassVar[bool] = False  # whether it stands on the command line without a value
-    optional: bool = field(default=False, kw_only=True)
+    name: ClassVar[str] = "object"  # the type, in the words of the documentation
+    hint: ClassVar[str] = "OBJECT"  # what is typed for it on the command line
+    reads: ClassVar[type] = str  # what makes a value of that
+    is_flag: ClassVar[bool] = False  # whether it stands there without a value
+    optional: bool = field(default=False, kw_only=True)  # whether it may be None
 
     def allows(self, value: Any) -> bool:
         """Tell whether a value other than None is within the bounds."""
@@ -72,15 +39,16 @@ class Kind:
 
     def describe(self) -> str:
         """Name the type, in the manner of NumPy's docstrings."""
-        return f"{self.name} or None" if self.optional else self.name
+        words = getattr(self, "words", self.name)
+        return f"{words} or None" if self.optional else words
 
     def placeholder(self) -> str:
         """Say what is typed for it on the command line."""
-        return self.name.upper()
+        return self.hint
 
     def parse(self, text: str) -> Any:
         """Read a value from the command line."""
-        return text
+        return self.reads(text)
 
     def problem(self, value: Any) -> str | None:
         """Say what the value must be, or nothing where it is that."""
@@ -97,11 +65,11 @@ class Number(Kind):
     high: float = LARGEST
     open_low: bool = False
     name: ClassVar[str] = "float"
+    hint: ClassVar[str] = "NUMBER"
+    reads: ClassVar[type] = float
 
     def allows(self, value: Any) -> bool:
-        if isinstance(value, bool | np.bool_) or not isinstance(
-            value, int | float | np.integer | np.floating
-        ):
+        if not is_whole(value) and not isinstance(value, float | np.floating):
             return False
         above = self.low < value if self.open_low else self.low <= value
         return bool(above and value <= self.high and math.isfinite(value))
@@ -112,12 +80,6 @@ class Number(Kind):
         most = "" if self.high == LARGEST else f"at most {self.high:g}"
         return " and ".join(filter(None, (least, most))) or f"a number up to ±{LARGEST:,.0f}"
 
-    def placeholder(self) -> str:
-        return "NUMBER"
-
-    def parse(self, text: str) -> Any:
-        return float(text)
-
 
 @dataclass(frozen=True)
 class Whole(Kind):
@@ -126,6 +88,8 @@ class Whole(Kind):
     low: int = 0
     high: int = 2**31 - 1
     name: ClassVar[str] = "int"
+    hint: ClassVar[str] = "N"
+    reads: ClassVar[type] = int
 
     def allows(self, value: Any) -> bool:
         return is_whole(value) and self.low <= value <= self.high
@@ -134,18 +98,13 @@ class Whole(Kind):
         up_to = "" if self.high == 2**31 - 1 else f" to {self.high}"
         return f"a whole number from {self.low}{up_to}"
 
-    def placeholder(self) -> str:
-        return "N"
-
-    def parse(self, text: str) -> Any:
-        return int(text)
-
 
 @dataclass(frozen=True)
 class Share(Kind):
     """A number of documents, or a share of them as a float from 0.0 to 1.0."""
 
     name: ClassVar[str] = "int or float"
+    hint: ClassVar[str] = "N|SHARE"
 
     def allows(self, value: Any) -> bool:
         if isinstance(value, float | np.floating):
@@ -154,9 +113,6 @@ class Share(Kind):
 
     def bounds(self) -> str:
         return "a number of documents, such as 2, or a share of them from 0.0 to 1.0"
-
-    def placeholder(self) -> str:
-        return "N|SHARE"
 
     def parse(self, text: str) -> Any:
         return int(text) if text.isdigit() else float(text)
@@ -169,19 +125,15 @@ class Pair(Kind):
     low: int = 1
     high: int = 64
     name: ClassVar[str] = "(int, int)"
+    hint: ClassVar[str] = "N|LOW-HIGH"
 
     def allows(self, value: Any) -> bool:
         right = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_whole, value))
         return right and bool(self.low <= value[0] <= value[1] <= self.high)
 
     def bounds(self) -> str:
-        return (
-            f"two whole numbers from {self.low} to {self.high}, the least and the greatest, such "
-            "as (1, 2)"
-        )
-
-    def placeholder(self) -> str:
-        return "N|LOW-HIGH"
+        numbers = f"two whole numbers from {self.low} to {self.high}"
+        return f"{numbers}, the least and the greatest, such as (1, 2)"
 
     def parse(self, text: str) -> Any:
         least, _, greatest = text.partition("-")
@@ -226,21 +178,16 @@ class Flag(Kind):
     def bounds(self) -> str:
         return "True or False" if self.words == "bool" else self.words
 
-    def describe(self) -> str:
-        return f"{self.words} or None" if self.optional else self.words
-
 
 @dataclass(frozen=True)
 class Text(Kind):
     """A string."""
 
     name: ClassVar[str] = "str"
+    hint: ClassVar[str] = "TEXT"
 
     def allows(self, value: Any) -> bool:
         return isinstance(value, str)
-
-    def placeholder(self) -> str:
-        return "TEXT"
 
 
 @dataclass(frozen=True)
@@ -255,17 +202,11 @@ class Some(Kind):
     def placeholder(self) -> str:
         return self.typed
 
-    def describe(self) -> str:
-        return f"{self.words} or None" if self.optional else self.words
-
     def problem(self, value: Any) -> str | None:
         return None if value is None and self.optional else self.refuse(value)
 
     def parse(self, text: str) -> Any:
         return self.read(text)
-
-
-# Declaring ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -293,10 +234,8 @@ def parameter(
 
     Parameters
     ----------
-    default : object
-        Its value unless another is given.
-    kind : Kind
-        What it may be.
+    default, kind
+        Its value unless another is given, and what it may be.
     words : str
         What it does, for the documentation; the default is added.
     kw_only : bool, default=True
@@ -316,8 +255,11 @@ def inherited(*, default: Any) -> Any:
 class Estimator:
     """Parameters as constructor arguments, stored under their own names and nothing else.
 
-    scikit-learn's `clone`, `Pipeline` and `GridSearchCV` ask no more of an estimator than this and
-    `__sklearn_tags__`, which a subclass fills in; that method alone imports scikit-learn.
+    Declaring them gives a constructor, `get_params`, `set_params`, a check of every value and the
+    section "Parameters" of the documentation; the command line and the model file read them too.
+    A subclass takes over what its bases declare, gives it another default (`inherited`), or fixes a
+    value by a plain attribute, which is then no parameter any more. scikit-learn asks no more of an
+    estimator than this and `__sklearn_tags__`, which a subclass fills in.
 
     Examples
     --------
@@ -378,62 +320,43 @@ class Estimator:
     def check_parameters(self) -> None:
         """Raise a sentence for the first parameter that is out of its bounds."""
         for name, one in self.parameters.items():
-            value = getattr(self, name)
-            problem = one.kind.problem(value) if one.kind else None
-            if problem:
-                raise ParameterError(
-                    f"{type(self).__name__}: {name} is {value!r}; it must be {problem}."
-                )
+            value, owner = getattr(self, name), type(self).__name__
+            if one.kind and (problem := one.kind.problem(value)):
+                raise ParameterError(f"{owner}: {name} is {value!r}; it must be {problem}.")
 
     def plain_params(self) -> dict[str, Any]:
         """Return the parameters as JSON can hold them."""
-        return {
-            name: plain(type(self).__name__, name, getattr(self, name)) for name in self.parameters
-        }
+        owner = type(self).__name__
+        return {name: plain(owner, name, getattr(self, name)) for name in self.parameters}
 
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Self:
-        """Return an estimator with the parameters that a model file has, once they are checked.
-
-        Parameters
-        ----------
-        values : dict
-            What `plain_params` returned; what it lacks has its default.
-        """
+        """Return an estimator with what `plain_params` returned, checked; the rest has defaults."""
         strangers = sorted(set(values) - set(cls.parameters))
         if strangers:
             raise ModelError(f"The model gives {cls.__name__} {strangers[0]!r}, unknown here.")
+        given = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         try:
-            estimator = cls(
-                **{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-            )
+            estimator = cls(**given)
             estimator.check_parameters()
         except ParameterError as error:
             raise ModelError(f"The model's parameters make no sense: {error}") from error
         return estimator
 
     def __repr__(self) -> str:
-        shown = (
-            f"{name}={getattr(self, name)!r}"
-            for name, one in self.parameters.items()
-            if repr(getattr(self, name)) != repr(one.value)
-        )
-        return f"{type(self).__name__}({', '.join(shown)})"
+        values = {name: repr(getattr(self, name)) for name in self.parameters}
+        other = [f"{k}={v}" for k, v in values.items() if v != repr(self.parameters[k].value)]
+        return f"{type(self).__name__}({', '.join(other)})"
 
 
 def _constructor(owner: type[Estimator]) -> Callable[..., None]:
     """Return an `__init__` that stores its arguments and then calls `__post_init__`, if any."""
     by_place, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    ordered = sorted(owner.parameters.items(), key=lambda item: item[1].kw_only)
-    signature = inspect.Signature(
-        [
-            inspect.Parameter("self", by_place),
-            *(
-                inspect.Parameter(name, by_name if one.kw_only else by_place, default=one.value)
-                for name, one in ordered
-            ),
-        ]
-    )
+    arguments = [inspect.Parameter("self", by_place)]
+    for name, one in sorted(owner.parameters.items(), key=lambda item: item[1].kw_only):
+        kind = by_name if one.kw_only else by_place
+        arguments.append(inspect.Parameter(name, kind, default=one.value))
+    signature = inspect.Signature(arguments)
 
     def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
         values = signature.bind(self, *args, **kwargs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +24,8 @@ class Rows(NamedTuple):
     ----------
     indptr : array of int64
         Where each document starts and ends; one more than there are documents.
-    indices : array of int32
-        Columns.
-    values : array of float32
-        What stands in them.
+    indices, values : array of int32, array of float32
+        Columns, and what stands in them.
     n_columns : int
         How many columns there are.
     lengths : array of int64 or None
@@ -69,13 +67,9 @@ class Rows(NamedTuple):
     @staticmethod
     def concatenate(parts: Sequence[Rows]) -> Rows:
         """Stack rows; the widest part gives the number of columns."""
-        return Rows(
-            _stack_indptr([part.indptr for part in parts]),
-            np.concatenate([part.indices for part in parts]),
-            np.concatenate([part.values for part in parts]),
-            max(part.n_columns for part in parts),
-            joined([part.lengths for part in parts]),
-        )
+        indptr, indices, values, widths, lengths = zip(*parts, strict=True)
+        stacked = (_stack_indptr(indptr), np.concatenate(indices), np.concatenate(values))
+        return Rows(*stacked, max(widths), joined(lengths))
 
     def to_scipy(self) -> csr_array:
         """Return the rows as a scipy array, which must be installed."""
@@ -96,12 +90,8 @@ class Labels(NamedTuple):
 
     Attributes
     ----------
-    indptr : array of int64
-        Where each document's categories start and end.
-    indices : array of int32
-        Category numbers.
-    n_categories : int
-        How many categories there are.
+    indptr, indices, n_categories
+        As for `Rows`, with category numbers for columns.
     weights : array of float64 or None
         How much each document counts; None where each counts once.
 
@@ -130,19 +120,14 @@ class Labels(NamedTuple):
     @staticmethod
     def concatenate(parts: Sequence[Labels]) -> Labels:
         """Stack labels; the part with the most categories gives their number."""
-        return Labels(
-            _stack_indptr([part.indptr for part in parts]),
-            np.concatenate([part.indices for part in parts]),
-            max(part.n_categories for part in parts),
-            joined([part.weights for part in parts]),
-        )
+        indptr, indices, widths, weights = zip(*parts, strict=True)
+        stacked = (_stack_indptr(indptr), np.concatenate(indices))
+        return Labels(*stacked, max(widths), joined(weights))
 
     @staticmethod
     def from_lists(lists: Sequence[Sequence[int]], n_categories: int) -> Labels:
         """Build from one list of category numbers per document."""
-        lengths = np.fromiter((len(one) for one in lists), np.int64, len(lists))
-        indptr = np.zeros(len(lists) + 1, np.int64)
-        np.cumsum(lengths, out=indptr[1:])
+        indptr = _ends([len(one) for one in lists])
         indices = np.fromiter((c for one in lists for c in one), np.int32, int(indptr[-1]))
         return Labels(indptr, indices, n_categories)
 
@@ -156,10 +141,12 @@ class Labels(NamedTuple):
 def _gather(indptr: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the indptr of the chosen rows, and the places of their entries in the old arrays."""
     starts, lengths = indptr[order], indptr[order + 1] - indptr[order]
-    taken = np.zeros(len(order) + 1, np.int64)
-    np.cumsum(lengths, out=taken[1:])
-    places = np.arange(taken[-1]) + np.repeat(starts - taken[:-1], lengths)
-    return taken, places
+    taken = _ends(lengths)
+    return taken, np.arange(taken[-1]) + np.repeat(starts - taken[:-1], lengths)
+
+
+def _ends(lengths: Any) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:

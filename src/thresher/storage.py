@@ -1,15 +1,7 @@
 """The model file: one safetensors file with a versioned, checksummed description; never pickle.
 
-The safetensors library lays the file out and reads it, so any of its readers opens a model. Its one
-metadata entry, "thresher", holds a checksum, a space and the JSON text that the checksum is of:
-
-    {"format_version": 2, "thresher_version": "0.1", "header": what the caller has to say,
-     "tensors": {"weights": ["float32", [2, 3], checksum of its bytes], ...}}
-
-The library sees no damage but to the layout. So the text is believed once its checksum is right,
-and the tensors once they are those that it tells of. Every format to come has such a text with its
-version, so that an older Thresher can say that it is too old. There is one entry alone because the
-library writes several in any order, and equal models shall be equal bytes.
+Its one metadata entry, "thresher", holds a checksum, a space and the JSON text that it is of, with
+the type, shape and checksum of each tensor. One alone, for the library writes several in any order.
 """
 
 from __future__ import annotations
@@ -30,14 +22,7 @@ from thresher._files import replace_file
 from thresher._version import __version__
 from thresher.errors import ModelError, ParameterError
 
-__all__ = [
-    "FORMAT_VERSION",
-    "part_of",
-    "read_model",
-    "require_field",
-    "require_tensor",
-    "write_model",
-]
+__all__ = ["part_of", "read_model", "require_field", "require_tensor", "write_model"]
 
 FORMAT_VERSION = 2
 
@@ -48,15 +33,13 @@ Upgrade = Callable[[dict[str, Any], dict[str, np.ndarray]], Parts]
 T = TypeVar("T")
 
 
-# Writing ----------------------------------------------------------------------------------------
-
-
 def write_model(
     path: str | os.PathLike[str], header: dict[str, Any], tensors: dict[str, np.ndarray]
 ) -> None:
     """Write a model file so that, whenever the process dies, the old or the new one is there.
 
-    A symbolic link is followed; an existing file keeps its permissions.
+    A symbolic link is followed; an existing file keeps its permissions, and where the new one
+    cannot be written (`OutputError`) it is as it was.
 
     Parameters
     ----------
@@ -66,26 +49,14 @@ def write_model(
         Anything that JSON can say, nested at will. Its keys are written in sorted order.
     tensors : dict of str to array
         Arrays of booleans, integers or floating-point numbers.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written; an existing one is as it was.
-    ParameterError
-        The header is not JSON, or an array is not numbers.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "tiny.thresher")
-    ...     write_model(path, {"learner": "winnow"}, {"weights": np.array([1.5, -0.5])})
-    ...     path.read_bytes()[-16:] == np.array([1.5, -0.5]).tobytes()
-    True
     """
     arrays = {name: _storable(name, given) for name, given in tensors.items()}
-    text = _text(header, arrays)
+    description = {"format_version": FORMAT_VERSION, "thresher_version": __version__}
+    description |= {"header": header, "tensors": _described(arrays)}
+    try:
+        text = json.dumps(description, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(f"The header of a model must be JSON: {error}.") from error
     with replace_file(path) as temporary:
         try:
             save_file(arrays, temporary, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
@@ -106,19 +77,6 @@ def _storable(name: str, given: np.ndarray) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
 
 
-def _text(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    description = {
-        "format_version": FORMAT_VERSION,
-        "thresher_version": __version__,
-        "header": header,
-        "tensors": _described(arrays),
-    }
-    try:
-        return json.dumps(description, sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ParameterError(f"The header of a model must be JSON: {error}.") from error
-
-
 def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
     """Return the type, the shape and the checksum of each array."""
     return {
@@ -127,14 +85,13 @@ def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
     }
 
 
-# Reading ----------------------------------------------------------------------------------------
-
-
 def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None = None) -> Parts:
     """Read a model file back as the header and the tensors it was written from.
 
+    `ModelError` says that it is none, damaged, cut short, or of a newer format than is known here.
     Nothing is believed before its checksum is right, and no more memory is asked for than the file
-    has bytes. What the tensors mean is for the caller to check: see `require_tensor`.
+    has bytes. What the tensors mean is for the caller to check: see `require_tensor`. Each has
+    memory of its own and may be changed.
 
     Parameters
     ----------
@@ -143,27 +100,12 @@ def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None
     upgrades : dict of int to callable, optional
         For each older format, what turns its header and tensors into those of the next.
 
-    Returns
-    -------
-    header : dict
-        As given to `write_model`.
-    tensors : dict of str to array
-        As given to `write_model`; each has memory of its own and may be changed.
-
-    Raises
-    ------
-    ModelError
-        There is no such file, it is no model, it is damaged or cut short, or it is of a newer
-        format than this version reads.
-
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "tiny.thresher")
-    ...     write_model(path, {"learner": "winnow"}, {"weights": np.array([1.5, -0.5])})
-    ...     header, tensors = read_model(path)
+    ...     write_model(f"{folder}/tiny", {"learner": "winnow"}, {"weights": np.array([1.5, -0.5])})
+    ...     header, tensors = read_model(f"{folder}/tiny")
     >>> header["learner"], tensors["weights"].tolist()
     ('winnow', [1.5, -0.5])
     """
@@ -243,9 +185,6 @@ def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or reason
 
 
-# What a station asks of its part of a model -----------------------------------------------------
-
-
 def require_tensor(
     tensors: dict[str, np.ndarray],
     name: str,
@@ -256,28 +195,18 @@ def require_tensor(
     high: float | None = None,
     finite: bool = False,
 ) -> np.ndarray:
-    """Return a tensor of a model once it is seen to be what it must be.
+    """Return a tensor of a model once it is seen to be what it must be; else raise `ModelError`.
 
     Parameters
     ----------
-    tensors : dict of str to array
-        As read from the model.
-    name : str
-        Which tensor is asked for.
-    dtype : dtype
-        Its type of numbers.
-    shape : tuple of int or None
-        Its shape; None where any size will do.
+    tensors, name
+        The tensors as read from the model, and which is asked for.
+    dtype, shape
+        What it must have; in the shape, None where any size will do.
     low, high : float, optional
-        Least and greatest value it may hold. NaN is outside any bound; without a bound, anything
-        goes.
+        Least and greatest value it may hold. NaN is outside any bound.
     finite : bool
         Whether NaN and the infinities are refused. Default False.
-
-    Raises
-    ------
-    ModelError
-        The tensor is missing or is not as it must be.
 
     Examples
     --------
@@ -291,10 +220,9 @@ def require_tensor(
     if name not in tensors:
         raise ModelError(f"The model lacks the tensor {name!r}; it may be of another kind.")
     array = tensors[name]
+    holds = f"The model's tensor {name!r} holds"
     if array.dtype != np.dtype(dtype):
-        raise ModelError(
-            f"The model's tensor {name!r} holds {array.dtype}; {np.dtype(dtype)} belongs there."
-        )
+        raise ModelError(f"{holds} {array.dtype}; {np.dtype(dtype)} belongs there.")
     if len(shape) != array.ndim or any(
         wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)
     ):
@@ -304,58 +232,25 @@ def require_tensor(
             f"The model's tensor {name!r} has the shape {shape_text}; it must be {wanted}."
         )
     if array.size and low is not None and not array.min() >= low:
-        raise ModelError(
-            f"The model's tensor {name!r} holds {array.min()}; values from {low} belong there."
-        )
+        raise ModelError(f"{holds} {array.min()}; values from {low} belong there.")
     if array.size and high is not None and not array.max() <= high:
-        raise ModelError(
-            f"The model's tensor {name!r} holds {array.max()}; values up to {high} belong there."
-        )
+        raise ModelError(f"{holds} {array.max()}; values up to {high} belong there.")
     if finite and not (is_finite := np.isfinite(array)).all():
-        value = array[~is_finite][0]
-        raise ModelError(f"The model's tensor {name!r} holds {value}; finite values belong there.")
+        raise ModelError(f"{holds} {array[~is_finite][0]}; finite values belong there.")
     return array
 
 
-def part_of(
-    name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]
-) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return a station's part of a model: its field of the header, and the tensors it named.
-
-    Parameters
-    ----------
-    name : str
-        Which part is asked for.
-    header, tensors
-        As read from the model, or a part of it.
-
-    Examples
-    --------
-    >>> part_of("text", {"text": {"lowercase": True}}, {"text.words": np.ones(2)})
-    ({'lowercase': True}, {'words': array([1., 1.])})
-    """
+def part_of(name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Parts:
+    """Return a station's part of a model: its field of the header, and the tensors it named."""
     prefix = f"{name}."
     own = {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
     return require_field(header, name, dict), own
 
 
 def require_field(header: dict[str, Any], name: str, kind: type[T]) -> T:
-    """Return a field of a model's header once it is seen to be of the type it must be.
+    """Return a field of a model's header once it is of its type; else raise `ModelError`.
 
-    Parameters
-    ----------
-    header : dict
-        As read from the model.
-    name : str
-        Which field is asked for.
-    kind : type
-        What it must be: `str`, `int`, `float` (which a whole number satisfies), `bool`, `list` or
-        `dict`.
-
-    Raises
-    ------
-    ModelError
-        The field is missing or is something else.
+    The type is `str`, `int`, `float` (which a whole number satisfies), `bool`, `list` or `dict`.
 
     Examples
     --------

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import typer
 
-from thresher.cli import (
-    compare,
-    corpus,
-    demo,
-    evaluate,
-    explain,
-    inspect,
-    learn,
-    learners,
-    paper,
-    predict,
-    rank,
-    train,
-    tune,
-)
+from thresher.cli._common import app
 
-__all__ = ["main"]
+__all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="thresher",
-    help="Sort text into categories, fast and exactly, and say why.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: thresher demo",
-)
+VERBS = "train predict rank evaluate explain tune compare inspect learn learners corpus paper demo"
 
 
 def _show_version(wanted: bool) -> None:
@@ -49,22 +30,8 @@ def options(
     """Sort text into categories, fast and exactly, and say why."""
 
 
-for module in (
-    train,
-    predict,
-    rank,
-    evaluate,
-    explain,
-    tune,
-    compare,
-    inspect,
-    learn,
-    learners,
-    corpus,
-    paper,
-    demo,
-):
-    module.register(app)
+for name in VERBS.split():  # in the order of the help
+    import_module(f"thresher.cli.{name}")
 
 
 def main() -> None:

@@ -13,101 +13,99 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from thresher._formats import FORMATS, READERS
 from thresher.errors import DocumentError, ThresherError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from thresher.categorizer import Categorizer
     from thresher.documents import Columns, Documents
 
 _is_interrupted = False
 
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model that `train` wrote.")]
+app = typer.Typer(
+    name="thresher",
+    help="Sort text into categories, fast and exactly, and say why.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: thresher demo",
+)
+
+# Options that mean the same everywhere; their names are those of the parameters.
+Model = Annotated[str, Argument(metavar="MODEL", help="A model that `train` wrote.")]
 Data = Annotated[
     list[str] | None,
-    typer.Argument(
+    Argument(
         metavar="[DATA]...",
         help=f"Files of documents: {', '.join(kind.title for kind in READERS.values())}; folders, "
         "with one folder per category; gzip, zstd and bzip2 too. '-' is standard input; a corpus "
         "has a name (`thresher corpus list`).",
     ),
 ]
-Text = Annotated[
-    str | None,
-    typer.Option("--text", metavar="COLUMNS", help="Text columns, e.g. subject,body."),
-]
-LabelColumn = Annotated[
-    str | None, typer.Option("--labels", metavar="COLUMN", help="Column with the categories.")
-]
+Text = Annotated[str | None, Option(metavar="COLUMNS", help="Text columns, e.g. subject,body.")]
+LabelColumn = Annotated[str | None, Option(metavar="COLUMN", help="Column with the categories.")]
 Separator = Annotated[
-    str | None,
-    typer.Option("--separator", metavar="TEXT", help="What separates several labels in a string."),
+    str | None, Option(metavar="TEXT", help="What separates several labels in a string.")
 ]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}."),
-]
+Format = Annotated[str | None, Option(help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")]
 OnError = Annotated[
-    str,
-    typer.Option("--on-error", metavar="stop|skip", help="What to do at a document with an error."),
-]
-LearnerName = Annotated[
-    str,
-    typer.Option(
-        "--learner",
-        rich_help_panel="Learning",
-        help="`thresher learners` lists them; module:Class imports one, of scikit-learn say.",
-    ),
+    str, Option(metavar="stop|skip", help="What to do at a document with an error.")
 ]
 LearnerParameters = Annotated[
     list[str] | None,
-    typer.Option(
-        "--parameter",
-        "-p",
+    Option(
+        *("--parameter", "-p"),
         rich_help_panel="Learning",
         metavar="NAME=VALUE",
         help="A parameter of the learner, e.g. -p promotion=1.2; may be repeated.",
     ),
 ]
 Passes = Annotated[
-    int | None,
-    typer.Option("--passes", rich_help_panel="Learning", min=1, help="Passes over the documents."),
+    int | None, Option(rich_help_panel="Learning", min=1, help="Passes over the documents.")
 ]
-Threads = Annotated[
-    int, typer.Option("--threads", min=1, help="Threads; the result is the same for any number.")
+Threads = Annotated[int, Option(min=1, help="Threads; the result is the same for any number.")]
+Top = Annotated[int, Option(min=0, help="Categories to show, the largest first; 0: all.")]
+Output = Annotated[
+    str | None, Option("--output", "-o", metavar="FILE", help="Default: the model itself.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of the order of learning.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table or text.")]
+Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
 
 
-def verb(function: Callable[..., None]) -> Callable[..., None]:
-    """Turn what can go wrong into one sentence on stderr and the exit status it deserves."""
+def verb(
+    example: str, name: str | None = None, *, group: typer.Typer = app, cls: Any = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add a verb to the command line; what goes wrong is a sentence on stderr and a status."""
 
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> None:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, _interrupt)
-            sys.unraisablehook = _say_unless_interrupted
-        try:
-            function(*args, **kwargs)
-            sys.stdout.flush()
-        except ThresherError as problem:
-            say(f"thresher: {problem}")
-            raise typer.Exit(2) from None
-        except BrokenPipeError:  # the reader of our output went away, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(141) from None
-        except (KeyboardInterrupt, Exception) as problem:
-            # A Ctrl-C that is lost while machine code is compiled comes back as some other error.
-            if not (_is_interrupted or isinstance(problem, KeyboardInterrupt)):
-                raise
-            say("thresher: stopped; nothing was written.")
-            raise typer.Exit(130) from None
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> None:
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, _interrupt)
+                sys.unraisablehook = _say_unless_interrupted
+            try:
+                function(*args, **kwargs)
+                sys.stdout.flush()
+            except ThresherError as problem:
+                say(f"thresher: {problem}")
+                raise typer.Exit(2) from None
+            except BrokenPipeError:  # the reader of our output went away, as `head` does
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(141) from None
+            except (KeyboardInterrupt, Exception) as problem:
+                # A Ctrl-C that is lost while machine code is compiled comes back as another error.
+                if not (_is_interrupted or isinstance(problem, KeyboardInterrupt)):
+                    raise
+                say("thresher: stopped; nothing was written.")
+                raise typer.Exit(130) from None
 
-    return run
+        return group.command(name, cls=cls, epilog=f"Example: thresher {example}")(run)
+
+    return add
 
 
 def _interrupt(number: int, frame: object) -> None:
@@ -123,10 +121,7 @@ def _say_unless_interrupted(problem: Any) -> None:
 
 
 def go_on(stage: str, documents: int, share: float | None) -> None:
-    """Show no progress, but stop if Ctrl-C was pressed where it could not be heard.
-
-    While machine code is compiled or loaded, Python's KeyboardInterrupt is lost.
-    """
+    """Show no progress, but stop if Ctrl-C was lost, as while machine code is compiled."""
     if _is_interrupted:
         raise KeyboardInterrupt
 
@@ -153,11 +148,24 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=False)
 
 
-def load_model(model: str) -> Categorizer:
+def table(first: str, *others: str, fold: bool = False) -> Table:
+    """Return a table with a column of names, which may fold, and columns of numbers."""
+    from rich.table import Table
+
+    empty = Table(box=None, pad_edge=False, padding=(0, 1))
+    empty.add_column(first, no_wrap=not fold, overflow="fold" if fold else "ellipsis")
+    for heading in others:
+        empty.add_column(heading, justify="right", no_wrap=True)
+    return empty
+
+
+def load_model(model: str, threads: int | None = None) -> Categorizer:
     """Read a model file."""
     from thresher.categorizer import Categorizer
 
-    return Categorizer.load(model)
+    categorizer = Categorizer.load(model)
+    categorizer.n_jobs = threads or categorizer.n_jobs
+    return categorizer
 
 
 def open_documents(
@@ -199,8 +207,7 @@ def report_reading(documents: Documents) -> None:
     if "guessed" in documents.columns_note:
         say(f"{documents.columns_note}.")
     if documents.decoding_errors:
-        number = counted(documents.decoding_errors, "document")
-        say(f"Not UTF-8, bad bytes replaced: {number}.")
+        say(f"Not UTF-8, bad bytes replaced: {counted(documents.decoding_errors, 'document')}.")
     if documents.n_skipped:
         say(f"Left out: {counted(documents.n_skipped, 'document')}.")
         for sentence in documents.skipped[:10]:
@@ -208,50 +215,39 @@ def report_reading(documents: Documents) -> None:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show on stderr that work of unknown length goes on, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def bar(*columns: str) -> Iterator[Any]:
+    """Give a bar of progress on stderr, `None` where that is no terminal.
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(what, total=None)
-        yield
+    A column is named as in `rich.progress`, or is a text with fields of the task.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    drawn = [getattr(progress, one)() if one.isidentifier() else one for one in columns]
+    with progress.Progress(*drawn, console=Console(stderr=True), transient=True) as shown:
+        yield shown
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, float | None], None]]:
     """Show documents, documents per second and time left on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield go_on
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[documents]:,} documents"),
-        TextColumn("{task.fields[rate]:,.0f}/s"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    numbers = ("{task.fields[documents]:,} documents", "{task.fields[rate]:,.0f}/s")
+    with bar("{task.description}", "BarColumn", *numbers, "TimeRemainingColumn") as shown:
         tasks: dict[str, Any] = {}
 
         def show(stage: str, documents: int, share: float | None) -> None:
             go_on(stage, documents, share)
             if stage not in tasks:
                 for task in tasks.values():
-                    bar.update(task, visible=False)
-                tasks[stage] = bar.add_task(stage, total=None, documents=0, rate=0.0)
+                    shown.update(task, visible=False)
+                tasks[stage] = shown.add_task(stage, total=None, documents=0, rate=0.0)
             task = tasks[stage]
-            elapsed = bar.tasks[task].elapsed or 1e-9
-            bar.update(task, documents=documents, rate=documents / elapsed)
+            elapsed = shown.tasks[task].elapsed or 1e-9
+            shown.update(task, documents=documents, rate=documents / elapsed)
             if share is not None:
-                bar.update(task, total=1.0, completed=share)
+                shown.update(task, total=1.0, completed=share)
 
-        yield show
+        yield show if shown else go_on

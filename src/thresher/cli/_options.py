@@ -24,29 +24,23 @@ _NONE = object()  # "none" was typed, which is not the same as nothing
 class CategorizerCommand(TyperCommand):
     """A verb that takes every parameter of `Categorizer` that has a flag.
 
-    They are looked up when the verb is used, not when the command line starts: the stations that
-    declare them load machine code.
+    They are looked up only when the verb is used: the stations that declare them load machine code.
     """
 
     def get_params(self, ctx: Any) -> list[Any]:
+        from thresher.categorizer import Categorizer
+
         own = super().get_params(ctx)
         taken = {option for one in own for option in one.opts}
-        wanted = {
-            name: one
-            for name, one in _parameters().items()
-            if one.flag and one.flag.partition("/")[0] not in taken
-        }
+        known = {name: one for name, one in Categorizer.parameters.items() if one.flag}
+        wanted = {n: p for n, p in known.items() if str(p.flag).partition("/")[0] not in taken}
         return [*own[:-1], *_options(wanted), own[-1]]  # --help stays last
 
     def invoke(self, ctx: Any) -> Any:
-        names = set(_parameters()) & set(ctx.params)
         own = {one.name for one in self.params}
-        given = {name: ctx.params.pop(name) for name in names - own}
-        ctx.meta[_META] = {
-            name: None if value is _NONE else value
-            for name, value in given.items()
-            if value is not None
-        }
+        values = {name: ctx.params.pop(name) for name in set(ctx.params) - own}
+        given = {name: value for name, value in values.items() if value is not None}
+        ctx.meta[_META] = {name: None if v is _NONE else v for name, v in given.items()}
         return super().invoke(ctx)
 
 
@@ -56,17 +50,7 @@ def given_parameters(context: typer.Context) -> dict[str, Any]:
 
 
 def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
-    """Return the learner that the command line names, with its parameters.
-
-    Parameters
-    ----------
-    name : str
-        A registered name, or `module:Class`, which is imported.
-    settings : list of str
-        NAME=VALUE each.
-    passes : int or None
-        How many passes an online learner makes.
-    """
+    """Return the learner of a registered name, or of `module:Class`, with settings NAME=VALUE."""
     from thresher.learners import import_learner, make_learner
 
     kind = import_learner(name) if ":" in name else name
@@ -85,22 +69,10 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
 
 
 def split_learner(word: str) -> tuple[str, list[str]]:
-    """Return the name and the settings of `name:key=value:...`; a name may be `module:Class`.
-
-    Examples
-    --------
-    >>> split_learner("sklearn.svm:LinearSVC:C=0.5")
-    ('sklearn.svm:LinearSVC', ['C=0.5'])
-    """
+    """Return the name and the settings of `name:key=value:...`; a name may be `module:Class`."""
     parts = word.split(":")
     n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
     return ":".join(parts[:n]), parts[n:]
-
-
-def _parameters() -> dict[str, Parameter]:
-    from thresher.categorizer import Categorizer
-
-    return Categorizer.parameters
 
 
 def _reader(flag: str, kind: Kind) -> Callable[[str], Any]:
@@ -126,8 +98,7 @@ def _reader(flag: str, kind: Kind) -> Callable[[str], Any]:
 def _options(parameters: dict[str, Parameter]) -> list[Any]:
     """Return an option for each parameter, as a function that takes them would have them."""
 
-    def takes_all() -> None:
-        """Do nothing."""
+    def takes_all() -> None: ...
 
     kinds = {name: _annotation(one) for name, one in parameters.items()}
     by_name = inspect.Parameter.KEYWORD_ONLY
@@ -147,18 +118,15 @@ def _annotation(one: Parameter) -> Any:
     if one.kind.is_flag:
         option = typer.Option(one.flag, help=words, rich_help_panel=one.panel, show_default=False)
         return Annotated[bool | None, option]
-    shown = "" if one.value is None else f" Default: {_shown(one.value)}."
+    if one.value is not None:
+        typed = "{}-{}".format(*one.value) if isinstance(one.value, tuple) else one.value
+        words += f" Default: {typed}."
     option = typer.Option(
         one.flag,
-        help=words + shown,
+        help=words,
         rich_help_panel=one.panel,
         metavar=one.kind.placeholder(),
         parser=_reader(one.flag, one.kind),
         show_default=False,
     )
     return Annotated[Any, option]
-
-
-def _shown(value: Any) -> str:
-    """Return a default as it is typed on the command line."""
-    return f"{value[0]}-{value[1]}" if isinstance(value, tuple) else str(value)

@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from thresher.cli import _common as common
-from thresher.cli._options import (
-    CategorizerCommand,
-    given_parameters,
-    learner_of,
-    split_learner,
-)
+from thresher.cli._options import CategorizerCommand, given_parameters, learner_of, split_learner
 
 if TYPE_CHECKING:
     from thresher.experiments.comparison import Comparison
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(
-        cls=CategorizerCommand,
-        epilog="Example: thresher compare tickets.csv --learners passive-aggressive,perceptron",
-    )(compare)
-
-
-@common.verb
+@common.verb("compare tickets.csv --learners passive-aggressive,perceptron", cls=CategorizerCommand)
 def compare(
     context: typer.Context,
     data: common.Data = None,
     learners: Annotated[
         str | None,
-        typer.Option(
-            "--learners",
+        Option(
             metavar="A,B,C",
             help="Names, with parameters after colons: perceptron:average=examples:max_iter=5. "
             "Default: all that `thresher learners` lists.",
         ),
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of cross-validation.")] = 5,
+    folds: Annotated[int, Option(min=2, help="Folds of cross-validation.")] = 5,
     against: Annotated[
-        str,
-        typer.Option("--against", help="Test the others against: best, first, or one of A,B,C."),
+        str, Option(help="Test the others against: best, first, or one of A,B,C.")
     ] = "best",
     passes: common.Passes = None,
     parameter: common.LearnerParameters = None,
@@ -51,9 +37,7 @@ def compare(
     separator: common.Separator = None,
     format: common.Format = None,
     on_error: common.OnError = "stop",
-    plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw it, e.g. to plot.png.")
-    ] = None,
+    plot: Annotated[str | None, Option(metavar="FILE", help="Draw it, e.g. to plot.png.")] = None,
     json: common.Json = False,
 ) -> None:
     """Cross-validate several learners and mark the differences that are more than chance.
@@ -72,14 +56,8 @@ def compare(
         categorizers[word.strip()] = Categorizer(learner, **options)
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     with common.progress() as progress:
-        comparison = compare_categorizers(
-            categorizers,
-            documents,
-            against=against,
-            folds=folds,
-            seed=options.get("random_state", 0),
-            progress=progress,
-        )
+        how: Any = {"against": against, "folds": folds, "seed": options.get("random_state", 0)}
+        comparison = compare_categorizers(categorizers, documents, progress=progress, **how)
     common.report_reading(documents)
     if plot:
         from thresher.report import plot as draw
@@ -93,17 +71,13 @@ def compare(
 
 def _show(comparison: Comparison, plot: str | None) -> None:
     """Print a line for each learner, the best figures bold."""
-    from rich.table import Table
     from rich.text import Text
 
     from thresher.evaluation import measure_title
     from thresher.experiments.comparison import MEASURES
 
-    table = Table(box=None, pad_edge=False, padding=(0, 1))
-    table.add_column("learner", overflow="fold")  # so that long ones wrap, not the figures
     headings = [measure_title(measure).replace(" ", "\n") for measure in MEASURES]
-    for heading in (*headings, "seconds"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = common.table("learner", *headings, "seconds", fold=True)
     best = comparison.best
     for name, result in comparison.results.items():
         cells = [Text(name)]

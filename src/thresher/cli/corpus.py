@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,21 +13,12 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `thresher corpus list` shows it.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs to the command line."""
-    verbs = typer.Typer(no_args_is_help=True)
-    verbs.command("list", epilog="Example: thresher corpus list")(list_corpora)
-    verbs.command("fetch", epilog="Example: thresher corpus fetch reuters21578")(fetch)
-    verbs.command("show", epilog="Example: thresher corpus show reuters21578:modapte")(show)
-    app.add_typer(
-        verbs,
-        name="corpus",
-        help="List, fetch and show public corpora; their names work wherever a file does.",
-    )
+verbs = typer.Typer(no_args_is_help=True)
+about = "List, fetch and show public corpora; their names work wherever a file does."
+common.app.add_typer(verbs, name="corpus", help=about)
 
 
-@common.verb
+@common.verb("corpus list", "list", group=verbs)
 def list_corpora(json: common.Json = False) -> None:
     """List the corpora that Thresher knows, and which of them are on this machine."""
     from thresher import corpora
@@ -52,18 +40,23 @@ def list_corpora(json: common.Json = False) -> None:
     common.console().print(table)
 
 
-@common.verb
+@common.verb("corpus fetch reuters21578", group=verbs)
 def fetch(name: Name) -> None:
     """Find a corpus on this machine or download it, and verify its checksums."""
     from thresher import corpora
 
-    with _bytes_bar() as progress:
-        paths = corpora.fetch(name, progress=progress)
+    with common.bar("DownloadColumn", "TransferSpeedColumn", "TimeRemainingColumn") as bar:
+        task = bar and bar.add_task("download", total=None)
+
+        def show_bytes(done: int, total: int | None) -> None:
+            bar.update(task, completed=done, total=total)
+
+        paths = corpora.fetch(name, progress=bar and show_bytes)
     for path in paths:
         typer.echo(path)
 
 
-@common.verb
+@common.verb("corpus show reuters21578:modapte", group=verbs)
 def show(name: Name, json: common.Json = False) -> None:
     """Describe a corpus: terms, citation, variants, options, and how many documents it has."""
     from thresher import corpora
@@ -76,30 +69,7 @@ def show(name: Name, json: common.Json = False) -> None:
 
 
 def _described(info: CorpusInfo, here: bool) -> dict[str, object]:
-    return {
-        "name": info.name,
-        "title": info.title,
-        "summary": info.summary,
-        "here": here,
-        "home": info.home,
-        "licence": info.licence,
-        "citation": info.citation,
-        "addresses": info.addresses,
-        "documents": info.counts,
-        "options": {key: option.help for key, option in info.options.items()},
-    }
-
-
-@contextmanager
-def _bytes_bar() -> Iterator[Callable[[int, int | None], None] | None]:
-    """Show the bytes of a download on stderr, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
-
-    columns = (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("download", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    names = ("name", "title", "summary", "home", "licence", "citation", "addresses")
+    options = {key: option.help for key, option in info.options.items()}
+    fields = {name: getattr(info, name) for name in names}
+    return fields | {"here": here, "documents": info.counts, "options": options}

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from thresher.cli import _common as common
 from thresher.errors import DocumentError
@@ -19,16 +20,9 @@ if TYPE_CHECKING:
     from thresher.corpora.standard_library import Entry
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher demo --folder demo")(demo)
-
-
-@common.verb
+@common.verb("demo --folder demo")
 def demo(
-    folder: Annotated[
-        str, typer.Option("--folder", help="Where the corpus and the model go.")
-    ] = "demo",
+    folder: Annotated[str, Option(help="Where the corpus and the model go.")] = "demo",
     threads: common.Threads = 1,
 ) -> None:
     """Sort the documentation of Python's standard library into its packages, and say why.
@@ -38,15 +32,19 @@ def demo(
     """
     from rich.rule import Rule
 
-    terminal, place = common.console(), _make_folder(folder)
+    from thresher.cli.evaluate import show_table
+
+    terminal, place = common.console(), Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        why = f"the folder cannot be made ({problem.strerror}); choose another one with --folder"
+        raise DocumentError(f"{folder}: {why}.") from None
     terminal.print(Rule("The corpus: documentation of Python's standard library"))
     test = _make_corpus(terminal, place)
     terminal.print(Rule("Learning"))
     categorizer = _train(terminal, place, threads)
     terminal.print(Rule("How good it is on the documents kept back"))
-
-    from thresher.cli.evaluate import show_table
-
     show_table(categorizer.evaluate(place / "test.jsonl"), top=12)
     terminal.print(Rule("Why: the surest decision that is right"))
     _explain(terminal, categorizer, test, right=True)
@@ -60,18 +58,6 @@ def demo(
         f"thresher predict {model} {place / 'test.jsonl'} | head -3\n"
         f"thresher train {place / 'train.jsonl'} -o {place / 'again.thresher'} --profile"
     )
-
-
-def _make_folder(folder: str) -> Path:
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise DocumentError(
-            f"{folder}: the folder cannot be made ({problem.strerror}); choose another one with "
-            "--folder."
-        ) from None
-    return place
 
 
 def _make_corpus(terminal: Console, place: Path) -> list[Entry]:
@@ -96,8 +82,7 @@ def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
     passes = getattr(categorizer.learner_, "n_iter_", 1)
     terminal.print(
         f"{place / 'model.thresher'}: {len(categorizer.categories_)} categories, "
-        f"{categorizer.n_features:,} features, {passes} passes "
-        f"in {perf_counter() - began:.2f} s"
+        f"{categorizer.n_features:,} features, {passes} passes in {perf_counter() - began:.2f} s"
     )
     return categorizer
 
@@ -121,5 +106,4 @@ def _explain(
         return
     _, entry, package = max(chosen)
     terminal.print(f"[dim]{entry.name}, which is in {' and '.join(entry.labels)}:[/dim]")
-    explanation = categorizer.explain(entry.text, package)
-    terminal.print(explanation_text(explanation))
+    terminal.print(explanation_text(categorizer.explain(entry.text, package)))

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from thresher.cli import _common as common
 
 if TYPE_CHECKING:
-    from thresher.categorizer import Categorizer
-    from thresher.documents import Documents
     from thresher.evaluation import Evaluation
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher evaluate model.thresher test.csv --labels team")(evaluate)
-
-
-@common.verb
+@common.verb("evaluate model.thresher test.csv --labels team")
 def evaluate(
     model: common.Model,
     data: common.Data = None,
@@ -28,30 +21,30 @@ def evaluate(
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
     format: common.Format = None,
-    top: Annotated[
-        int, typer.Option("--top", min=0, help="Categories to show, the largest first; 0: all.")
-    ] = 20,
+    top: common.Top = 20,
     report: Annotated[
-        str | None,
-        typer.Option(
-            "--report", metavar="FILE", help="Also write an HTML page to look at in a browser."
-        ),
+        str | None, Option(metavar="FILE", help="Also write an HTML page to look at in a browser.")
     ] = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
     """Measure a model on labelled documents that it has not learned from."""
-    categorizer = common.load_model(model)
-    categorizer.n_jobs = threads
-    documents = common.open_documents(
-        data, text, labels, separator, format, on_error, split="test", familiar=categorizer.columns_
-    )
+    categorizer = common.load_model(model, threads)
+    asked = (data, text, labels, separator, format, on_error)
+    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     with common.progress() as progress:
         if report is None:
             result = categorizer.evaluate(documents, progress=progress)
         else:
-            result = write_report(report, categorizer, documents, model, data, progress)
+            from thresher.report import write_report
+
+            source = " ".join(data or ["-"]).replace("\n", " ")
+            title = "standard input" if source == "-" else source
+            about: Any = {"title": title, "provenance": {"Model": model, "Documents": title}}
+            about["date"] = date.today().isoformat()
+            result = write_report(report, categorizer, documents, progress=progress, **about)
+            common.say(f"The report is in {report}.")
     common.report_reading(documents)
     if json:
         common.show_json(result.to_dict())
@@ -59,46 +52,15 @@ def evaluate(
         show_table(result, top)
 
 
-def write_report(
-    path: str,
-    categorizer: Categorizer,
-    documents: Documents,
-    model: str,
-    data: list[str] | None,
-    progress: Callable[[str, int, float | None], None],
-) -> Evaluation:
-    """Measure and write the page, with today's date and the names as they were given."""
-    from datetime import date
-
-    from thresher import report
-
-    source = " ".join(data or ["-"]).replace("\n", " ")
-    title = "standard input" if source == "-" else source
-    result = report.write_report(
-        path,
-        categorizer,
-        documents,
-        title=title,
-        date=date.today().isoformat(),
-        provenance={"Model": model, "Documents": title},
-        progress=progress,
-    )
-    common.say(f"The report is in {path}.")
-    return result
-
-
 def show_table(result: Evaluation, top: int) -> None:
     """Print the averages, then the largest categories."""
-    from rich.table import Table
     from rich.text import Text
 
     from thresher.evaluation.names import MEASURES, measures_of
 
     columns = measures_of(shown=True)
-    table = Table(box=None, pad_edge=False, padding=(0, 1))
-    table.add_column("category", no_wrap=True)
-    for heading in ("documents", *(MEASURES[name].title for name in columns)):
-        table.add_column(heading, justify="right", no_wrap=True)
+    titles = (MEASURES[name].title for name in columns)
+    table = common.table("category", "documents", *titles)
     rows = sorted(result.table(), key=lambda row: -row["positives"])
     shown = rows[: top or None]
     for row in shown:

@@ -6,30 +6,20 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from thresher.cli import _common as common
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(
-        epilog='Example: thresher explain model.thresher "Net profit rose to 3 mln dlrs" '
-        "--category earn"
-    )(explain)
-
-
-@common.verb
+@common.verb('explain model.thresher "Net profit rose to 3 mln dlrs" --category earn')
 def explain(
     model: common.Model,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="The document itself; '-' reads it from stdin.")
+        str, Argument(metavar="TEXT", help="The document itself; '-' reads it from stdin.")
     ],
-    category: Annotated[
-        str | None, typer.Option("--category", help="Default: the one with the highest score.")
-    ] = None,
+    category: Annotated[str | None, Option(help="Default: the one with the highest score.")] = None,
     html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Also write it as an HTML page.")
+        str | None, Option(metavar="FILE", help="Also write it as an HTML page.")
     ] = None,
     json: common.Json = False,
 ) -> None:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from thresher.cli import _common as common
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher inspect model.thresher --category earn --top 20")(inspect)
-
-
-@common.verb
+@common.verb("inspect model.thresher --category earn --top 20")
 def inspect(
     model: common.Model,
     category: Annotated[
-        list[str] | None,
-        typer.Option("--category", help="Show only this category; may be repeated."),
+        list[str] | None, Option(help="Show only this category; may be repeated.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Words for and against each.")] = 8,
+    top: Annotated[int, Option(min=1, help="Words for and against each.")] = 8,
     json: common.Json = False,
 ) -> None:
     """Show how a model was made, and the strongest words for and against each category."""
@@ -49,6 +43,6 @@ def inspect(
 
 def _short(value: Any) -> str:
     if isinstance(value, list):
-        shown = ", ".join(f"{v:,}" if isinstance(v, int) else str(v) for v in value[:12])
+        shown = ", ".join(map(_short, value[:12]))
         return shown + (f", … ({len(value)} in all)" if len(value) > 12 else "")
     return f"{value:,}" if isinstance(value, int) else str(value)

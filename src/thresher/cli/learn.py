@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from thresher.cli import _common as common
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher learn model.thresher corrections.jsonl")(learn)
-
-
-@common.verb
+@common.verb("learn model.thresher corrections.jsonl")
 def learn(
     model: common.Model,
     data: common.Data = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Default: the model itself."),
-    ] = None,
+    output: common.Output = None,
     text: common.Text = None,
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
@@ -31,8 +21,7 @@ def learn(
     json: common.Json = False,
 ) -> None:
     """Learn from more documents in one pass; new words and new categories may appear."""
-    categorizer = common.load_model(model)
-    categorizer.n_jobs = threads
+    categorizer = common.load_model(model, threads)
     before = (len(categorizer.categories_), categorizer.n_features, categorizer.documents_seen_)
     documents = common.open_documents(
         data, text, labels, separator, format, on_error, familiar=categorizer.columns_

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
-
 from thresher.cli import _common as common
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher learners")(learners)
-
-
-@common.verb
+@common.verb("learners")
 def learners(json: common.Json = False) -> None:
     """List the learners with their parameters and defaults, for `train --learner NAME -p ...`."""
     from thresher.learners import LEARNERS

@@ -5,21 +5,16 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from thresher.cli import _common as common
 
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs to the command line."""
-    verbs = typer.Typer(no_args_is_help=True)
-    verbs.command("list", epilog="Example: thresher paper list")(list_papers)
-    verbs.command("run", epilog="Example: thresher paper run dagan-karov-roth-1997 table-2")(run)
-    app.add_typer(
-        verbs, name="paper", help="Reproduce the tables and figures of the papers behind Thresher."
-    )
+verbs = typer.Typer(no_args_is_help=True)
+about = "Reproduce the tables and figures of the papers behind Thresher."
+common.app.add_typer(verbs, name="paper", help=about)
 
 
-@common.verb
+@common.verb("paper list", "list", group=verbs)
 def list_papers(json: common.Json = False) -> None:
     """List the papers with their tables and figures."""
     from thresher import papers
@@ -35,23 +30,23 @@ def list_papers(json: common.Json = False) -> None:
             typer.echo(f"    {name:<12} {item.summary}")
 
 
-@common.verb
+@common.verb("paper run dagan-karov-roth-1997 table-2", group=verbs)
 def run(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="As `thresher paper list` shows.")],
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="A table or figure of it.")],
-    seed: common.Seed = 0,
+    paper: Annotated[str, Argument(metavar="PAPER", help="As `thresher paper list` shows.")],
+    item: Annotated[str, Argument(metavar="ITEM", help="A table or figure of it.")],
+    seed: Annotated[int, Option(help="Seed of the order of learning.")] = 0,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A small part of it, to see that it works.")
+        bool, Option("--quick", help="A small part of it, to see that it works.")
     ] = False,
-    plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw it, e.g. to figure.svg.")
-    ] = None,
+    plot: Annotated[str | None, Option(metavar="FILE", help="Draw it, e.g. to figure.svg.")] = None,
     json: common.Json = False,
 ) -> None:
     """Run a paper's experiment and print ours beside the published values, as Markdown."""
     from thresher import papers
 
-    with common.waiting(f"{paper}, {item}"):
+    with common.bar("SpinnerColumn", "{task.description}", "TimeElapsedColumn") as bar:
+        if bar:
+            bar.add_task(f"{paper}, {item}", total=None)
         result = papers.reproduce(paper, item, seed=seed, quick=quick)
     if plot:
         result.plot(plot)

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from itertools import repeat
+from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from thresher.cli import _common as common
 
-if TYPE_CHECKING:
-    import numpy as np
 
-    from thresher.categorizer import Categorizer
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher predict model.thresher mail.csv --text subject,body")(
-        predict
-    )
-
-
-@common.verb
+@common.verb("predict model.thresher mail.csv --text subject,body")
 def predict(
     model: common.Model,
     data: common.Data = None,
     text: common.Text = None,
     format: common.Format = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="With --json: the score of every category.")
+        bool, Option("--scores", help="With --json: the score of every category.")
     ] = False,
     probabilities: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--probabilities",
             help="Say how probable each category is; with --json, for all of them. The model must "
             "have learned it: see train --calibrate and tune --calibrate.",
@@ -44,38 +33,30 @@ def predict(
     json: common.Json = False,
 ) -> None:
     """Print the categories of each document: a line each, the best first, with tabs between."""
-    categorizer = common.load_model(model)
-    categorizer.n_jobs = threads
-    documents = common.open_documents(
-        data, text, False, None, format, on_error, split="test", familiar=categorizer.columns_
-    )
+    categorizer = common.load_model(model, threads)
+    asked = (data, text, False, None, format, on_error)
+    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     names = categorizer.categories_
     if probabilities:
         categorizer.check_probable()
     with common.progress() as progress:
         for batch, table in categorizer.score_batches(documents, progress=progress):
             decided = categorizer.decide(table)
-            chances = _probabilities(categorizer, table) if probabilities else [{} for _ in decided]
-            if not json:
-                sys.stdout.write("".join(map(_line, decided, chances)))
-                continue
-            for i, (one, its) in enumerate(zip(decided, chances, strict=True)):
-                line: dict[str, Any] = {"document": batch.place(i), "labels": one}
+            shown: Any = repeat(None)
+            if probabilities:
+                shown = categorizer.decisions_.probabilities(table).round(4).tolist()
+            for i, (labels, chances) in enumerate(zip(decided, shown, strict=False)):
+                chance = dict(zip(names, chances, strict=True)) if chances else {}
+                if not json:
+                    cells = (
+                        f"{one} {chance[str(one)]:.3f}" if chance else str(one) for one in labels
+                    )
+                    sys.stdout.write("\t".join(cells) + "\n")
+                    continue
+                line: dict[str, Any] = {"document": batch.place(i), "labels": labels}
                 if scores:
                     line["scores"] = dict(zip(names, table[i].tolist(), strict=True))
                 if probabilities:
-                    line["probabilities"] = its
+                    line["probabilities"] = chance
                 common.show_json(line)
     common.report_reading(documents)
-
-
-def _probabilities(categorizer: Categorizer, scores: np.ndarray) -> list[dict[str, float]]:
-    """Return, for each document, the probability of every category by its name."""
-    chances = categorizer.decisions_.probabilities(scores).round(4).tolist()
-    return [dict(zip(categorizer.categories_, one, strict=True)) for one in chances]
-
-
-def _line(categories: list[Any], chances: dict[str, float]) -> str:
-    if not chances:
-        return "\t".join(map(str, categories)) + "\n"
-    return "\t".join(f"{name} {chances[str(name)]:.3f}" for name in categories) + "\n"

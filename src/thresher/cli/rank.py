@@ -6,28 +6,20 @@ import heapq
 import sys
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from thresher.cli import _common as common
 from thresher.errors import ParameterError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher rank model.thresher news.jsonl --category earn --top 20")(
-        rank
-    )
-
-
-@common.verb
+@common.verb("rank model.thresher news.jsonl --category earn --top 20")
 def rank(
     model: common.Model,
     data: common.Data = None,
     category: Annotated[
-        str | None,
-        typer.Option("--category", help="Rank the documents by their score for this category."),
+        str | None, Option(help="Rank the documents by their score for this category.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="How many to show.")] = 5,
+    top: Annotated[int, Option(min=1, help="How many to show.")] = 5,
     text: common.Text = None,
     format: common.Format = None,
     threads: common.Threads = 1,
@@ -35,17 +27,14 @@ def rank(
     json: common.Json = False,
 ) -> None:
     """Print the best categories of each document with their scores (above 0: it belongs)."""
-    categorizer = common.load_model(model)
-    categorizer.n_jobs = threads
+    from thresher.parameters import names_of
+
+    categorizer = common.load_model(model, threads)
     names = categorizer.categories_
     if category is not None and category not in names:
-        raise ParameterError(
-            f"The model has no category {category!r}; it has {', '.join(names[:20])}"
-            f"{' and more' if len(names) > 20 else ''}."
-        )
-    documents = common.open_documents(
-        data, text, False, None, format, on_error, split="test", familiar=categorizer.columns_
-    )
+        raise ParameterError(f"The model has no category {category!r}; it has {names_of(names)}.")
+    asked = (data, text, False, None, format, on_error)
+    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     best: list[tuple[float, int, str, str]] = []  # of the category, a heap with the worst on top
     seen = 0
     with common.progress() as progress:

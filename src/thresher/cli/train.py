@@ -3,51 +3,54 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from thresher._files import check_writable
 from thresher.cli import _common as common
-from thresher.cli._curve import TerminalCurve
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.documents import Documents
+
+BARS = "▁▂▃▄▅▆▇█"
+WIDTH = 60  # characters of a curve
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(
-        cls=CategorizerCommand,
-        epilog="Example: thresher train tickets.csv --text subject,body --labels team "
-        "-o model.thresher",
-    )(train)
-
-
-@common.verb
+@common.verb(
+    "train tickets.csv --text subject,body --labels team -o model.thresher", cls=CategorizerCommand
+)
 def train(
     context: typer.Context,
     data: common.Data = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where the model goes.")
+        str, Option("--output", "-o", metavar="FILE", help="Where the model goes.")
     ] = "model.thresher",
     text: common.Text = None,
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
     format: common.Format = None,
     on_error: common.OnError = "stop",
-    learner: common.LearnerName = "passive-aggressive",
+    learner: Annotated[
+        str,
+        Option(
+            rich_help_panel="Learning",
+            help="`thresher learners` lists them; module:Class imports one, of scikit-learn say.",
+        ),
+    ] = "passive-aggressive",
     parameter: common.LearnerParameters = None,
     passes: common.Passes = None,
     curve: Annotated[
-        bool,
-        typer.Option("--curve", help="Draw mistakes and progressive accuracy as it learns."),
+        bool, Option("--curve", help="Draw mistakes and progressive accuracy as it learns.")
     ] = False,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Show where the time went, on stderr.")
+        bool, Option("--profile", help="Show where the time went, on stderr.")
     ] = False,
     json: common.Json = False,
 ) -> None:
@@ -60,25 +63,24 @@ def train(
     categorizer = Categorizer(chosen, **given_parameters(context))
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     began = perf_counter()
-    _learn(categorizer, documents, curve)
+    if curve:
+        drawing = TerminalCurve()
+        with drawing.shown():
+            categorizer.fit(documents, progress=common.go_on, watch=drawing.add)
+    else:
+        with common.progress() as progress:
+            categorizer.fit(documents, progress=progress)
     saving = perf_counter()
     categorizer.save(output)
     categorizer.timings_["save"] = perf_counter() - saving
     common.report_reading(documents)
     _report(categorizer, output, perf_counter() - began, json)
     if profile:
-        show_profile(categorizer.timings_)
-
-
-def _learn(categorizer: Categorizer, documents: Documents, curve: bool) -> None:
-    """Learn, with a bar of progress or the curve of learning on stderr."""
-    if curve:
-        drawing = TerminalCurve()
-        with drawing.shown():
-            categorizer.fit(documents, progress=common.go_on, watch=drawing.add)
-        return
-    with common.progress() as progress:
-        categorizer.fit(documents, progress=progress)
+        timings = categorizer.timings_
+        whole = sum(timings.values())
+        for stage, seconds in timings.items():
+            common.say(f"{stage:>10}  {seconds:8.3f} s  {seconds / whole:6.1%}")
+        common.say(f"{'in all':>10}  {whole:8.3f} s")
 
 
 def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool) -> None:
@@ -110,9 +112,51 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
     )
 
 
-def show_profile(timings: dict[str, float]) -> None:
-    """Print each stage's seconds and share on stderr."""
-    whole = sum(timings.values())
-    for stage, seconds in timings.items():
-        common.say(f"{stage:>10}  {seconds:8.3f} s  {seconds / whole:6.1%}")
-    common.say(f"{'in all':>10}  {whole:8.3f} s")
+class TerminalCurve:
+    """Mistakes and progressive accuracy, piece by piece of the passes, and their picture."""
+
+    def __init__(self) -> None:
+        self.passes: list[int] = []
+        self.mistakes: list[float] = []  # per document
+        self.accuracy: list[float] = []  # each document being decided before it was learned
+
+    def add(self, number: int, documents: int, mistakes: int, decisions: int) -> None:
+        """Take the next piece of the pass of this number."""
+        self.passes.append(number)
+        self.mistakes.append(mistakes / documents)
+        self.accuracy.append(1 - mistakes / decisions)
+
+    def __str__(self) -> str:
+        if not self.passes:
+            return "nothing learned yet"
+        n, width = len(self.passes), min(WIDTH, len(self.passes))
+        drawn = [round(i * (n - 1) / max(1, width - 1)) for i in range(width)]
+        mistakes, accuracy = self.mistakes, self.accuracy
+        passes = [self.passes[i] for i in drawn]  # each number stands below its first bar
+        firsts = [p if p != q else " " for p, q in zip(passes, [0, *passes], strict=False)]
+        return (
+            f"mistakes per document  {_bars(mistakes, drawn)}  "
+            f"{mistakes[0]:.3g} → {mistakes[-1]:.3g}\n"
+            f"progressive accuracy   {_bars(accuracy, drawn)}  "
+            f"{accuracy[0]:.2%} → {accuracy[-1]:.2%}\n"
+            f"pass                   {''.join(str(one)[-1] for one in firsts)}"
+        )
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Draw the curve on stderr: while it grows if that is a terminal, and at the end."""
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            with Live(console=Console(stderr=True), get_renderable=self.__str__):
+                yield
+            return
+        yield
+        sys.stderr.write(f"{self}\n")
+
+
+def _bars(values: list[float], drawn: list[int]) -> str:
+    low, high = min(values), max(values)
+    step = (high - low) / (len(BARS) - 1) or 1.0
+    return "".join(BARS[round((values[i] - low) / step)] for i in drawn)

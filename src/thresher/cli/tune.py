@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from thresher.cli import _common as common
 from thresher.cli.evaluate import percent
@@ -15,57 +16,36 @@ if TYPE_CHECKING:
     from thresher.decisions import Decisions, Tuning
 
 
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog="Example: thresher tune model.thresher more.csv --objective precision=0.95")(
-        tune
-    )
-
-
-@common.verb
+@common.verb("tune model.thresher more.csv --objective precision=0.95")
 def tune(
     model: common.Model,
     data: common.Data = None,
     objective: Annotated[
         str | None,
-        typer.Option(
-            "--objective",
+        Option(
             help="What the thresholds shall achieve on DATA: f1, f0.5, precision=0.95, recall=0.9, "
             "cost=1:5 (a false positive to a false negative).",
         ),
     ] = None,
     calibrate: Annotated[
-        str | None,
-        typer.Option("--calibrate", help="Learn probabilities from DATA: sigmoid or isotonic."),
+        str | None, Option(help="Learn probabilities from DATA: sigmoid or isotonic.")
     ] = None,
-    at_least: Annotated[
-        int | None, typer.Option("--at-least", min=0, help="Fewest categories of a document.")
-    ] = None,
+    at_least: Annotated[int | None, Option(min=0, help="Fewest categories of a document.")] = None,
     at_most: Annotated[
-        int | None,
-        typer.Option("--at-most", min=0, help="Most categories of a document; 0: no limit."),
+        int | None, Option(min=0, help="Most categories of a document; 0: no limit.")
     ] = None,
     none: Annotated[
-        bool | None,
-        typer.Option("--none/--no-none", help="Whether 'none of these' is an answer."),
+        bool | None, Option("--none/--no-none", help="Whether 'none of these' is an answer.")
     ] = None,
     abstain_below: Annotated[
-        float | None,
-        typer.Option(
-            "--abstain-below", metavar="P", help="No category if less sure than this; 0: always."
-        ),
+        float | None, Option(metavar="P", help="No category if less sure than this; 0: always.")
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Default: the model itself."),
-    ] = None,
+    output: common.Output = None,
     text: common.Text = None,
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
     format: common.Format = None,
-    top: Annotated[
-        int, typer.Option("--top", min=0, help="Categories to show, the largest first; 0: all.")
-    ] = 20,
+    top: common.Top = 20,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
@@ -75,9 +55,13 @@ def tune(
     The documents must not be those that the model was trained on. What the model has learned is
     left alone; only what it makes of its scores changes.
     """
-    categorizer = common.load_model(model)
-    categorizer.n_jobs = threads
-    limits = _limits(at_least, at_most, none, abstain_below)
+    categorizer = common.load_model(model, threads)
+    given = {"at_least": at_least, "at_most": at_most, "allow_none": none}
+    limits: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+    if at_most == 0:
+        limits["at_most"] = None
+    if abstain_below is not None:
+        limits["abstain_below"] = abstain_below or None
     learns = objective is not None or calibrate is not None
     if not (learns or limits):
         raise ParameterError(
@@ -86,16 +70,8 @@ def tune(
         )
     _check_limits(categorizer.decisions_, limits, calibrate)
     if learns or data:
-        documents = common.open_documents(
-            data,
-            text,
-            labels,
-            separator,
-            format,
-            on_error,
-            split="test",
-            familiar=categorizer.columns_,
-        )
+        asked = (data, text, labels, separator, format, on_error)
+        documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
         with common.progress() as progress:
             categorizer.tune(
                 documents, None, objective, calibrate=calibrate, progress=progress, **limits
@@ -105,20 +81,6 @@ def tune(
         categorizer.limit(**limits)
     categorizer.save(output or model)
     _report(categorizer, output or model, top, json)
-
-
-def _limits(
-    at_least: int | None, at_most: int | None, none: bool | None, abstain_below: float | None
-) -> dict[str, Any]:
-    """Return the settings that were given, by the names `Decisions` has for them."""
-    given: dict[str, Any] = {"at_least": at_least, "at_most": at_most, "allow_none": none}
-    given["abstain_below"] = abstain_below
-    no_limit = {"at_most": 0, "abstain_below": 0.0}
-    return {
-        name: None if value == no_limit.get(name) else value
-        for name, value in given.items()
-        if value is not None
-    }
 
 
 def _check_limits(decisions: Decisions, limits: dict[str, Any], calibrate: str | None) -> None:
@@ -153,37 +115,30 @@ def _report(categorizer: Categorizer, output: str, top: int, as_json: bool) -> N
 
 def _show(tuning: Tuning, top: int) -> None:
     """Print the thresholds of the largest categories and the measures, before and after."""
-    from rich.table import Table
     from rich.text import Text
 
     from thresher.evaluation import measure_title
 
     before, after = tuning.before, tuning.after
-    table = Table(box=None, pad_edge=False, padding=(0, 1))
-    table.add_column("category", no_wrap=True)
-    for heading in ("documents", "threshold", "", "F1", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = common.table("category", "documents", "threshold", "", "F1", "")
     counts = before.per_category["positives"]
     largest = sorted(range(len(tuning.thresholds_after)), key=lambda c: -counts[c])
     f1 = before.per_category["f1"], after.per_category["f1"]
     for c in largest[: top or None]:
-        thresholds = (tuning.thresholds_before[c], tuning.thresholds_after[c])
-        table.add_row(
-            Text(before.categories[c]),
-            f"{counts[c]:,}",
-            f"{thresholds[0]:.3f}",
-            f"-> {thresholds[1]:.3f}",
-            percent(f1[0][c]),
-            f"-> {percent(f1[1][c])}",
-        )
+        old, new = tuning.thresholds_before[c], tuning.thresholds_after[c]
+        cells = (f"{counts[c]:,}", f"{old:.3f}", f"-> {new:.3f}")
+        table.add_row(Text(before.categories[c]), *cells, *_change(f1[0][c], f1[1][c]))
     if len(largest) > top > 0:
         table.add_row(Text(f"{len(largest) - top} smaller ones", style="dim"))
     table.add_section()
     for average in ("micro", "macro"):
         for name in ("precision", "recall", "f1"):
-            values = (getattr(one, average)[name] for one in (before, after))
-            old, new = map(percent, values)
+            change = _change(*(getattr(one, average)[name] for one in (before, after)))
             title = measure_title(f"{average}_{name}")
-            table.add_row(title, "", "", "", old, f"-> {new}", style="bold")
+            table.add_row(title, "", "", "", *change, style="bold")
     common.console().print(table)
     typer.echo(str(tuning))
+
+
+def _change(before: float, after: float) -> tuple[str, str]:
+    return percent(before), f"-> {percent(after)}"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -18,20 +19,15 @@ from thresher.errors import DocumentError, ParameterError
 
 __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
 
-Path = str | os.PathLike[str]
+
+def _of_the_pass(name: str) -> Any:
+    return property(attrgetter(f"_reading.{name}"))
 
 
 class Documents:
     """Documents to iterate over in batches, as often as their source allows.
 
     What is known of the documents is about the present pass, or the last one.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        What the documents are read from, one after the other.
-    request : Request
-        What was asked: columns, separator, what to do on errors, size of a batch.
 
     Attributes
     ----------
@@ -41,10 +37,8 @@ class Documents:
         The same as a sentence, which tells what was guessed.
     n_documents, n_labelled : int
         How many documents were read, and how many of them have a label.
-    skipped : list of str
-        A sentence for each of the first hundred documents left out.
-    n_skipped : int
-        How many documents were left out.
+    n_skipped, skipped : int, list of str
+        How many documents were left out, and a sentence for each of the first hundred.
     decoding_errors : int
         How many documents had text that is not UTF-8 and was replaced.
     bytes_read, bytes_total : int or None
@@ -53,7 +47,6 @@ class Documents:
 
     Examples
     --------
-    >>> from thresher.documents import from_texts
     >>> documents = from_texts(["wheat up", "oil down", "?"], [["grain"], ["crude"], []])
     >>> [len(batch) for batch in documents], documents.n_documents, documents.n_labelled
     ([3], 3, 2)
@@ -89,12 +82,8 @@ class Documents:
                 raise DocumentError(f"{source.name}: cannot be read ({what}).") from error
             self._bytes_done += reading.position() if source.size is None else source.size
         reading.position = int
-        self._check_any(reading)
-
-    def _check_any(self, reading: Reading) -> None:
-        """Refuse files without a single document; what is in memory or piped may be empty."""
         if reading.n_documents or self.bytes_total is None:
-            return
+            return  # what is in memory or piped may be empty, files may not
         names = ", ".join(source.name for source in self._sources[:3])
         if reading.n_skipped:
             why = f"all {reading.n_skipped} were left out, the first being {reading.skipped[0]}"
@@ -109,32 +98,15 @@ class Documents:
         return self._bytes_done + self._reading.position()
 
     @property
-    def columns(self) -> Columns | None:
-        return self._reading.columns
-
-    @property
     def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
-    @property
-    def n_documents(self) -> int:
-        return self._reading.n_documents
-
-    @property
-    def n_labelled(self) -> int:
-        return self._reading.n_labelled
-
-    @property
-    def skipped(self) -> list[str]:
-        return self._reading.skipped
-
-    @property
-    def n_skipped(self) -> int:
-        return self._reading.n_skipped
-
-    @property
-    def decoding_errors(self) -> int:
-        return self._reading.decoding_errors
+    columns: Columns | None = _of_the_pass("columns")
+    n_documents: int = _of_the_pass("n_documents")
+    n_labelled: int = _of_the_pass("n_labelled")
+    skipped: list[str] = _of_the_pass("skipped")
+    n_skipped: int = _of_the_pass("n_skipped")
+    decoding_errors: int = _of_the_pass("decoding_errors")
 
 
 def read_documents(
@@ -150,15 +122,15 @@ def read_documents(
 ) -> Documents:
     """Read documents from files, folders, standard input, tables or pairs, batch by batch.
 
-    Files may be compressed with gzip, zstd or bzip2. Memory holds a few megabytes of a file at a
-    time. Nothing but the existence of the files is checked before the first batch is asked for.
+    They can be iterated over again and again, unless the source flows by only once. Files may be
+    compressed with gzip, zstd or bzip2. Memory holds a few megabytes of a file at a time. Nothing
+    but the existence of the files is checked before the first batch is asked for.
 
     Parameters
     ----------
     source : path, list of paths, table, data frame or iterable of pairs
         A file, or "-" for standard input. A folder with one folder of files for each category, or
-        with documents, or with tables. An Arrow table or stream, a data frame. Pairs of a text and
-        its labels. For texts in memory, see `from_texts`.
+        with documents, or with tables. An Arrow table or stream. Pairs of a text and its labels.
     text : str or sequence of str, default None
         The columns that hold the text, joined by a newline. By default the first that bears a
         usual name (text, body, content, message, ..., title), or the only one that is left; of
@@ -170,25 +142,17 @@ def read_documents(
         One of `FORMATS`. By default told by the file's name, or else by its first bytes.
     label_separator : str, default None
         What separates several labels in one string; "" that nothing does. By default "|", ";" or
-        ",", if in the first batch at least half of the parts it would make also stand alone;
-        never a space.
+        ",", if in the first batch at least half of the parts it would make also stand alone.
     on_error : {"stop", "skip"}, default "stop"
         Whether a document that cannot be read raises an error or is left out, counted and listed.
     batch_size : int, default None
         The largest number of documents in a batch; by default as many as a block of the file holds.
     familiar : Columns, default None
-        The columns of an earlier source, such as a model was trained on; where this source has
-        them too, they are taken instead of guessing.
-
-    Returns
-    -------
-    Documents
-        To be iterated over; again and again, unless the source flows by only once.
+        The columns of an earlier source, taken instead of guessing where this one has them too.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from thresher.documents import read_documents
     >>> table = pa.table({"body": ["wheat up", "oil down"], "topics": ["grain", "crude"]})
     >>> documents = read_documents(table)
     >>> sum(len(batch) for batch in documents)
@@ -216,30 +180,24 @@ def from_texts(
     labels : sequence, default None
         The labels of each document: a list of them, a single one, or `None`.
     batch_size : int, default None
-        The largest number of documents in a batch; by default what makes a few megabytes.
-
-    Returns
-    -------
-    Documents
-        To be iterated over, again and again.
+        As for `read_documents`.
 
     Examples
     --------
-    >>> from thresher.documents import from_texts
     >>> [batch.labels for batch in from_texts(["a", "b", "c"], ["x", ["y", "z"], None])]
     [[['x'], ['y', 'z'], []]]
     """
-    from thresher.documents import memory
+    from thresher.documents.tables import texts_source
 
     request = Request(batch_size=batch_size)
     _check(request, None)
-    return Documents([memory.texts_source(texts, labels)], request)
+    return Documents([texts_source(texts, labels)], request)
 
 
 def _sources(source: Any, format: str | None) -> list[Source]:
     if isinstance(source, str | os.PathLike):
         return _path_sources(os.fspath(source), format)
-    from thresher.documents import memory, tables
+    from thresher.documents import tables
 
     if hasattr(source, "iloc") and hasattr(source, "columns"):
         return [tables.frame_source(source)]
@@ -248,7 +206,7 @@ def _sources(source: Any, format: str | None) -> list[Source]:
     if isinstance(source, Sequence) and len(source) and isinstance(source[0], str | os.PathLike):
         return [one for path in source for one in _path_sources(os.fspath(path), format)]
     if isinstance(source, Iterable):
-        return [memory.pairs_source(source)]
+        return [tables.pairs_source(source)]
     raise DocumentError(
         f"documents cannot be read from {type(source).__name__}; give a path, a list of paths, "
         "a table, or pairs of a text and its labels."

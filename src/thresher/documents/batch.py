@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -14,7 +15,9 @@ from thresher.documents import streams
 from thresher.documents.columns import Columns, Request, check_columns, choose_columns
 from thresher.documents.labels import (
     LONE_SURROGATES,
+    decoded,
     guess_separator,
+    is_text,
     labels_of,
     labels_of_array,
     value_text,
@@ -29,18 +32,6 @@ MOST_GATHERED = 10_000  # documents that are put together one by one into a batc
 class Batch:
     """Some documents: their texts, their labels and where they stood.
 
-    Parameters
-    ----------
-    columns : dict of str to pyarrow.Array
-        The text columns by name, in the order in which they are joined.
-    labels : list of list of str, or None
-        The labels of each document, empty for a document without a category; `None` where the
-        data has no labels at all.
-    where : callable
-        Gives the place of the document of a number, such as "mail.csv:17".
-    weights : array, optional
-        How much each document counts; None where each counts once.
-
     Examples
     --------
     >>> from thresher.documents import from_texts
@@ -49,10 +40,10 @@ class Batch:
     (2, ['crude', 'oil'], ['wheat up', 'oil down'], 'document 1')
     """
 
-    columns: dict[str, pa.Array]
-    labels: list[list[Any]] | None
-    where: Callable[[int], str]
-    weights: Any = None
+    columns: dict[str, pa.Array]  # of text, by name, in the order in which they are joined
+    labels: list[list[Any]] | None  # of each document, or `None` where the data has none at all
+    where: Callable[[int], str]  # the place of the document of a number, such as "mail.csv:17"
+    weights: Any = None  # how much each document counts, unless each counts once
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -79,6 +70,12 @@ class Record(NamedTuple):
     texts: Sequence[Any]
     labels: Any
     place: str
+
+    @classmethod
+    def of(cls, columns: Columns, values: Sequence[Any], place: str) -> Record:
+        """Make a document of the values of `columns.names`."""
+        n = len(columns.text)
+        return cls(values[:n], None if columns.labels is None else values[n], place)
 
 
 @dataclass(frozen=True)
@@ -124,8 +121,7 @@ class Reading:
             columns = choose_columns(place, available, self.request, usual)
             self.columns = replace(columns, separator=self.request.label_separator or None)
         else:
-            check_columns(place, available, self.columns.text)
-            check_columns(place, available, filter(None, [self.columns.labels]))
+            check_columns(place, available, self.columns.names)
         return self.columns
 
     def set_columns(
@@ -178,43 +174,29 @@ class Reading:
     def _emit_records(self, columns: Columns, records: list[Record]) -> Iterator[Batch]:
         if columns.labels is not None:
             self._guess_separator(record.labels for record in records)
-        texts: list[tuple[str, ...]] = []
-        labels: list[list[str]] = []
-        places: list[str] = []
+        separator = self.columns.separator if self.columns else None
+        read_labels = partial(labels_of, separator=separator)
+        kept: list[Record] = []
         for record in records:
             try:
-                cells = tuple(map(_text, columns.text, record.texts))
-                names = self._labels(columns, record)
+                cells = list(map(_named, columns.text, repeat(_cell), record.texts))
+                names = _named(columns.labels, read_labels, record.labels)
             except DocumentError as error:
                 self.refuse(record.place, str(error))
                 continue
             self.decoding_errors += any(map(_is_damaged, (*cells, record.labels)))
-            texts.append(cells)
-            labels.append(names)
-            places.append(record.place)
-        arrays = {name: to_arrow([t[k] for t in texts]) for k, name in enumerate(columns.text)}
-        return self.emit(arrays, None if columns.labels is None else labels, places.__getitem__)
-
-    def _labels(self, columns: Columns, record: Record) -> list[str]:
-        if columns.labels is None:
-            return []
-        try:
-            return labels_of(record.labels, self._separator)
-        except DocumentError as error:
-            raise DocumentError(f'"{columns.labels}": {error}') from None
+            kept.append(Record(cells, names, record.place))
+        texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
+        arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
+        labels = None if columns.labels is None else [one.labels for one in kept]
+        return self.emit(arrays, labels, lambda i: kept[i].place)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
-        if pa.types.is_dictionary(labels.type):
-            labels = labels.dictionary_decode()
-        is_text = pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)
-        if is_text and not self._separator_known:
+        labels = decoded(labels)
+        if is_text(labels.type) and not self._separator_known:
             distinct = labels.cast(pa.large_binary()).unique().to_pylist()
             self._guess_separator(map(value_text, distinct))
-        return labels_of_array(labels, self._separator)
-
-    @property
-    def _separator(self) -> str | None:
-        return self.columns.separator if self.columns else None
+        return labels_of_array(labels, self.columns.separator if self.columns else None)
 
     def _guess_separator(self, labels: Iterable[Any]) -> None:
         """Guess, once, at the first batch that has labels in strings."""
@@ -235,18 +217,21 @@ def to_arrow(texts: list[str]) -> pa.Array:
         return pa.array([value_text(text) for text in texts], pa.string())
 
 
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value  # repaired later, when it was counted
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else value_text(value)  # repaired when it was counted
+
+
+def _named(column: str | None, read: Callable[[Any], Any], value: Any) -> Any:
+    """Read a value; what is wrong with it names the column, without which nothing is read."""
     try:
-        return value_text(value)
+        return None if column is None else read(value)
     except DocumentError as error:
-        raise DocumentError(f'"{name}": {error}') from None
+        raise DocumentError(f'"{column}": {error}') from None
 
 
 def _is_damaged(value: Any) -> bool:
-    is_plain = not isinstance(value, str) or value.isascii()
-    return not is_plain and LONE_SURROGATES.search(value) is not None
+    is_text = isinstance(value, str) and not value.isascii()
+    return is_text and LONE_SURROGATES.search(value) is not None
 
 
 def without_null(strings: pa.Array) -> pa.Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -21,34 +20,24 @@ MOST_NAMED = 20  # columns named in an error
 class Columns:
     """The columns that were read.
 
-    Parameters
-    ----------
-    text : tuple of str
-        The columns whose texts, joined by a newline, are the document.
-    labels : str or None, default None
-        The column of the labels; `None` where the documents have none.
-    separator : str or None, default None
-        What separates the labels within one string; `None` where they are not split.
-    guessed : frozenset of str, default empty
-        Which of "text", "labels" and "separator" nobody asked for by name.
-    note : str, default ""
-        The sentence for formats without named columns.
-
     Examples
     --------
     >>> from thresher.documents import Columns
     >>> columns = Columns(("subject", "body"), "topics", ",", frozenset({"labels", "separator"}))
     >>> str(columns)
     'text is "subject" and "body"; labels are "topics" (guessed), split at "," (guessed)'
-    >>> len(columns.text)
-    2
     """
 
-    text: tuple[str, ...]
+    text: tuple[str, ...]  # joined by a newline, they are the document
     labels: str | None = None
-    separator: str | None = None
-    guessed: frozenset[str] = frozenset()
-    note: str = ""
+    separator: str | None = None  # of the labels within one string, which is not split without it
+    guessed: frozenset[str] = frozenset()  # which of these three nobody asked for by name
+    note: str = ""  # the sentence for formats without named columns
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The text columns, then that of the labels, if any."""
+        return self.text if self.labels is None else (*self.text, self.labels)
 
     def __str__(self) -> str:
         if self.note:
@@ -84,10 +73,7 @@ class Request:
 def choose_columns(
     place: str, available: Sequence[str], request: Request, usual: tuple[str, ...] = ()
 ) -> Columns:
-    """Choose among the `available` columns of `place`.
-
-    `usual` are the text columns of formats where there is nothing to guess.
-    """
+    """Choose among the `available`; `usual` are those of formats with nothing to guess."""
     check_columns(place, available, request.named)
     guessed = set()
     text, labels = request.text or usual, request.labels
@@ -100,10 +86,21 @@ def choose_columns(
         labels = _known(LABEL_NAMES, [name for name in available if name not in text])
         guessed.add("labels")
     if not text:
-        text = _guess_text(place, [name for name in available if name != labels])
+        others = [name for name in available if name != labels]
+        name = others[0] if len(others) == 1 else _known(TEXT_NAMES, others)
+        if name is None:
+            raise DocumentError(
+                f"{place}: none of its columns is obviously the text; {_listed(others)}; "
+                'name the one that holds the text (text="...").'
+            )
+        text = (name,)
         guessed.add("text")
     columns = Columns(text, labels if isinstance(labels, str) else None, guessed=frozenset(guessed))
-    _check_unique(place, available, columns)
+    for name in (*columns.text, columns.labels):
+        if name is not None and (times := available.count(name)) > 1:
+            raise DocumentError(
+                f'{place}: has {times} columns named "{name}"; rename all but one of them.'
+            )
     return columns
 
 
@@ -116,26 +113,6 @@ def check_columns(place: str, available: Sequence[str], named: Iterable[str]) ->
         meant = [one for one in available if near and one.lower() == near[0]]
         hint = f'; did you mean "{meant[0]}"?' if meant else ""
         raise DocumentError(f'{place}: has no column "{name}"; {_listed(available)}{hint or "."}')
-
-
-def _check_unique(place: str, available: Sequence[str], columns: Columns) -> None:
-    times = Counter(available)
-    for name in (*columns.text, columns.labels):
-        if name is not None and times[name] > 1:
-            raise DocumentError(
-                f'{place}: has {times[name]} columns named "{name}"; rename all but one of them.'
-            )
-
-
-def _guess_text(place: str, available: Sequence[str]) -> tuple[str, ...]:
-    if (name := _known(TEXT_NAMES, available)) is not None:
-        return (name,)
-    if len(available) == 1:
-        return (available[0],)
-    raise DocumentError(
-        f"{place}: none of its columns is obviously the text; {_listed(available)}; "
-        'name the one that holds the text (text="...").'
-    )
 
 
 def _known(names: Sequence[str], available: Sequence[str]) -> str | None:

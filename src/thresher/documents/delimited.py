@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -40,23 +41,13 @@ class Shape(NamedTuple):
     @property
     def numbers(self) -> list[int]:
         """The chosen columns as numbers: the text columns, then the labels."""
-        labels = [] if self.columns.labels is None else [self.columns.labels]
-        return [self.header.index(name) for name in (*self.columns.text, *labels)]
+        return [self.header.index(name) for name in self.columns.names]
 
 
-def read_csv(stream: Stream, reading: Reading) -> Iterator[Batch]:
-    """Yield the documents of a CSV file; semicolons or tabs where the header has no comma."""
-    header = stream.head.split(b"\n", 1)[0]
-    delimiter = next((d for d in ",;\t" if d.encode() in header), ",")
-    return _read(stream, reading, delimiter)
-
-
-def read_tsv(stream: Stream, reading: Reading) -> Iterator[Batch]:
-    """Yield the documents of a file with tabs between its columns."""
-    return _read(stream, reading, "\t")
-
-
-def _read(stream: Stream, reading: Reading, delimiter: str) -> Iterator[Batch]:
+def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iterator[Batch]:
+    """Yield the documents of a table; the first delimiter that the header has is taken."""
+    first = stream.head.split(b"\n", 1)[0]
+    delimiter = next((d for d in delimiters if d.encode() in first), delimiters[0])
     line = 1
     shape: Shape | None = None
     for rows in _row_blocks(stream, delimiter):
@@ -68,6 +59,9 @@ def _read(stream: Stream, reading: Reading, delimiter: str) -> Iterator[Batch]:
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)
         line += rows.data.count(b"\n")
+
+
+read_tsv = partial(read_csv, delimiters="\t")
 
 
 def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Batch]:
@@ -87,15 +81,13 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
         return None
     names = [str(number) for number in range(len(shape.header))]  # a name may stand twice
     wanted = [names[number] for number in shape.numbers]
+    types = dict.fromkeys(wanted, pa.string())
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(rows.data),
             pa.csv.ReadOptions(column_names=names, block_size=len(rows.data) + 1),
             pa.csv.ParseOptions(delimiter=shape.delimiter, newlines_in_values=True),
-            pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(wanted, pa.string()),
-                include_columns=list(dict.fromkeys(wanted)),
-            ),
+            pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
         )
     except pa.ArrowInvalid:
         return None
@@ -105,14 +97,12 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield the rows one by one; refuse those that do not fit the header."""
     for number, cells in _cells(rows, shape, reading, line):
-        place = f"{shape.name}:{number}"
-        if len(cells) != len(shape.header):
-            counted = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+        place, n_cells = f"{shape.name}:{number}", len(cells)
+        if n_cells != len(shape.header):
+            counted = f"{n_cells} cell{'s' * (n_cells != 1)}"
             reading.refuse(place, f"the row has {counted}, the header {len(shape.header)}")
             continue
-        values = [cells[number] for number in shape.numbers]
-        labels = None if shape.columns.labels is None else values.pop()
-        yield Record(values, labels, place)
+        yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place)
 
 
 def _cells(

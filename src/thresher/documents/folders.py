@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -56,23 +55,22 @@ def _holds_many(kind: str | None) -> bool:
 
 def folder_source(folder: str, entries: list[Entry], format: str | None) -> Source:
     """Make a source of a folder whose files are documents."""
-    size = sum(os.path.getsize(entry.path) for entry in entries if os.path.isfile(entry.path))
-    return Source(folder, partial(_read, folder, entries, format), size)
-
-
-def _read(
-    folder: str, entries: list[Entry], format: str | None, reading: Reading
-) -> Iterator[Batch]:
     has_categories = any(entry.category is not None for entry in entries)
     note = "each file is a document; " + ("its folder is the label" * has_categories or "no labels")
-    columns = reading.set_columns(
-        folder, note, has_categories, *_text_columns(entries, format, reading)
-    )
-    for entry in entries:
-        if has_categories and entry.category is None:
-            reading.leave_out(entry.path, "the file stands in no category's folder")
-    documents = [entry for entry in entries if entry.category is not None or not has_categories]
-    yield from reading.gather(columns, _records(documents, format, columns, reading))
+
+    def read(reading: Reading) -> Iterator[Batch]:
+        text_columns = _text_columns(entries, format, reading)
+        columns = reading.set_columns(folder, note, has_categories, *text_columns)
+        documents = []
+        for entry in entries:
+            if has_categories and entry.category is None:
+                reading.leave_out(entry.path, "the file stands in no category's folder")
+            else:
+                documents.append(entry)
+        yield from reading.gather(columns, _records(documents, format, columns, reading))
+
+    size = sum(os.path.getsize(entry.path) for entry in entries if os.path.isfile(entry.path))
+    return Source(folder, read, size)
 
 
 def _text_columns(

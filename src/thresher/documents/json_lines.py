@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     columns: Columns | None = None
     schema: pa.Schema | None = None
     for block in line_blocks(stream):
-        if columns is None and (sample := _sample(block, SAMPLE)):
+        if columns is None and (sample := list(islice(_valid(block), SAMPLE))):
             columns = _choose(stream, reading, block, sample)
             schema = _schema(columns, sample)
         table = None if schema is None else _parse(block, schema)
@@ -37,29 +37,20 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
             objects = list(_objects(block, line, stream.name, reading))
             if columns is not None:
                 schema = _schema(columns, [one for _, one in objects])
-                records = (_record(n, one, columns, stream.name) for n, one in objects)
-                yield from reading.gather(columns, records)
+                yield from reading.gather(columns, _records(objects, columns, stream.name))
         line += block.count(b"\n")
 
 
 def _choose(stream: Stream, reading: Reading, block: bytes, sample: list[dict]) -> Columns:
     """Choose among the fields of the first objects; a rare field may need the whole block."""
     try:
-        return reading.choose(stream.name, _fields(sample))
+        return reading.choose(stream.name, list(dict.fromkeys(chain(*sample))))
     except DocumentError:
-        return reading.choose(stream.name, _fields(_sample(block, None)))
-
-
-def _fields(objects: Iterable[dict]) -> list[str]:
-    return list(dict.fromkeys(name for one in objects for name in one))
-
-
-def _sample(block: bytes, limit: int | None) -> list[dict]:
-    """Return the first objects of the block; what is wrong with others is said in its turn."""
-    return list(islice(_valid(block), limit))
+        return reading.choose(stream.name, list(dict.fromkeys(chain(*_valid(block)))))
 
 
 def _valid(block: bytes) -> Iterator[dict]:
+    """Yield the objects of the block; what is wrong with others is said in its turn."""
     for line in io.BytesIO(block):
         try:
             value = json.loads(line.decode("utf-8", "surrogateescape"))
@@ -143,6 +134,6 @@ def _array_hint(text: str) -> str:
     return "; a JSON array must become one object per line (jq -c '.[]')" if is_array else ""
 
 
-def _record(number: int, one: dict, columns: Columns, name: str) -> Record:
-    labels = None if columns.labels is None else one.get(columns.labels)
-    return Record([one.get(field) for field in columns.text], labels, f"{name}:{number}")
+def _records(objects: Iterable[tuple[int, dict]], columns: Columns, name: str) -> Iterator[Record]:
+    for number, one in objects:
+        yield Record.of(columns, [one.get(field) for field in columns.names], f"{name}:{number}")

@@ -54,8 +54,7 @@ def labels_of(value: Any, separator: str | None) -> list[str]:
 
 def labels_of_array(array: pa.Array, separator: str | None) -> list[list[str]]:
     """Return the labels of each document; an Arrow array of texts, numbers or lists of them."""
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    array = decoded(array)
     if is_list(array.type):
         return _labels_of_lists(array)
     values, numbers = _distinct(array)
@@ -102,19 +101,26 @@ def split_cell(cell: str, separator: str | None) -> list[str]:
 
 def is_list(kind: pa.DataType) -> bool:
     """Tell whether an Arrow type holds several values per document."""
-    is_type = pa.types
-    return bool(
-        is_type.is_list(kind) or is_type.is_large_list(kind) or is_type.is_fixed_size_list(kind)
-    )
+    asked = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(is_kind(kind) for is_kind in asked)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether an Arrow type is one of texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def decoded(array: pa.Array) -> pa.Array:
+    """Return the values themselves where there are numbers into a dictionary."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
     """Return the distinct values, and for each place the number of its value, -1 for null."""
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    array = decoded(array)
     if pa.types.is_null(array.type):
         return [], np.full(len(array), -1)
-    if pa.types.is_large_string(array.type) or pa.types.is_string(array.type):
+    if is_text(array.type):
         array = array.cast(pa.large_binary())  # so that text that is not UTF-8 can be repaired
     encoded = array.dictionary_encode()
     values = encoded.dictionary.to_pylist()

@@ -16,38 +16,40 @@ from itertools import chain, islice
 from thresher._formats import READERS
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record
-from thresher.documents.columns import Columns
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
 USUAL = ("subject", "body")
 SAMPLE = 20  # messages looked at to know the headers
 ENVELOPE = re.compile(READERS["mbox"].opening)  # the line that begins a message in a mailbox
-QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)  # written for lines that began with "From "
 SILENT_TAGS = {"script", "style", "title", "template"}
 INLINE_TAGS = {"a", "abbr", "b", "big", "em", "font", "i", "small", "span", "strong", "u"}
 # What the standard library's parser of mail is known to raise at mail that is no mail.
 PARSER_ERRORS = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def read_eml(stream: Stream, reading: Reading) -> Iterator[Batch]:
-    """Yield the one message of a file."""
-    data = stream.read_all()
-    return _read(iter([(stream.name, data)] if data else []), stream, reading)
-
-
-def read_mbox(stream: Stream, reading: Reading) -> Iterator[Batch]:
-    """Yield the messages of a mailbox."""
-    return _read(mailbox_messages(stream), stream, reading)
-
-
-def _read(
-    messages: Iterator[tuple[str, bytes]], stream: Stream, reading: Reading
+def read_mbox(
+    stream: Stream, reading: Reading, messages: Iterator[tuple[str, bytes]] | None = None
 ) -> Iterator[Batch]:
+    """Yield the messages of a mailbox, or these."""
+    messages = mailbox_messages(stream) if messages is None else messages
     first = list(islice(messages, SAMPLE))
     available = headers_of([data for _, data in first], reading)
     columns = reading.choose(stream.name, available, USUAL)
-    yield from reading.gather(columns, _records(chain(first, messages), columns, reading))
+
+    def records() -> Iterator[Record]:
+        for place, data in chain(first, messages):
+            if (texts := message_texts(place, data, columns.names, reading)) is not None:
+                yield Record.of(columns, texts, place)
+
+    yield from reading.gather(columns, records())
+
+
+def read_eml(stream: Stream, reading: Reading) -> Iterator[Batch]:
+    """Yield the one message of a file."""
+    data = stream.read_all()
+    return read_mbox(stream, reading, iter([(stream.name, data)] if data else []))
 
 
 def headers_of(messages: Iterable[bytes], reading: Reading) -> list[str]:
@@ -58,16 +60,6 @@ def headers_of(messages: Iterable[bytes], reading: Reading) -> list[str]:
             names.update(dict.fromkeys(name.lower() for name in message_from_bytes(data)))
     spelled = {name.lower(): name for name in reading.request.named}
     return [spelled.get(name, name) for name in names]
-
-
-def _records(
-    messages: Iterable[tuple[str, bytes]], columns: Columns, reading: Reading
-) -> Iterator[Record]:
-    for place, data in messages:
-        wanted = (*columns.text, *filter(None, [columns.labels]))
-        texts = message_texts(place, data, wanted, reading)
-        if texts is not None:
-            yield Record(texts[: len(columns.text)], texts[-1] if columns.labels else None, place)
 
 
 def message_texts(
@@ -86,7 +78,12 @@ def message_texts(
 
 def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
     """Yield the messages of a mailbox, each with the place of its first line."""
-    _check_mailbox(stream)
+    if stream.head and not stream.head.startswith(b"From "):
+        opening = stream.head[:40].decode("utf-8", "replace")
+        raise DocumentError(
+            f'{stream.name}:1: a mailbox begins with a line "From ...", not with {opening!r}; '
+            "give a mailbox, or say the format."
+        )
     kept: list[bytes] = []
     number, start, size, after_blank = 0, 1, 0, True
     for block in line_blocks(stream):
@@ -94,7 +91,7 @@ def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
             number += 1
             if number == 1 or (after_blank and ENVELOPE.match(line)):
                 if number > 1:
-                    yield f"{stream.name}:{start}", _unquoted(kept)
+                    yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(kept))
                 kept, start, size = [], number, 0
             else:
                 kept.append(line)
@@ -104,56 +101,36 @@ def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
                     raise DocumentError(f"{place}: has more than {streams.LONGEST} bytes.")
             after_blank = not line.strip()
     if number:
-        yield f"{stream.name}:{start}", _unquoted(kept)
-
-
-def _check_mailbox(stream: Stream) -> None:
-    if stream.head and not stream.head.startswith(b"From "):
-        start = stream.head[:40].decode("utf-8", "replace")
-        raise DocumentError(
-            f'{stream.name}:1: a mailbox begins with a line "From ...", not with {start!r}; '
-            "give a mailbox, or say the format."
-        )
-
-
-def _unquoted(lines: list[bytes]) -> bytes:
-    """Join the lines of a message; ">From " was written for lines that began with "From "."""
-    return QUOTED_FROM.sub(rb"\1", b"".join(lines))
+        yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(kept))
 
 
 def _header(message: Message, name: str) -> str:
-    return " ".join(
-        "".join(_decoded_header(value)).replace("\n", " ").strip()
-        for value in message.get_all(name, [])
-    )
+    values = (_decoded_header(value) for value in message.get_all(name, []))
+    return " ".join(value.replace("\n", " ").strip() for value in values)
 
 
-def _decoded_header(value: str) -> Iterator[str]:
+def _decoded_header(value: str) -> str:
     try:
-        for part, charset in decode_header(value):
-            yield _decode(part, charset) if isinstance(part, bytes) else part
+        parts = decode_header(value)
     except HeaderParseError:
-        yield str(value)
+        return str(value)
+    return "".join(_decode(part, name) if isinstance(part, bytes) else part for part, name in parts)
 
 
 def _body(message: Message) -> str:
     """Return the parts of plain text, or else those of HTML without their tags."""
-    plain, marked_up = [], []
+    texts: dict[str, list[str]] = {"text/plain": [], "text/html": []}
     for part in message.walk():
         if part.is_multipart() or part.get_content_disposition() == "attachment":
             continue
-        if part.get_content_type() == "text/plain":
-            plain.append(_content(part))
-        elif part.get_content_type() == "text/html":
-            marked_up.append(_content(part))
+        if part.get_content_type() in texts:
+            data = part.get_payload(decode=True)
+            text = _decode(data, part.get_content_charset()) if isinstance(data, bytes) else ""
+            texts[part.get_content_type()].append(text)
+    plain, marked_up = texts.values()
     if any(text.strip() for text in plain) or not marked_up:
         return "\n".join(plain)
     return "\n".join(map(strip_html, marked_up))
-
-
-def _content(part: Message) -> str:
-    data = part.get_payload(decode=True)
-    return _decode(data, part.get_content_charset()) if isinstance(data, bytes) else ""
 
 
 def _decode(data: bytes, charset: str | None) -> str:
@@ -181,15 +158,13 @@ class _TextOnly(HTMLParser):
         self.parts: list[str] = []
         self._silent = 0
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._silent += tag in SILENT_TAGS
+    def handle_starttag(self, tag: str, attrs: object, step: int = 1) -> None:
+        self._silent = max(0, self._silent + step * (tag in SILENT_TAGS))
         if tag not in INLINE_TAGS:
             self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        self._silent = max(0, self._silent - (tag in SILENT_TAGS))
-        if tag not in INLINE_TAGS:
-            self.parts.append("\n")
+        self.handle_starttag(tag, None, step=-1)
 
     def handle_data(self, data: str) -> None:
         if not self._silent:

@@ -29,19 +29,16 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Stream:
-    """The bytes of one file or of standard input: decompressed, counted, with a first look.
+    """The bytes of a file or of standard input: decompressed, counted, with a look at the `head`.
 
-    `head` holds the first bytes as they will be read, `position` counts the bytes taken from the
-    file, which are the compressed ones where it is compressed.
+    The `position` counts the bytes taken from the file, the compressed ones where it is compressed.
     """
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         self.name = name_of(name)
         self._raw = _GivenBack(raw)
-        start = self._raw.start
-        self._codec = next(
-            (c for magic, c in COMPRESSIONS.items() if start.startswith(magic)), None
-        )
+        codecs = (c for magic, c in COMPRESSIONS.items() if self._raw.start.startswith(magic))
+        self._codec = next(codecs, None)
         self._bytes: BinaryIO = self._raw  # type: ignore[assignment]
         if self._codec is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), self._codec)
@@ -82,10 +79,8 @@ class Stream:
         if self.head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "is UTF-16, where UTF-8 is expected; convert it (iconv -f UTF-16 -t UTF-8)"
         if (place := self.head.find(b"\0")) >= 0:
-            return (
-                f"is a binary file (byte {place + 1} is zero), where text is expected; "
-                "give the file that holds the text"
-            )
+            what = f"is a binary file (byte {place + 1} is zero), where text is expected"
+            return f"{what}; give the file that holds the text"
         return None
 
     def _fill(self, size: int) -> bytes:

@@ -1,17 +1,18 @@
-"""Parquet files, Arrow tables and streams of batches, and data frames."""
+"""Parquet files, and what is in memory: Arrow tables and streams, data frames, texts, pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record, Source, without_null
 from thresher.documents.columns import Columns
-from thresher.documents.labels import is_list, value_text
+from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError
 
@@ -20,18 +21,23 @@ MOST_ROWS = 1 << 16  # of a table in one batch
 
 def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
     """Yield the documents of a Parquet file, some rows of a row group at a time."""
+    from pyarrow.parquet import ParquetFile
+
     with stream.seekable() as file:
         try:
-            parquet = pa.parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+            parquet = ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
         except pa.ArrowInvalid as error:
             raise DocumentError(f"{stream.name}: is not a Parquet file ({error}).") from None
         columns = reading.choose(stream.name, parquet.schema_arrow.names)
-        rows = _rows_per_batch(parquet)
+        metadata = parquet.metadata
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        longest = max((one.total_byte_size / max(one.num_rows, 1) for one in groups), default=1)
+        rows = max(1, min(MOST_ROWS, int(streams.BLOCK / max(longest, 1))))  # about one block
         n_bytes, done = file.seek(0, 2), 0
-        wanted = list(dict.fromkeys([*columns.text, *filter(None, [columns.labels])]))
+        wanted = list(dict.fromkeys(columns.names))
         for batch in parquet.iter_batches(rows, columns=wanted):
             done += batch.num_rows
-            share = done / parquet.metadata.num_rows
+            share = done / metadata.num_rows
             reading.position = lambda share=share: int(share * n_bytes)  # type: ignore[misc]
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
 
@@ -68,22 +74,19 @@ def _emit(
     texts = {one: _strings(batch.column(one), name, one, damaged) for one in columns.text}
     reading.decoding_errors += len(damaged)
     labels = None if columns.labels is None else batch.column(columns.labels)
-    if labels is not None and pa.types.is_nested(_inner(labels.type)):
-        raise DocumentError(
-            f'{name}: column "{columns.labels}" is of type {labels.type}, where labels are '
-            "expected: texts, numbers, or lists of them; name another column."
-        )
+    if labels is not None:
+        kind = labels.type
+        if pa.types.is_nested(kind.value_type if is_list(kind) else kind):
+            raise DocumentError(
+                f'{name}: column "{columns.labels}" is of type {kind}, where labels are '
+                "expected: texts, numbers, or lists of them; name another column."
+            )
     return reading.emit(texts, labels, lambda i: f"{name}, row {row + i + 1}")
-
-
-def _inner(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if is_list(kind) else kind
 
 
 def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.Array:
     """Return a column as texts, "" for null; note the rows whose text is not UTF-8."""
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    array = decoded(array)
     if pa.types.is_nested(array.type):
         raise DocumentError(
             f'{name}: column "{column}" is of type {array.type}, where text is expected; '
@@ -94,34 +97,73 @@ def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.A
         strings.validate(full=True)
     except pa.ArrowInvalid:
         values = array.cast(pa.large_binary()).to_pylist()
-        damaged.update(i for i, value in enumerate(values) if not _is_utf8(value))
-        strings = pa.array([value_text(value) for value in values], pa.string())
+        texts = [value_text(value) for value in values]
+        damaged.update(i for i, one in enumerate(texts) if one.encode() != (values[i] or b""))
+        strings = pa.array(texts, pa.string())
     return without_null(strings)
-
-
-def _is_utf8(value: bytes | None) -> bool:
-    try:
-        return value is None or value.decode() is not None
-    except UnicodeDecodeError:
-        return False
 
 
 def frame_source(frame: Any) -> Source:
     """Make a source of a data frame in the manner of pandas, which is not imported."""
 
     def read(reading: Reading) -> Iterator[Batch]:
-        columns = reading.choose("the data frame", [str(name) for name in frame.columns])
         names = {str(name): name for name in frame.columns}
-        yield from reading.gather(columns, _frame_records(frame, columns, names))
+        columns = reading.choose("the data frame", [str(name) for name in frame.columns])
+        wanted = [frame[names[one]] for one in columns.names]
+
+        def records() -> Iterator[Record]:
+            for start in range(0, len(frame), MOST_ROWS):
+                parts = [column.iloc[start : start + MOST_ROWS].tolist() for column in wanted]
+                for row, values in enumerate(zip(*parts, strict=True), start + 1):
+                    yield Record.of(columns, values, f"the data frame, row {row}")
+
+        yield from reading.gather(columns, records())
 
     return Source("the data frame", read)
 
 
-def _frame_records(frame: Any, columns: Columns, names: dict[str, Any]) -> Iterator[Record]:
-    wanted = [frame[names[one]] for one in (*columns.text, *filter(None, [columns.labels]))]
-    for start in range(0, len(frame), MOST_ROWS):
-        parts = [column.iloc[start : start + MOST_ROWS].tolist() for column in wanted]
-        for row, values in enumerate(zip(*parts, strict=True), start + 1):
-            labels = None if columns.labels is None else values[-1]
-            texts = values if columns.labels is None else values[:-1]
-            yield Record(texts, labels, f"the data frame, row {row}")
+def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
+    """Make a source of texts and, where given, the labels of each."""
+    if isinstance(texts, str):
+        what = f"texts is one string ({texts[:40]!r}), where a list of texts is expected"
+        raise DocumentError(f"{what}; put it into a list.")
+    if isinstance(labels, str):
+        raise DocumentError(
+            f"labels is one string ({labels[:40]!r}), where the labels of each text are expected."
+        )
+    if labels is not None and len(labels) != len(texts):
+        raise DocumentError(
+            f"there are {len(texts)} texts but labels for {len(labels)}; give each text its labels."
+        )
+
+    pairs = list(zip(texts, repeat(None) if labels is None else labels, strict=False))
+    return Source("the texts", partial(_read_pairs, pairs, labels is not None))
+
+
+def pairs_source(pairs: Iterable[Any]) -> Source:
+    """Make a source of pairs of a text and its labels; an iterator can be read only once."""
+    read = partial(_read_pairs, pairs, True)
+    return Source("the pairs", read, once=isinstance(pairs, Iterator))
+
+
+def _read_pairs(pairs: Iterable[Any], has_labels: bool, reading: Reading) -> Iterator[Batch]:
+    note = "texts and labels as given" if has_labels else "texts as given; no labels"
+    columns = reading.set_columns("the texts", note, has_labels)
+
+    def records() -> Iterator[Record]:
+        for number, pair in enumerate(pairs, 1):
+            place = f"document {number}"
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise DocumentError(
+                    f"{place}: is {type(pair).__name__}, where a pair (text, labels) is "
+                    "expected; for texts alone, use from_texts."
+                )
+            text, labels = pair
+            if not isinstance(text, str):
+                reading.refuse(place, f"is {type(text).__name__}, where a text is expected")
+                continue
+            if isinstance(labels, str) and not reading.request.label_separator:
+                labels = [labels]  # what is in memory says itself what one label is
+            yield Record((text,), labels, place)
+
+    return reading.gather(columns, records())
