@@ -42,15 +42,17 @@ def predict(
     with common.progress() as progress:
         for batch, table in categorizer.score_batches(documents, progress=progress):
             decided = categorizer.decide(table)
+            if not (json or probabilities):  # all at once: files are long, and lines short
+                lines = ("\t".join(map(str, labels)) for labels in decided)
+                sys.stdout.write("\n".join([*lines, ""]))
+                continue
             shown: Any = repeat(None)
             if probabilities:
                 shown = categorizer.decisions_.probabilities(table).round(4).tolist()
             for i, (labels, chances) in enumerate(zip(decided, shown, strict=False)):
                 chance = dict(zip(names, chances, strict=True)) if chances else {}
                 if not json:
-                    cells = (
-                        f"{one} {chance[str(one)]:.3f}" if chance else str(one) for one in labels
-                    )
+                    cells = (f"{one} {chance[str(one)]:.3f}" for one in labels)
                     sys.stdout.write("\t".join(cells) + "\n")
                     continue
                 line: dict[str, Any] = {"document": batch.place(i), "labels": labels}
