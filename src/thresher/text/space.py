@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
 
-from thresher._kernels.text.counts import (
-    CANDIDATES,
-    COLUMNS,
-    LOGGED,
-    NOTHING,
-    PARTS,
-    QUEUED,
-    RUNS,
-    WORDS,
-    fill_pair_slots,
-    forget,
-    hash_ngrams,
-    ngrams,
-    settle,
-    take_columns_out,
-    take_pairs_out,
-)
+from thresher._kernels.text import counts as kernels
+from thresher._kernels.text.counts import CANDIDATES, COLUMNS, LOGGED, PARTS, QUEUED, RUNS, WORDS
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
 from thresher.text.tokens import Tokens
-from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, n_slots
+from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
 
-__all__ = ["BLOCKS", "HashedRuns", "Items", "Mark", "Runs", "Space"]
+__all__ = ["BLOCKS", "HashedSpace", "Items", "Runs", "Space"]
 
 BLOCKS = ("words", "runs", "parts")
 MOST_CANDIDATES = 1_000_000  # that wait for a column; beyond, half of them are forgotten
@@ -83,14 +68,9 @@ class Space:
     An item is a word, a run of words or a part of a word, by its number among its kind, which is
     its block. Where only one kind is counted and nothing waits, the columns are the items
     `as_numbered`, and nothing more is kept of them.
-
-    Parameters
-    ----------
-    ngram_range : tuple of two int, or None
-        Least and greatest number of words that are counted together; None for no words.
-    with_parts : bool
-        Whether parts of words are counted.
     """
+
+    dtypes: ClassVar[dict[int, type]] = {WORDS: np.int32, PARTS: np.int32}  # of their numbers
 
     def __init__(self, ngram_range: tuple[int, int] | None, with_parts: bool) -> None:
         self.ngram_range, self.with_parts = ngram_range, with_parts
@@ -147,32 +127,43 @@ class Space:
     def codes(
         self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
     ) -> np.ndarray:
-        """Return the codes of the runs that end with each word."""
+        """Return, for each word, the codes of the runs that end with it; -1 for none."""
+        if self.runs.high == 1:
+            return ids
         if grow:
             self._reserve_items(RUNS, self.runs.reserve(len(ids)))
         return self.runs.codes(ids, ends, grow, history)
 
-    def settle(self, words: Items, parts: Items, grow: bool, least: np.ndarray) -> Items:
+    def history(self) -> np.ndarray:
+        """Return what is to be known of the words before the next, at the start of a document."""
+        return self.runs.no_words.copy()
+
+    def n_codes(self, block: int) -> int:
+        """Return how many different codes there can be."""
+        if block == PARTS:
+            return len(self.parts)
+        n_words = len(self.words)
+        return n_words if self.runs.high == 1 else 2 * max(n_words, len(self.runs))
+
+    def settle(
+        self, words: Items | None, parts: Items | None, grow: bool, least: np.ndarray
+    ) -> Items:
         """Return the columns of words, codes or parts; those that are new get one if `grow`.
 
-        Parameters
-        ----------
-        words, parts : Items
-            What stands in each document.
-        grow : bool
-            Whether anything may be added.
-        least : array of three int
-            In how many documents a word, a run and a part must have been before it gets a column.
+        That is once they have been in as many documents as `least` says for their block.
         """
-        if self.as_numbered:
-            return words if self.only == WORDS else parts
-        n_documents, size = len(words.indptr) - 1, len(words.codes) + len(parts.codes)
+        either = words or parts
+        if either is None or self.as_numbered:
+            return either or Items.none(0)
+        n_documents = len(either.indptr) - 1
+        words, parts = words or Items.none(n_documents), parts or Items.none(n_documents)
+        size = len(words.codes) + len(parts.codes)
         out = Items.empty(n_documents, size)
         if grow:
             self._reserve_columns(size)
         keeps_log, done = bool(self.marks), 0
         while done < n_documents:
-            done = settle(
+            done = kernels.settle(
                 done, words, parts, self.runs.high > 1, self.columns, self.seen, least,
                 MOST_CANDIDATES, grow, self.sizes, self.blocks, self.items, self.queue, keeps_log,
                 self.log, *out,
@@ -232,10 +223,16 @@ class Space:
 
     # Growing and going back -----------------------------------------------------------------------
 
+    def mark(self) -> Mark:
+        """Return how large it is; as long as that is kept, what changes is noted."""
+        mark = Mark(self)
+        self.marks.add(mark)
+        return mark
+
     def roll_back(self, mark: Mark) -> None:
         """Forget all that was added since."""
         if self.as_numbered == mark.as_numbered:
-            take_columns_out(
+            kernels.take_columns_out(
                 mark.sizes[COLUMNS], mark.sizes[LOGGED], self.columns, self.seen, self.sizes,
                 self.blocks, self.items, self.log,
             )  # fmt: skip
@@ -274,16 +271,10 @@ class Space:
         self.log = grown(self.log, n_logged if self.marks else 0)
         self.has_forgotten = True
         n_left = MOST_CANDIDATES // 2
-        forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
+        kernels.forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
 
     def kept(self, keep: np.ndarray) -> Space:
-        """Return a space of some of the columns, of all that waits, and of what they are made of.
-
-        Parameters
-        ----------
-        keep : array of bool
-            One for each column.
-        """
+        """Return a space of some columns, of all that waits, and of what they are made of."""
         blocks, items = (of_column[keep] for of_column in self.of_columns())
         waiting = self.candidates()
         needed = [np.zeros(n, bool) for n in self.n_items]
@@ -400,16 +391,13 @@ class Runs:
 
     def __init__(self, low: int, high: int) -> None:
         self.low, self.high = low, high
+        self.no_words = np.full(high, kernels.NOTHING)
         self.sizes = np.zeros(1, np.int64)  # how many pairs there are, as the kernels know it
         self.pairs = np.zeros((0, 2), np.int32)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
 
     def __len__(self) -> int:
         return int(self.sizes[0])
-
-    def history(self) -> np.ndarray:
-        """Return what is to be known of the words before the next, at the start of a document."""
-        return np.full(self.high, NOTHING)
 
     def reserve(self, n_words: int) -> int:
         """Make room for all that `n_words` can bring; return for how many pairs there is room."""
@@ -422,9 +410,8 @@ class Runs:
     def codes(
         self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
     ) -> np.ndarray:
-        """Return, for each word, the codes of the runs that end with it; -1 for none."""
         codes = np.empty((len(ids), self.high - self.low + 1), np.int32)
-        ngrams(
+        kernels.ngrams(
             ids, len(ids), ends, self.low, self.high, history, self.slots, self.pairs, self.sizes,
             grow, codes,
         )  # fmt: skip
@@ -449,7 +436,7 @@ class Runs:
 
     def truncate(self, n: int) -> None:
         """Forget all but the first `n` pairs."""
-        take_pairs_out(self.slots, self.pairs, self.sizes, n)
+        kernels.take_pairs_out(self.slots, self.pairs, self.sizes, n)
 
     def lengths(self) -> np.ndarray:
         """Return how many words each pair stands for, one more than `high` for more than that."""
@@ -482,30 +469,69 @@ class Runs:
 
     def _hash_anew(self, n_pairs: int) -> None:
         slots, sizes = np.zeros(2 * n_slots(n_pairs), np.uint64), np.zeros(1, np.int64)
-        fill_pair_slots(slots, self.pairs, len(self), sizes)
+        kernels.fill_pair_slots(slots, self.pairs, len(self), sizes)
         if sizes[0] != len(self):
             raise ModelError("The model has a run of words twice; the file is damaged.")
         self.slots = slots
 
 
-class HashedRuns:
-    """Words and runs of `low` to `high` words whose column is their hash, in `n_columns`."""
+class HashedSpace(Space):
+    """Columns that are hashes of what they count: nothing is kept of it, and nothing grows.
 
-    def __init__(self, low: int, high: int, n_columns: int) -> None:
-        self.low, self.high = low, high
-        self.mask = np.uint64(n_columns - 1)
+    Words and runs of words share theirs; where there are parts too, these have the upper half.
+    """
+
+    n_columns = 0
+    dtypes: ClassVar[dict[int, type]] = {WORDS: np.uint64, PARTS: np.int32}
+
+    def __init__(self, ngram_range: tuple[int, int] | None, with_parts: bool, bits: int) -> None:
+        super().__init__(ngram_range, with_parts)
+        self.as_numbered, self.n_columns = True, 1 << bits
+        self.first_part = self.n_columns // 2 if with_parts and ngram_range is not None else 0
+        self.mask = np.uint64((self.first_part or self.n_columns) - 1)
+        self.blocks = np.zeros(self.n_columns, np.uint8)
+        if with_parts:
+            self.blocks[self.first_part :] = PARTS
 
     def history(self) -> np.ndarray:
-        """Return what is to be known of the words before the next, at the start of a document."""
-        return np.zeros(self.high + 1, np.uint64)
+        return np.zeros(self.runs.high + 1, np.uint64)
 
-    def columns(self, hashes: np.ndarray, ends: np.ndarray, history: np.ndarray) -> np.ndarray:
+    def n_codes(self, block: int) -> int:
+        return self.n_columns
+
+    def number(self, block: int, tokens: Tokens, grow: bool) -> np.ndarray:
+        """Return the hash of each word, or the column of each part."""
+        hashes = hash_words(tokens)
+        if block == WORDS:
+            return hashes
+        return (hashes & self.mask).astype(np.int32) + np.int32(self.first_part)
+
+    def codes(
+        self, hashes: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
+    ) -> np.ndarray:
         """Return, for each word, the columns of the runs that end with it; -1 for none."""
-        if self.high == 1:
+        low, high = self.runs.low, self.runs.high
+        if high == 1:
             return (hashes & self.mask).astype(np.int32)
-        columns = np.empty((len(hashes), self.high - self.low + 1), np.int32)
-        hash_ngrams(hashes, len(hashes), ends, self.low, self.high, history, self.mask, columns)
+        columns = np.empty((len(hashes), high - low + 1), np.int32)
+        kernels.hash_ngrams(hashes, len(hashes), ends, low, high, history, self.mask, columns)
         return columns
+
+    def settle(
+        self, words: Items | None, parts: Items | None, grow: bool, least: np.ndarray
+    ) -> Items:
+        if words is not None and parts is not None:
+            return words.beside(parts)
+        return words or parts or Items.none(0)
+
+    def names(self, columns: np.ndarray) -> list[str]:
+        return [f"#{column}" for column in columns.tolist()]
+
+    def all_names(self) -> list[str]:
+        return self.names(np.arange(self.n_columns))
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        return {}
 
 
 def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:

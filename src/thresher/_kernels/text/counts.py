@@ -21,8 +21,7 @@ NOTHING = np.int64(-(2**62))  # no run of words ends here
 DIGIT, DIGIT_MASK = U64(6), U64(63)  # bits; more make fewer passes, which cost more on short rows
 
 WORDS, RUNS, PARTS = 0, 1, 2  # the blocks of columns
-# What the sizes of a space are of.
-COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3
+COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3  # what the sizes of a space are of
 
 # Version 1 of the hash: these two odd numbers and the order of the steps never change.
 MULTIPLIER = U64(0x9E3779B97F4A7C15)
@@ -43,35 +42,17 @@ def load(blocks, at, length):
 
 
 @kernel
-def hash_start(first, length):
-    """Return the hash of a word after its first eight bytes."""
+def hash_word(first, blocks, start, length):
+    """Return the 64-bit hash of `length` bytes, of which the first eight are loaded already."""
     value = ((length * FINALIZER) ^ first) * MULTIPLIER
-    return value ^ (value >> HALF_BITS)
-
-
-@kernel
-def hash_rest(value, blocks, start, length):
-    """Return the hash of a word after its other bytes, eight at a time."""
+    value ^= value >> HALF_BITS
     done = EIGHT
     while done < length:
         value = (value ^ load(blocks, start + done, length - done)) * MULTIPLIER
         value ^= value >> HALF_BITS
         done += EIGHT
-    return value
-
-
-@kernel
-def hash_end(value):
-    """Return the hash of a word."""
     value *= FINALIZER
     return value ^ (value >> HALF_BITS)
-
-
-@kernel
-def hash_word(blocks, start, length):
-    """Return the 64-bit hash of `length` bytes."""
-    value = hash_start(load(blocks, start, length), length)
-    return hash_end(hash_rest(value, blocks, start, length))
 
 
 @kernel
@@ -79,7 +60,8 @@ def hash_tokens(blocks, tokens, n_tokens, hashes):
     """Write the hash of each token's word."""
     for t in range(n_tokens):
         start = tokens[t] >> HALF_BITS
-        hashes[t] = hash_word(blocks, start, (tokens[t] & LOW_HALF) - start)
+        length = (tokens[t] & LOW_HALF) - start
+        hashes[t] = hash_word(load(blocks, start, length), blocks, start, length)
 
 
 @kernel
@@ -137,13 +119,11 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
         start = tokens[t] >> HALF_BITS
         length = (tokens[t] & LOW_HALF) - start
         first = load(blocks, start, length)
-        value = hash_start(first, length)
+        value = hash_word(first, blocks, start, length)
+        sign = signature(length, value)
         if length <= EIGHT:
-            value = hash_end(value)
             slot = find_short(first, length, slots, value & mask)
         else:
-            value = hash_end(hash_rest(value, blocks, start, length))
-            sign = signature(length, value)
             slot = find_long(
                 blocks, start, length, first, sign, slots, value & mask, word_blocks, offsets
             )
@@ -154,7 +134,7 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
                 end += ONE
             n_words += ONE
             offsets[n_words] = end
-            entry = (signature(length, value) << HALF_BITS) | n_words
+            entry = (sign << HALF_BITS) | n_words
             slots[slot * TWO], slots[slot * TWO + ONE] = first, entry
         ids[t] = np.int32(np.int64(entry & LOW_HALF) - 1)  # an empty slot gives -1
     if grow:
@@ -168,11 +148,12 @@ def fill_slots(slots, blocks, offsets, n_words):
     for word in range(n_words):
         start = U64(offsets[word])
         length = U64(offsets[word + 1]) - start
-        value = hash_word(blocks, start, length)
+        first = load(blocks, start, length)
+        value = hash_word(first, blocks, start, length)
         slot = value & mask
         while slots[slot * TWO + ONE] != ZERO:
             slot = (slot + ONE) & mask
-        slots[slot * TWO] = load(blocks, start, length)
+        slots[slot * TWO] = first
         slots[slot * TWO + ONE] = (signature(length, value) << HALF_BITS) | U64(word + 1)
 
 
@@ -182,7 +163,8 @@ def take_words_out(slots, blocks, offsets, sizes, n_left):
     mask = U64(slots.size // 2 - 1)
     while sizes[0] > n_left:
         start, number = U64(offsets[sizes[0] - 1]), U64(sizes[0])
-        slot = hash_word(blocks, start, U64(offsets[sizes[0]]) - start) & mask
+        length = U64(offsets[sizes[0]]) - start
+        slot = hash_word(load(blocks, start, length), blocks, start, length) & mask
         while slots[slot * TWO + ONE] & LOW_HALF != number:
             slot = (slot + ONE) & mask
         slots[slot * TWO], slots[slot * TWO + ONE] = ZERO, ZERO
