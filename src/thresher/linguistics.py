@@ -69,26 +69,23 @@ class LanguageParameters(Estimator):
     stop_words: bool | str | Iterable[str] | None = _declare(
         default=False,
         kind=Flag("bool, str or iterable of str", lambda v: isinstance(v, Iterable), optional=True),
-        words="""
-        Leave out the function words of the language. True or "language" means those of `language`;
-        give another language's name for that language's, or the words themselves. Upper and lower
-        case are the same.""",
+        words="""Leave out the function words of the language. True or "language" means those of
+        `language`; give another language's name for that language's, or the words themselves. Upper
+        and lower case are the same.""",
         flag="--stop-words",
     )
     stem: bool | str = _declare(
         default=False,
         kind=Flag("bool or str", lambda value: isinstance(value, str)),
-        words="""
-        Replace each word by its stem. The name of a PyStemmer algorithm, such as "porter", takes
-        that one. Stems are made for lower-case words.""",
+        words="""Replace each word by its stem. The name of a PyStemmer algorithm, such as "porter",
+        takes that one. Stems are made for lower-case words.""",
         flag="--stem",
     )
     lemmatize: bool = _declare(
         default=False,
         kind=Flag(),
-        words="""
-        Replace each word by its dictionary form (needs simplemma). A word that is not in the
-        dictionary stays as it is; a word in lower case gives a lemma in lower case.""",
+        words="""Replace each word by its dictionary form (needs simplemma). A word that is not in
+        the dictionary stays as it is; a word in lower case gives a lemma in lower case.""",
         flag="--lemmatize",
     )
     word_classes: Sequence[str] | None = _declare(
@@ -100,11 +97,11 @@ class LanguageParameters(Estimator):
             "noun,verb",
             optional=True,
         ),
-        words="""
-        Keep only nouns, verbs, adjectives or adverbs (English; needs lemminflect). Give the names
-        of the classes: a word stays if it can be of one of them. Function words (the stop words of
-        English, auxiliary verbs included) are of no class, nor is anything without a letter. Words
-        that are not in the lexicon, most of them names and abbreviations, count as nouns.""",
+        words="""Keep only nouns, verbs, adjectives or adverbs (English; needs lemminflect). Give
+        the names of the classes: a word stays if it can be of one of them. Function words (the stop
+        words of English, auxiliary verbs included) are of no class, nor is anything without a
+        letter. Words that are not in the lexicon, most of them names and abbreviations, count as
+        nouns.""",
         flag="--word-classes",
     )
 

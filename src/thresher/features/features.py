@@ -66,27 +66,24 @@ class FeatureParameters(Estimator):
     strength: str | None = _declare(
         default=None,
         kind=Choice((None, *KINDS)),
-        words="""
-        How a count becomes a strength, by default as suits the learner. "tf-idf" takes logarithms
-        of counts and gives documents length one, as for the learners that want it.""",
+        words="""How a count becomes a strength, by default as suits the learner. "tf-idf" takes
+        logarithms of counts and gives documents length one, as for the learners that want it.""",
         flag="--strength",
     )
     normalize: str | None = _declare(
         default=None,
         kind=Choice((None, "sum", "l2", "none")),
-        words="""
-        How the strengths of a document are scaled, by default as suits the learner. If `strength`
-        is given and is not "tf-idf", they are not scaled by default.""",
+        words="""How the strengths of a document are scaled, by default as suits the learner. If
+        `strength` is given and is not "tf-idf", they are not scaled by default.""",
         flag="--normalize",
     )
     min_df: Any = _declare(
         default=1,
         kind=ByBlock(Share()),
-        words="""
-        Leave out features of fewer documents than this. A float is a share of the documents; a
-        dict has a number for each block, {"runs": 2, "parts": 3}. Later, when the model learns on,
-        a new word comes at once, a run of words or a part of a word once it has been in as many.
-        """,
+        words="""Leave out features of fewer documents than this. A float is a share of the
+        documents; a dict has a number for each block, {"runs": 2, "parts": 3}. Later, when the
+        model learns on, a new word comes at once, a run of words or a part of a word once it has
+        been in as many.""",
         flag="--min-df",
     )
     max_df: int | float = _declare(
@@ -116,9 +113,9 @@ class FeatureParameters(Estimator):
     block_weights: Any = _declare(
         default=1.0,
         kind=ByBlock(Number(0, open_low=True)),
-        words="""
-        What the strengths of words, runs and parts are multiplied by. Give a number, or a dict with
-        one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents are scaled after it.""",
+        words="""What the strengths of words, runs and parts are multiplied by. Give a number, or a
+        dict with one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents are scaled
+        after it.""",
         flag="--block-weights",
     )
 

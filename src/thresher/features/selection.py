@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 import numpy as np
@@ -22,7 +22,11 @@ __all__ = [
     "select",
 ]
 
-_POOLS = ("max", "mean", "sum")
+_POOLS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "max": lambda scores, weights: scores.max(axis=1, initial=0.0),
+    "mean": lambda scores, weights: scores @ weights,
+    "sum": lambda scores, weights: scores.sum(axis=1),
+}
 _UNITS = {"bits": np.log(2.0), "nats": 1.0}
 
 _PAIRS_AT_ONCE = 1 << 20  # pairs of feature and category expanded at a time: some 40 MB
@@ -88,17 +92,11 @@ class FeatureScores(ABC):
             Over the categories, the greatest score (default), the mean weighted by how many
             documents the categories have, or the sum.
         """
-        if pool not in _POOLS:
-            choices = ", ".join(map(repr, _POOLS))
-            raise ParameterError(f"pool is {pool!r}; it must be one of {choices}.")
+        _check_choice("pool", pool, _POOLS)
         pooled = np.zeros(len(self._of_feature))
         weights = self._of_category / max(1, self._of_category.sum())
         for start, block in self._blocks():
-            if pool == "max":
-                one_each = block.max(axis=1, initial=0.0)
-            else:
-                one_each = block @ weights if pool == "mean" else block.sum(axis=1)
-            pooled[start : start + len(block)] = one_each
+            pooled[start : start + len(block)] = _POOLS[pool](block, weights)
         return pooled
 
     @property
@@ -178,10 +176,7 @@ class InformationGain(FeatureScores):
     def __init__(self, unit: str = "bits") -> None:
         super().__init__()
         self.unit = unit
-        if unit not in _UNITS:
-            raise ParameterError(
-                f"unit is {unit!r}; it must be one of {', '.join(map(repr, _UNITS))}."
-            )
+        _check_choice("unit", unit, _UNITS)
 
     def _score(
         self, both: np.ndarray, of_feature: np.ndarray, of_category: np.ndarray, n: float
@@ -356,6 +351,13 @@ def _pairs(rows: Rows, labels: Labels) -> Iterator[tuple[np.ndarray, np.ndarray]
         of_each = labels.take(documents[present])
         yield np.repeat(rows.indices[entries][present], np.diff(of_each.indptr)), of_each.indices
         start = stop
+
+
+def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        raise ParameterError(
+            f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}."
+        )
 
 
 def _with_more(counts: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:

@@ -66,10 +66,9 @@ class Strength(Estimator):
     normalize: str | None = parameter(
         default=None,
         kind=Choice((None, "sum", "l1", "l2")),
-        words="""
-        How the strengths of each document are scaled: so that they sum to one ("sum", the
-        normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares
-        do ("l2"); None: not at all.""",
+        words="""How the strengths of each document are scaled: so that they sum to one ("sum", the
+        normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares do
+        ("l2"); None: not at all.""",
     )
     smooth_idf: bool = parameter(
         default=True,

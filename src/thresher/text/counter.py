@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
@@ -26,12 +25,6 @@ __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
 
 FORMAT_VERSION = 2  # of what a counter's `state` returns
 HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
-
-Clock = defaultdict[str, float]
-Counted = tuple[Items, np.ndarray]
-
-_START = np.zeros(1, np.int64)
-_ONE_EACH = np.ones(3, np.int64)
 
 Clock = defaultdict[str, float]
 Counted = tuple[Items, np.ndarray]
@@ -288,7 +281,7 @@ class TextCounter(TextParameters):
     # How it is done -------------------------------------------------------------------------------
 
     def _borrow(self) -> Scratch:
-        """Take what a reader writes to out of the pool; it goes back unless something goes wrong."""
+        """Take what a reader writes to out of the pool, where it comes back if nothing fails."""
         try:
             scratch = self._pool.pop()
         except IndexError:
@@ -326,9 +319,7 @@ class TextCounter(TextParameters):
         clock["count"] += perf_counter() - began
         return items, lengths
 
-    def _tally(
-        self, block: int, texts: Any, grow: bool, scratch: Scratch, clock: Clock
-    ) -> Counted:
+    def _tally(self, block: int, texts: Any, grow: bool, scratch: Scratch, clock: Clock) -> Counted:
         """Return how often each word, run or token to be cut stands in texts, and their lengths."""
         rows, began, space = Tally(len(texts), scratch), perf_counter(), self._space
         history, n_tokens, token_ends = space.history(), 0, [_START]
@@ -343,8 +334,8 @@ class TextCounter(TextParameters):
                 codes, n_codes = space.codes(values, ends, grow, history), space.n_codes(WORDS)
             numbered = perf_counter()
             if codes.ndim == 2:
-                codes, ends = codes.ravel(), ends * codes.shape[1]
-            rows.add(codes, ends, n_codes)
+                ends = ends * codes.shape[1]
+            rows.add(codes.ravel(), ends, n_codes)
             counted = perf_counter()
             clock["tokenize"] += numbered - began
             clock["count"] += counted - numbered

@@ -161,12 +161,12 @@ class Space:
         out = Items.empty(n_documents, size)
         if grow:
             self._reserve_columns(size)
-        keeps_log, done = bool(self.marks), 0
+        done = 0
         while done < n_documents:
+            books = self.sizes, self.blocks, self.items, self.queue, bool(self.marks), self.log
             done = kernels.settle(
                 done, words, parts, self.runs.high > 1, self.columns, self.seen, least,
-                MOST_CANDIDATES, grow, self.sizes, self.blocks, self.items, self.queue, keeps_log,
-                self.log, *out,
+                MOST_CANDIDATES, grow, books, *out,
             )  # fmt: skip
             if grow and self.sizes[CANDIDATES] > MOST_CANDIDATES:
                 self._forget(size)
@@ -198,9 +198,7 @@ class Space:
 
     def names(self, columns: np.ndarray) -> list[str]:
         """Return the names of some columns: words of a run have a space between."""
-        blocks, items = self.blocks[columns], columns
-        if not self.as_numbered:
-            items = self.items[columns]
+        blocks, items = self.blocks[columns], columns if self.as_numbered else self.items[columns]
         names = np.empty(len(items), object)
         for block, decode in enumerate((self.words.names, self._run_names, self.parts.names)):
             names[blocks == block] = decode(items[blocks == block].tolist())
@@ -348,15 +346,13 @@ class Space:
             n_words = len(space.words)
             space.runs.fill(require_tensor(tensors, "pairs", np.int32, (None, 2)), n_words)
         if space.only is not None and "columns" not in tensors:
-            n_items = space.n_items[space.only]
-            space.blocks = np.full(n_items, space.only, np.uint8)
+            space.blocks = np.full(space.n_items[space.only], space.only, np.uint8)
             return space
         items = require_tensor(tensors, "columns", np.int32, (None,), low=0)
         blocks = require_tensor(tensors, "blocks", np.uint8, items.shape, high=PARTS)
         waiting = require_tensor(tensors, "candidates", np.int32, (None, 3), low=0)
         of_all, items_of_all = np.concatenate([[blocks, items], waiting.T[:2]], axis=1)
-        possible = space._possible()
-        for block, may_have_column in enumerate(possible):
+        for block, may_have_column in enumerate(space._possible()):
             numbers = items_of_all[of_all == block]
             if len(numbers) and numbers.max() >= len(may_have_column):
                 raise ModelError(

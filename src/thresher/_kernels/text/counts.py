@@ -453,17 +453,16 @@ def sort_by_digit(keys, out, n, shift, starts):
 
 @kernel
 def settle(
-    first, words, parts, with_runs, columns, seen, least, most, grow, sizes,
-    blocks, items, queue, keeps_log, log, indptr, indices, counts,
-):  # fmt: skip
+    first, words, parts, with_runs, columns, seen, least, most, grow, books, indptr, indices, counts
+):
     """Write the columns of each document, from number `first` on: its words and runs, then parts.
 
     `words` and `parts` are rows (indptr, codes, counts). `columns[block][item]` is the column of
     an item or UNKNOWN, `seen[block][item]` the number of documents of one that waits for its
-    column, until `least[block]` is reached. Who waits stands in `queue`, the oldest first, and what
-    is changed in `log`, if it is kept. Returns the next document: not all are done when more than
-    `most` are waiting.
+    column, until `least[block]` is reached. `books` are what `admit` writes to. Returns the next
+    document: not all are done when more than `most` are waiting.
     """
+    sizes = books[0]
     # Taken out of their tuples once: each time costs as much as a look into an array.
     word_columns, run_columns, part_columns = columns
     word_seen, run_seen, part_seen = seen
@@ -476,27 +475,18 @@ def settle(
             if with_runs and codes[i] & 1:
                 column = run_columns[item]
                 if column == UNKNOWN and grow:
-                    column = admit(
-                        RUNS, item, run_columns, run_seen, least[RUNS], sizes, blocks, items,
-                        queue, keeps_log, log,
-                    )  # fmt: skip
+                    column = admit(RUNS, item, run_columns, run_seen, least[RUNS], books)
             else:
                 column = word_columns[item]
                 if column == UNKNOWN and grow:
-                    column = admit(
-                        WORDS, item, word_columns, word_seen, least[WORDS], sizes, blocks, items,
-                        queue, keeps_log, log,
-                    )  # fmt: skip
+                    column = admit(WORDS, item, word_columns, word_seen, least[WORDS], books)
             indices[end], counts[end] = column, word_counts[i]
             end += U64(column != UNKNOWN)
         for i in range(U64(part_ptr[document]), U64(part_ptr[document + 1])):
             item = U32(part_items[i])
             column = part_columns[item]
             if column == UNKNOWN and grow:
-                column = admit(
-                    PARTS, item, part_columns, part_seen, least[PARTS], sizes, blocks, items,
-                    queue, keeps_log, log,
-                )  # fmt: skip
+                column = admit(PARTS, item, part_columns, part_seen, least[PARTS], books)
             indices[end], counts[end] = column, part_counts[i]
             end += U64(column != UNKNOWN)
         indptr[document + 1] = end
@@ -506,8 +496,12 @@ def settle(
 
 
 @kernel
-def admit(block, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log):
-    """Count one more document for an item; return its column if that makes enough, or UNKNOWN."""
+def admit(block, item, columns, seen, least, books):
+    """Count one more document for an item; return its column if that makes enough, or UNKNOWN.
+
+    Who waits stands in `queue`, the oldest first, and what is changed in `log`, if it is kept.
+    """
+    sizes, blocks, items, queue, keeps_log, log = books
     before = seen[item]
     if keeps_log and (before > 0 or least > 1):
         log[sizes[LOGGED], 0], log[sizes[LOGGED], 1] = (np.int64(item) << 2) | block, before
