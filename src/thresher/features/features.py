@@ -176,9 +176,8 @@ class Features:
     @property
     def is_hashed(self) -> bool:
         """Whether the place of a column is its name."""
-        if self.columns is not None:
-            return self.columns.is_hashed
-        return self.counter.hashing_bits is not None
+        columns = self.columns
+        return self.counter.hashing_bits is not None if columns is None else columns.is_hashed
 
     def fit(self, counts: Examples) -> Examples:
         """Choose the columns, take notice of the documents, and return their strengths.

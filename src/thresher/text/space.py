@@ -28,12 +28,7 @@ class Items(NamedTuple):
     counts: np.ndarray  # int32
 
     @classmethod
-    def none(cls, n_documents: int) -> Items:
-        """Return rows without anything in them."""
-        return cls(np.zeros(n_documents + 1, np.int64), *np.zeros((2, 0), np.int32))
-
-    @classmethod
-    def empty(cls, n_documents: int, size: int) -> Items:
+    def empty(cls, n_documents: int, size: int = 0) -> Items:
         """Return rows that are still to be filled with up to `size` things."""
         return cls(np.zeros(n_documents + 1, np.int64), *np.empty((2, size), np.int32))
 
@@ -76,9 +71,8 @@ class Space:
         self.ngram_range, self.with_parts = ngram_range, with_parts
         self.words, self.parts = Vocabulary(), Vocabulary()
         self.runs = Runs(*(ngram_range or (1, 1)))
-        self.only: int | None = None  # the block, where there is only one
-        if ngram_range is None or (not with_parts and self.runs.high == 1):
-            self.only = PARTS if ngram_range is None else WORDS
+        has_one = ngram_range is None or (not with_parts and self.runs.high == 1)
+        self.only = (PARTS if ngram_range is None else WORDS) if has_one else None  # the one block
         self.as_numbered = self.only is not None
         self.sizes = np.zeros(4, np.int64)
         self.blocks = np.zeros(0, np.uint8)  # of each column
@@ -154,9 +148,9 @@ class Space:
         """
         either = words or parts
         if either is None or self.as_numbered:
-            return either or Items.none(0)
+            return either or Items.empty(0)
         n_documents = len(either.indptr) - 1
-        words, parts = words or Items.none(n_documents), parts or Items.none(n_documents)
+        words, parts = words or Items.empty(n_documents), parts or Items.empty(n_documents)
         size = len(words.codes) + len(parts.codes)
         out = Items.empty(n_documents, size)
         if grow:
@@ -200,12 +194,11 @@ class Space:
         """Return the names of some columns: words of a run have a space between."""
         blocks, items = self.blocks[columns], columns if self.as_numbered else self.items[columns]
         names = np.empty(len(items), object)
-        for block, decode in enumerate((self.words.names, self._run_names, self.parts.names)):
-            names[blocks == block] = decode(items[blocks == block].tolist())
+        for block, vocabulary in ((WORDS, self.words), (PARTS, self.parts)):
+            names[blocks == block] = vocabulary.names(items[blocks == block].tolist())
+        runs = map(self.runs.words_of, items[blocks == RUNS].tolist())
+        names[blocks == RUNS] = [" ".join(self.words.names(run)) for run in runs]
         return names.tolist()  # type: ignore[no-any-return]
-
-    def _run_names(self, numbers: list[int]) -> list[str]:
-        return [" ".join(self.words.names(self.runs.words_of(number))) for number in numbers]
 
     def all_names(self) -> list[str]:
         """Return the names of all columns, which is faster than to ask for each."""
@@ -319,17 +312,14 @@ class Space:
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Return all that is needed to go on."""
-        tensors: dict[str, np.ndarray] = {}
-        if self.ngram_range is not None:
-            tensors |= self.words.tensors("word")
+        tensors = {} if self.ngram_range is None else self.words.tensors("word")
         if self.runs.high > 1:
             tensors["pairs"] = self.runs.pairs[: len(self.runs)].copy()
         if self.with_parts:
             tensors |= self.parts.tensors("part")
         if not self.as_numbered:
-            blocks, items = self.of_columns()
-            tensors |= {"blocks": blocks.copy(), "columns": items.copy()}
-            tensors["candidates"] = self.candidates()
+            blocks, items = (of_column.copy() for of_column in self.of_columns())
+            tensors |= {"blocks": blocks, "columns": items, "candidates": self.candidates()}
         return tensors
 
     @classmethod
@@ -446,21 +436,16 @@ class Runs:
         """Take these pairs, once they are seen to be of `n_words` words and of earlier pairs."""
         left, right = pairs.T
         if n_words is not None:
-            earlier = (left >= 0) | (~left < np.arange(len(pairs)))
-            if len(pairs) >= MOST_WORDS or not np.all(
-                earlier & (left < n_words) & (right >= 0) & (right < n_words)
-            ):
-                raise ModelError(
-                    "The model's runs of words are made of words or runs that it lacks; the file "
-                    "is damaged."
-                )
+            possible = (left >= 0) | (~left < np.arange(len(pairs)))
+            possible &= (left < n_words) & (right >= 0) & (right < n_words)
+            if len(pairs) >= MOST_WORDS or not possible.all():
+                fault = "The model's runs of words are made of words or runs that it lacks"
+                raise ModelError(f"{fault}; the file is damaged.")
         self.pairs = np.array(pairs, np.int32)
         self.sizes[0] = len(pairs)
         if np.any(self.lengths() > self.high):
-            raise ModelError(
-                f"The model has runs of more than {self.high} words, its own limit; the file is "
-                "damaged."
-            )
+            fault = f"The model has runs of more than {self.high} words, its own limit"
+            raise ModelError(f"{fault}; the file is damaged.")
         self._hash_anew(len(pairs))
 
     def _hash_anew(self, n_pairs: int) -> None:
@@ -518,7 +503,7 @@ class HashedSpace(Space):
     ) -> Items:
         if words is not None and parts is not None:
             return words.beside(parts)
-        return words or parts or Items.none(0)
+        return words or parts or Items.empty(0)
 
     def names(self, columns: np.ndarray) -> list[str]:
         return [f"#{column}" for column in columns.tolist()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -72,7 +72,7 @@ class Tokenizer:
     def cut(self, texts: Any) -> Iterator[Tokens]:
         """Yield the tokens of the texts, chunk by chunk; a long text may go on in the next."""
         if self.pattern is not None:
-            yield from self._cut_by_pattern(texts)
+            yield from self._cut_by_pattern(texts, self.pattern.findall)
             return
         room = _Room()
         for characters in _batches(texts, self.lowercase):
@@ -81,7 +81,6 @@ class Tokenizer:
     def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray]]:
         """Yield the tokens of one text, and where each starts and ends in the folded characters."""
         check_texts([text])
-        done = 0
         if self.pattern is not None:
             matches = list(self.pattern.finditer(text.lower() if self.lowercase else text))
             group = self.pattern.groups
@@ -89,6 +88,7 @@ class Tokenizer:
             sides = np.array([match.span(group) for match in matches], np.int64).reshape(-1, 2)
             yield Tokens.of_words(words, np.array([len(words)])), np.maximum(sides, 0)
             return
+        done = 0
         for tokens in self.cut([text]):
             leading = (tokens.text[: tokens.size - 1] & 0xC0) != 0x80  # without the separator
             before = np.concatenate([[0], np.cumsum(leading)]) + done
@@ -129,14 +129,10 @@ class Tokenizer:
                 continue
             yield Tokens(room.text, room.spans[: int(n)], ends[:finished], size)
 
-    def _cut_by_pattern(self, texts: Any) -> Iterator[Tokens]:
-        assert self.pattern is not None
-        if not isinstance(texts, list):
-            texts = texts.to_pylist()
-        find = self.pattern.findall
+    def _cut_by_pattern(self, texts: Any, find: Callable[[str], list[str]]) -> Iterator[Tokens]:
+        texts = texts if isinstance(texts, list) else texts.to_pylist()
         for start, stop in _groups(check_texts(texts), CHUNK):
-            lowered = (text.lower() if self.lowercase else text for text in texts[start:stop])
-            words = [find(text) for text in lowered]
+            words = [find(t.lower() if self.lowercase else t) for t in texts[start:stop]]
             ends = np.cumsum([len(one) for one in words], dtype=np.int64)
             yield Tokens.of_words(list(chain.from_iterable(words)), ends)
 

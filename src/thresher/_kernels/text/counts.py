@@ -1,11 +1,8 @@
 """Tokens to counts: tables of words and of runs of words, rows of what stands in each document.
 
-A token is the place of a word in a buffer of bytes, `start << 32 | end` in one uint64. Every
-buffer comes twice, as bytes and as `blocks` of eight of them, and is at least 16 bytes longer than
-its text, so that eight bytes can be read from any place.
-
-A kernel that adds to a table writes the table's new size itself, into an array: an interruption
-comes between two kernels, and finds tables and sizes that agree.
+A buffer comes twice, as bytes and as `blocks` of eight of them, at least 16 bytes longer than its
+text, so that eight can be read from any place. A kernel that adds to a table writes its new size
+itself, into an array: an interruption between two kernels finds tables and sizes that agree.
 """
 
 import numpy as np
