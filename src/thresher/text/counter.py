@@ -288,7 +288,7 @@ class TextCounter(TextParameters):
             scratch = None
         if scratch is None or scratch.space is not self._space:
             space, folding = self._space, self.linguistics
-            words = None if folding is None else Surface(space, WORDS, folding)
+            words = None if folding is None else Surface(space, WORDS, folding, None)
             folding = folding if self._cuts_words else None
             scratch = Scratch(space, words, Surface(space, PARTS, folding, self.char_ngram_range))
         return scratch

@@ -106,7 +106,7 @@ class Space:
             self.sizes[LOGGED] = 0
         if self.only is not None and self.as_numbered and least[self.only] > 1:
             n = self.n_columns
-            self.columns, self.seen = (_three(self.only, n, fill) for fill in (-1, 0))
+            self.columns, self.seen = self._of_items(-1), self._of_items(0)
             self.columns[self.only][:] = self.items = np.arange(n, dtype=np.int32)
             self.sizes[:] = n, 0, 0, self.sizes[LOGGED]
             self.as_numbered = False
@@ -124,9 +124,15 @@ class Space:
         """Return, for each word, the codes of the runs that end with it; -1 for none."""
         if self.runs.high == 1:
             return ids
+        runs, n = self.runs, len(ids)
         if grow:
-            self._reserve_items(RUNS, self.runs.reserve(len(ids)))
-        return self.runs.codes(ids, ends, grow, history)
+            self._reserve_items(RUNS, runs.reserve(n))
+        codes = np.empty((n, runs.high - runs.low + 1), np.int32)
+        kernels.ngrams(
+            ids, n, ends, runs.low, runs.high, history, runs.slots, runs.pairs, runs.sizes, grow,
+            codes,
+        )  # fmt: skip
+        return codes
 
     def history(self) -> np.ndarray:
         """Return what is to be known of the words before the next, at the start of a document."""
@@ -288,6 +294,9 @@ class Space:
         rest._fill(blocks, items, waiting)
         return rest
 
+    def _of_items(self, fill: int) -> tuple[np.ndarray, ...]:
+        return tuple(np.full(n, fill, np.int32) for n in self.n_items)
+
     def _fill(self, blocks: np.ndarray, items: np.ndarray, waiting: np.ndarray) -> None:
         """Take these columns, and what waits, over the items that are there already."""
         self.as_numbered = (
@@ -298,9 +307,7 @@ class Space:
         self.blocks, self.items = blocks.astype(np.uint8), items.astype(np.int32)
         if self.as_numbered:
             return
-        self.columns, self.seen = (
-            tuple(np.full(n, fill, np.int32) for n in self.n_items) for fill in (-1, 0)
-        )
+        self.columns, self.seen = self._of_items(-1), self._of_items(0)
         for block in range(len(BLOCKS)):
             of_block, waits = np.flatnonzero(blocks == block), waiting[:, 0] == block
             self.columns[block][items[of_block]] = of_block
@@ -392,16 +399,6 @@ class Runs:
         if len(self.slots) < 2 * n_slots(n_pairs):
             self._hash_anew(n_pairs)
         return n_pairs
-
-    def codes(
-        self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
-    ) -> np.ndarray:
-        codes = np.empty((len(ids), self.high - self.low + 1), np.int32)
-        kernels.ngrams(
-            ids, len(ids), ends, self.low, self.high, history, self.slots, self.pairs, self.sizes,
-            grow, codes,
-        )  # fmt: skip
-        return codes
 
     def words_of(self, number: int) -> list[int]:
         """Return the numbers of a run's words."""
@@ -521,8 +518,3 @@ def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
         return np.zeros_like(places)
     there: np.ndarray = array[places.clip(0, len(array) - 1)]
     return there
-
-
-def _three(block: int, n: int, fill: int) -> tuple[np.ndarray, ...]:
-    """Return arrays of `n` for one block and of none for the others."""
-    return tuple(np.full(n if one == block else 0, fill, np.int32) for one in range(len(BLOCKS)))

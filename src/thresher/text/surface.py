@@ -18,7 +18,7 @@ MAX_WORDS = 1 << 20  # remembered at a time; then all are forgotten, which costs
 
 MOST_CELLS = 1 << 24  # kept from one call to the next
 
-_folding = Lock()  # stemmers are not made for several threads
+_lock = Lock()  # stemmers are not made for several threads
 
 
 class Surface:
@@ -30,14 +30,9 @@ class Surface:
     """
 
     def __init__(
-        self,
-        space: Space,
-        block: int,
-        linguistics: Folding | None,
-        char_range: tuple[int, int] | None = None,
+        self, space: Space, block: int, folding: Folding | None, char_range: tuple[int, int] | None
     ) -> None:
-        self.space, self.block = space, block
-        self.linguistics, self.char_range = linguistics, char_range
+        self.space, self.block, self.folding, self.char_range = space, block, folding, char_range
         self.reset()
 
     def reset(self) -> None:
@@ -89,9 +84,9 @@ class Surface:
         """Find the values of some words, of which those from number `known` on are new."""
         tokens = self.words.tokens(asked)
         n_values = np.ones(len(asked), np.int64)
-        if self.linguistics is not None:
-            with _folding:
-                folded = self.linguistics.fold(self.words.names(asked.tolist()))
+        if self.folding is not None:
+            with _lock:
+                folded = self.folding.fold(self.words.names(asked.tolist()))
             n_values = np.array([1 if word else 0 for word in folded], np.int64)
             tokens = Tokens.of_words([word for word in folded if word])
         if self.char_range is not None:

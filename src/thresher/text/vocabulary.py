@@ -59,10 +59,15 @@ class Vocabulary:
 
     def names(self, numbers: Iterable[int] | None = None) -> list[str]:
         """Return the words of these numbers, or all."""
-        if numbers is None:
-            return split(*self.blob())
-        words, offsets = self.words.data, self.offsets
-        return [str(words[offsets[one] : offsets[one + 1]], "utf-8") for one in numbers]
+        if numbers is not None:
+            words, offsets = self.words.data, self.offsets
+            return [str(words[offsets[one] : offsets[one + 1]], "utf-8") for one in numbers]
+        blob, offsets = self.blob()
+        text = blob.tobytes().decode()
+        if not text.isascii():
+            # Places in characters instead of bytes: those before each byte that starts a character.
+            offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
+        return [text[start:end] for start, end in pairwise(offsets.tolist())]
 
     def kept(self, kept: np.ndarray) -> Vocabulary:
         """Return only some of the words, numbered anew in the same order."""
@@ -97,7 +102,12 @@ class Vocabulary:
         if np.any(np.diff(offsets) < 0):
             raise ModelError(f"The model's {name} offsets do not rise; the file is damaged.")
         inside = offsets[:-1][offsets[:-1] < len(blob)]
-        if not _is_utf8(blob) or np.any((blob[inside] & 0xC0) == 0x80):
+        try:
+            blob.tobytes().decode()
+            is_text = not np.any((blob[inside] & 0xC0) == 0x80)
+        except UnicodeDecodeError:
+            is_text = False
+        if not is_text:
             raise ModelError(f"The model's {name}s are not valid UTF-8; the file is damaged.")
         vocabulary = cls()
         tokens = Tokens.of_bytes(padded(blob), offsets[:-1], offsets[1:])
@@ -142,15 +152,6 @@ def hash_words(tokens: Tokens) -> np.ndarray:
     return hashes
 
 
-def split(blob: np.ndarray, offsets: np.ndarray) -> list[str]:
-    """Return the words that stand one after the other in `blob`."""
-    text = blob.tobytes().decode()
-    if not text.isascii():
-        # Places in characters instead of bytes: those before each byte that starts a character.
-        offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
-    return [text[start:end] for start, end in pairwise(offsets.tolist())]
-
-
 def sorted_order(blob: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the numbers of the words in the order of their characters, which is that of the bytes.
 
@@ -192,11 +193,3 @@ def _still_alike(keys: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.nd
     differs[1:-1] = (keys[1:] != keys[:-1]) | (group[1:] != group[:-1])
     places = np.flatnonzero(~(differs[1:] & differs[:-1]))
     return places, np.cumsum(differs[:-1])[places]
-
-
-def _is_utf8(blob: np.ndarray) -> bool:
-    try:
-        blob.tobytes().decode()
-    except UnicodeDecodeError:
-        return False
-    return True
