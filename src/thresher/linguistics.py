@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from types import NoneType
 from typing import Any, Self
@@ -15,6 +15,7 @@ from thresher.parameters import Estimator, Flag, Some, Text, parameter
 __all__ = ["LANGUAGES", "WORD_CLASSES", "LanguageParameters", "Linguistics", "stop_words"]
 
 Step = Callable[[list[str]], list[str | None]]
+_declare = partial(parameter, panel="Text")
 
 # The names are PyStemmer's where it has the language; the codes are simplemma's.
 # fmt: off
@@ -59,46 +60,35 @@ _STATE_TYPES: dict[str, tuple[type, ...]] = {
 class LanguageParameters(Estimator):
     """What can be done to the words of a language."""
 
-    language: str = parameter(
+    language: str = _declare(
         default="english",
         kind=Text(),
         words='The language of stop words, stems and lemmas: its name or code, "german" or "de".',
         flag="--language",
-        panel="Text",
     )
-    stop_words: bool | str | Iterable[str] | None = parameter(
+    stop_words: bool | str | Iterable[str] | None = _declare(
         default=False,
-        kind=Flag(
-            "bool, str or iterable of str",
-            lambda value: isinstance(value, str | Iterable),
-            optional=True,
-        ),
-        words="""
-        Leave out the function words of the language. True or "language" means those of `language`;
-        give another language's name for that language's, or the words themselves. Upper and lower
-        case are the same.""",
+        kind=Flag("bool, str or iterable of str", lambda v: isinstance(v, Iterable), optional=True),
+        words="""Leave out the function words of the language. True or "language" means those of
+        `language`; give another language's name for that language's, or the words themselves. Upper
+        and lower case are the same.""",
         flag="--stop-words",
-        panel="Text",
     )
-    stem: bool | str = parameter(
+    stem: bool | str = _declare(
         default=False,
         kind=Flag("bool or str", lambda value: isinstance(value, str)),
-        words="""
-        Replace each word by its stem. The name of a PyStemmer algorithm, such as "porter", takes
-        that one. Stems are made for lower-case words.""",
+        words="""Replace each word by its stem. The name of a PyStemmer algorithm, such as "porter",
+        takes that one. Stems are made for lower-case words.""",
         flag="--stem",
-        panel="Text",
     )
-    lemmatize: bool = parameter(
+    lemmatize: bool = _declare(
         default=False,
         kind=Flag(),
-        words="""
-        Replace each word by its dictionary form (needs simplemma). A word that is not in the
-        dictionary stays as it is; a word in lower case gives a lemma in lower case.""",
+        words="""Replace each word by its dictionary form (needs simplemma). A word that is not in
+        the dictionary stays as it is; a word in lower case gives a lemma in lower case.""",
         flag="--lemmatize",
-        panel="Text",
     )
-    word_classes: Sequence[str] | None = parameter(
+    word_classes: Sequence[str] | None = _declare(
         default=None,
         kind=Some(
             "sequence of str",
@@ -107,13 +97,12 @@ class LanguageParameters(Estimator):
             "noun,verb",
             optional=True,
         ),
-        words="""
-        Keep only nouns, verbs, adjectives or adverbs (English; needs lemminflect). Give the names
-        of the classes: a word stays if it can be of one of them. Function words (the stop words of
-        English, auxiliary verbs included) are of no class, nor is anything without a letter. Words
-        that are not in the lexicon, most of them names and abbreviations, count as nouns.""",
+        words="""Keep only nouns, verbs, adjectives or adverbs (English; needs lemminflect). Give
+        the names of the classes: a word stays if it can be of one of them. Function words (the stop
+        words of English, auxiliary verbs included) are of no class, nor is anything without a
+        letter. Words that are not in the lexicon, most of them names and abbreviations, count as
+        nouns.""",
         flag="--word-classes",
-        panel="Text",
     )
 
 
@@ -143,12 +132,9 @@ class Linguistics(LanguageParameters):
         return bool(self.stop_words or self.stem or self.lemmatize or self.word_classes)
 
     def fold(self, words: Iterable[str]) -> list[str | None]:
-        """Return what each word counts as, and None for a word to leave out.
+        """Return what each distinct word counts as, and None for a word to leave out.
 
-        Parameters
-        ----------
-        words : iterable of str
-            Distinct words; those in lower case are understood best.
+        Words in lower case are understood best.
         """
         folded: list[str | None] = list(_encodable(list(words)))
         for step in self._steps():
@@ -178,15 +164,7 @@ class Linguistics(LanguageParameters):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Return the linguistics that `state` describes; warn if a library is another version.
 
-        Parameters
-        ----------
-        state : dict
-            As returned by `state`.
-
-        Raises
-        ------
-        ModelError
-            The state is not one that `state` returns.
+        What `state` cannot have returned is a ModelError.
         """
         for name, kinds in _STATE_TYPES.items():
             if type(state.get(name)) not in kinds:
@@ -227,7 +205,7 @@ class Linguistics(LanguageParameters):
         if stopped:
             steps.append(_without(stopped))
         if self.word_classes is not None:
-            steps.append(_of_classes(_classes(self.word_classes), language))
+            steps.append(_of_classes(self.word_classes, language))
         if self.lemmatize:
             steps.append(_lemmas(language))
             if stopped:
@@ -256,12 +234,9 @@ class Linguistics(LanguageParameters):
         """Return the version of each library that takes part."""
         from importlib.metadata import version
 
-        taking_part = {
-            "PyStemmer": self.stem,
-            "simplemma": self.lemmatize,
-            "lemminflect": self.word_classes is not None,
-        }
-        return {name: version(name) for name, asked in taking_part.items() if asked}
+        asked = (self.stem, self.lemmatize, self.word_classes is not None)
+        libraries = zip(("PyStemmer", "simplemma", "lemminflect"), asked, strict=True)
+        return {name: version(name) for name, takes_part in libraries if takes_part}
 
 
 @cache
@@ -291,12 +266,9 @@ def stop_words(language: str) -> frozenset[str]:
 
 def _language(language: str) -> str:
     """Return the name of the language that is meant by a name or a code."""
-    if isinstance(language, str):
-        asked = language.strip().lower()
-        if asked in LANGUAGES:
-            return asked
-        if asked in _NAMES:
-            return _NAMES[asked]
+    asked = language.strip().lower() if isinstance(language, str) else ""
+    if asked in LANGUAGES or asked in _NAMES:
+        return _NAMES.get(asked, asked)
     raise _lacking(f"The language {language!r} is not known", sorted(LANGUAGES))
 
 
@@ -330,18 +302,13 @@ def _without(stopped: frozenset[str]) -> Step:
     return step
 
 
-def _classes(word_classes: Sequence[str]) -> frozenset[str]:
-    """Return the lexicon's tags for our word classes."""
+def _of_classes(word_classes: Sequence[str], language: str) -> Step:
     asked = set(word_classes)
     if not asked or not asked.issubset(WORD_CLASSES):
         raise ParameterError(
             f"Linguistics: word_classes is {word_classes!r}; it must hold one or more of "
             f"{', '.join(map(repr, WORD_CLASSES))}."
         )
-    return frozenset().union(*(WORD_CLASSES[name] for name in asked))
-
-
-def _of_classes(tags: frozenset[str], language: str) -> Step:
     if language != "english":
         raise ParameterError(
             f"Linguistics: word_classes is given and language is {language!r}; "
@@ -349,24 +316,22 @@ def _of_classes(tags: frozenset[str], language: str) -> Step:
         )
     lexicon = _library("lemminflect", "english", "Word classes").getAllLemmas
     function_words = stop_words("english")
-    unknown_is_kept = "NOUN" in tags
+    tags = frozenset().union(*(WORD_CLASSES[name] for name in asked))
 
     def can_be(word: str) -> bool:
         lowered = word.lower()
         if lowered in function_words or not any(map(str.isalpha, word)):
             return False
         known = lexicon(lowered)
-        return not tags.isdisjoint(known) if known else unknown_is_kept
+        return not tags.isdisjoint(known) if known else "NOUN" in tags
 
     return lambda words: [word if can_be(word) else None for word in words]
 
 
 def _lemmas(language: str) -> Step:
     simplemma = _library("simplemma", "lemmas", "Lemmas")
-    supported = import_module(
-        "simplemma.strategies.dictionaries.dictionary_factory"
-    ).SUPPORTED_LANGUAGES
-    code = LANGUAGES[language]
+    factory = import_module("simplemma.strategies.dictionaries.dictionary_factory")
+    supported, code = factory.SUPPORTED_LANGUAGES, LANGUAGES[language]
     if code not in supported:
         known = sorted(name for name, code in LANGUAGES.items() if code in supported)
         raise _lacking(f"There are no lemmas for {language!r}", known, ", or use stem=True")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from thresher.text import BLOCKS, TextCounter
 
 __all__ = ["FeatureParameters", "Features"]
 
-PANEL = "Features"
+_declare = partial(parameter, panel="Features")
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
 
@@ -62,71 +63,60 @@ def of_blocks(value: Any, otherwise: Any) -> list[Any]:
 class FeatureParameters(Estimator):
     """What the line from counts to strengths can be told."""
 
-    strength: str | None = parameter(
+    strength: str | None = _declare(
         default=None,
         kind=Choice((None, *KINDS)),
-        words="""
-        How a count becomes a strength, by default as suits the learner. "tf-idf" takes logarithms
-        of counts and gives documents length one, as for the learners that want it.""",
+        words="""How a count becomes a strength, by default as suits the learner. "tf-idf" takes
+        logarithms of counts and gives documents length one, as for the learners that want it.""",
         flag="--strength",
-        panel=PANEL,
     )
-    normalize: str | None = parameter(
+    normalize: str | None = _declare(
         default=None,
         kind=Choice((None, "sum", "l2", "none")),
-        words="""
-        How the strengths of a document are scaled, by default as suits the learner. If `strength`
-        is given and is not "tf-idf", they are not scaled by default.""",
+        words="""How the strengths of a document are scaled, by default as suits the learner. If
+        `strength` is given and is not "tf-idf", they are not scaled by default.""",
         flag="--normalize",
-        panel=PANEL,
     )
-    min_df: Any = parameter(
+    min_df: Any = _declare(
         default=1,
         kind=ByBlock(Share()),
-        words="""
-        Leave out features of fewer documents than this. A float is a share of the documents; a
-        dict has a number for each block, {"runs": 2, "parts": 3}. Later, when the model learns on,
-        a new word comes at once, a run of words or a part of a word once it has been in as many.
-        """,
+        words="""Leave out features of fewer documents than this. A float is a share of the
+        documents; a dict has a number for each block, {"runs": 2, "parts": 3}. Later, when the
+        model learns on, a new word comes at once, a run of words or a part of a word once it has
+        been in as many.""",
         flag="--min-df",
-        panel=PANEL,
     )
-    max_df: int | float = parameter(
+    max_df: int | float = _declare(
         default=1.0,
         kind=Share(),
         words="Leave out features of more documents than this. A float is a share of them.",
         flag="--max-df",
-        panel=PANEL,
     )
-    max_features: int | None = parameter(
+    max_features: int | None = _declare(
         default=None,
         kind=Whole(1, optional=True),
         words="Keep at most so many features, the most frequent.",
         flag="--max-features",
-        panel=PANEL,
     )
-    n_selected: int | None = parameter(
+    n_selected: int | None = _declare(
         default=None,
         kind=Whole(1, optional=True),
         words="Keep at most so many features, those that tell most about a category.",
         flag="--select",
-        panel=PANEL,
     )
-    select_by: str = parameter(
+    select_by: str = _declare(
         default="chi-square",
         kind=Choice(tuple(SELECTIONS)),
         words="By what it is judged how much a feature tells. It is for `n_selected`.",
         flag="--select-by",
-        panel=PANEL,
     )
-    block_weights: Any = parameter(
+    block_weights: Any = _declare(
         default=1.0,
         kind=ByBlock(Number(0, open_low=True)),
-        words="""
-        What the strengths of words, runs and parts are multiplied by. Give a number, or a dict with
-        one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents are scaled after it.""",
+        words="""What the strengths of words, runs and parts are multiplied by. Give a number, or a
+        dict with one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents are scaled
+        after it.""",
         flag="--block-weights",
-        panel=PANEL,
     )
 
 
@@ -186,19 +176,13 @@ class Features:
     @property
     def is_hashed(self) -> bool:
         """Whether the place of a column is its name."""
-        if self.columns is not None:
-            return self.columns.is_hashed
-        return self.counter.hashing_bits is not None
+        columns = self.columns
+        return self.counter.hashing_bits is not None if columns is None else columns.is_hashed
 
     def fit(self, counts: Examples) -> Examples:
         """Choose the columns, take notice of the documents, and return their strengths.
 
         With a counter of its own, the counts are given up: strengths take their place.
-
-        Parameters
-        ----------
-        counts : Examples
-            The counts of all documents to learn from.
         """
         change = Examples.map if self._counter is None else Examples.rewrite
         if self.columns is not None:
@@ -216,18 +200,9 @@ class Features:
     def count(
         self, texts: Any, grow: bool = False, n_jobs: int = 1, clock: Clock | None = None
     ) -> Rows:
-        """Return how often each feature stands in each text.
+        """Return how often each feature stands in each text, as `TextCounter.count` does.
 
-        Parameters
-        ----------
-        texts : list of str or Arrow array of strings
-            The documents.
-        grow : bool, default=False
-            Give new words a column; new runs and parts when they have been in `min_df` documents.
-        n_jobs : int, default=1
-            Threads, where nothing grows.
-        clock : dict, optional
-            Seconds by stage, to which the time taken is added.
+        If it may `grow`, new runs and parts get a column when they have been in `min_df` documents.
         """
         least: tuple[int, int, int] | None = None
         if grow:
@@ -247,13 +222,7 @@ class Features:
         return self.counter.names(columns)
 
     def prune(self, keep: np.ndarray) -> None:
-        """Forget the columns that are not kept; the others close ranks, unless they are hashed.
-
-        Parameters
-        ----------
-        keep : array of bool
-            One for each column.
-        """
+        """Forget the columns that are not kept; the others close ranks, unless they are hashed."""
         if self.columns is not None:
             self.columns = self.columns.pruned(keep)
         elif self.is_hashed:
@@ -294,8 +263,6 @@ class Features:
         features.strength = Strength.from_state(*part_of("strength", header, tensors))
         return features
 
-    # ---- choosing and weighing ---------------------------------------------------------------
-
     def _choose(self, counts: Examples) -> np.ndarray | None:
         """Return which columns stay, by document frequency, counts and what they tell."""
         own = self.parameters
@@ -328,32 +295,19 @@ class Features:
         return None if keep.all() else keep
 
     def _weigh(self, counts: Rows) -> Rows:
-        factors = None
-        if self._weights is not None:
-            factors = self._weights[self.blocks[counts.indices]]
+        weights = self._weights
+        factors = None if weights is None else weights[self.blocks[counts.indices]]
         return self.strength.apply(counts, factors)
 
 
+@dataclass(frozen=True, eq=False)
 class Columns:
-    """Which columns of the counts are features, and which number each has among them.
+    """Which columns of the counts are features, and which number each has among them."""
 
-    Parameters
-    ----------
-    numbers : array of int32
-        The number of each column of the counts, or -1.
-    n_columns : int
-        How many numbers there are.
-    blocks : array of uint8
-        The block of each number.
-    is_hashed : bool
-        Whether the place of a column is its name, so that it cannot have another number.
-    """
-
-    def __init__(
-        self, numbers: np.ndarray, n_columns: int, blocks: np.ndarray, is_hashed: bool = False
-    ) -> None:
-        self.numbers, self.n_columns, self.blocks = numbers, n_columns, blocks
-        self.is_hashed = is_hashed
+    numbers: np.ndarray  # int32: of each column of the counts, or -1
+    n_columns: int
+    blocks: np.ndarray  # of each number
+    is_hashed: bool = False  # the place of a column is its name: it cannot have another number
 
     @classmethod
     def hashed(cls, kept: np.ndarray, blocks: np.ndarray) -> Columns:
@@ -399,10 +353,9 @@ class Columns:
 
 def _strength(parameters: FeatureParameters, preferred: dict[str, Any]) -> Strength:
     """Return the strength that was asked for, or the one that suits the learner."""
-    suited = dict(preferred)
-    if parameters.strength is not None:
-        suited = TF_IDF if parameters.strength == "tf-idf" else {"kind": parameters.strength}
-    if parameters.normalize is not None:
-        normalize = None if parameters.normalize == "none" else parameters.normalize
-        suited = suited | {"normalize": normalize}
-    return Strength(**suited)
+    kind, normalize = parameters.strength, parameters.normalize
+    if kind is not None:
+        preferred = TF_IDF if kind == "tf-idf" else {"kind": kind}
+    if normalize is not None:
+        preferred = preferred | {"normalize": None if normalize == "none" else normalize}
+    return Strength(**preferred)

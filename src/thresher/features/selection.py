@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Self
 
 import numpy as np
@@ -22,7 +22,11 @@ __all__ = [
     "select",
 ]
 
-_POOLS = ("max", "mean", "sum")
+_POOLS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "max": lambda scores, weights: scores.max(axis=1, initial=0.0),
+    "mean": lambda scores, weights: scores @ weights,
+    "sum": lambda scores, weights: scores.sum(axis=1),
+}
 _UNITS = {"bits": np.log(2.0), "nats": 1.0}
 
 _PAIRS_AT_ONCE = 1 << 20  # pairs of feature and category expanded at a time: some 40 MB
@@ -58,28 +62,21 @@ class FeatureScores(ABC):
                 "give as many of each."
             )
         self._n_documents += rows.n_rows
-        self._of_feature = _add(
-            self._of_feature, np.bincount(rows.indices[rows.values != 0], minlength=rows.n_columns)
-        )
-        self._of_category = _add(
-            self._of_category, np.bincount(labels.indices, minlength=labels.n_categories)
-        )
+        present = rows.indices[rows.values != 0]
+        self._of_feature = _with_more(self._of_feature, present, rows.n_columns)
+        self._of_category = _with_more(self._of_category, labels.indices, labels.n_categories)
         for features, categories in _pairs(rows, labels):
             self._together.add(features, categories)
         return self
 
     def document_frequencies(self) -> np.ndarray:
-        """Return in how many documents of each category each feature is.
-
-        An array of integers of shape (features, categories).
-        """
+        """Return in how many documents each feature (row) is of each category (column)."""
         return self._together.block(0, *self._shape)
 
     def scores(self) -> np.ndarray:
-        """Return the score of each feature for each category.
+        """Return the score of each feature (row) for each category, in single precision.
 
-        A dense array of shape (features, categories) in single precision; where that is too large,
-        `pooled` does without it.
+        Where so large an array is too much, `pooled` does without it.
         """
         scores = np.empty(self._shape, np.float32)
         for start, block in self._blocks():
@@ -95,17 +92,11 @@ class FeatureScores(ABC):
             Over the categories, the greatest score (default), the mean weighted by how many
             documents the categories have, or the sum.
         """
-        if pool not in _POOLS:
-            choices = ", ".join(map(repr, _POOLS))
-            raise ParameterError(f"pool is {pool!r}; it must be one of {choices}.")
+        _check_choice("pool", pool, _POOLS)
         pooled = np.zeros(len(self._of_feature))
         weights = self._of_category / max(1, self._of_category.sum())
         for start, block in self._blocks():
-            if pool == "max":
-                one_each = block.max(axis=1, initial=0.0)
-            else:
-                one_each = block @ weights if pool == "mean" else block.sum(axis=1)
-            pooled[start : start + len(block)] = one_each
+            pooled[start : start + len(block)] = _POOLS[pool](block, weights)
         return pooled
 
     @property
@@ -185,10 +176,7 @@ class InformationGain(FeatureScores):
     def __init__(self, unit: str = "bits") -> None:
         super().__init__()
         self.unit = unit
-        if unit not in _UNITS:
-            raise ParameterError(
-                f"unit is {unit!r}; it must be one of {', '.join(map(repr, _UNITS))}."
-            )
+        _check_choice("unit", unit, _UNITS)
 
     def _score(
         self, both: np.ndarray, of_feature: np.ndarray, of_category: np.ndarray, n: float
@@ -219,10 +207,8 @@ def document_frequencies(rows: Rows, labels: Labels) -> np.ndarray:
 
     Parameters
     ----------
-    rows : Rows
-        The documents' counts or strengths.
-    labels : Labels
-        The documents' categories.
+    rows, labels
+        As for `FeatureScores.observe`.
 
     Examples
     --------
@@ -239,10 +225,8 @@ def chi_square(rows: Rows, labels: Labels, *, pool: str | None = None) -> np.nda
 
     Parameters
     ----------
-    rows : Rows
-        The documents' counts or strengths.
-    labels : Labels
-        The documents' categories.
+    rows, labels
+        As for `FeatureScores.observe`.
     pool : {None, "max", "mean", "sum"}
         Return one score for each feature, as `FeatureScores.pooled` does. Default None: one for
         each feature and category.
@@ -264,15 +248,8 @@ def information_gain(
 
     Parameters
     ----------
-    rows : Rows
-        The documents' counts or strengths.
-    labels : Labels
-        The documents' categories.
-    pool : {None, "max", "mean", "sum"}
-        Return one score for each feature, as `FeatureScores.pooled` does. Default None: one for
-        each feature and category.
-    unit : {"bits", "nats"}
-        Logarithms to base 2 (default) or natural ones.
+    rows, labels, pool, unit
+        As for `chi_square` and `InformationGain`.
 
     Examples
     --------
@@ -376,11 +353,17 @@ def _pairs(rows: Rows, labels: Labels) -> Iterator[tuple[np.ndarray, np.ndarray]
         start = stop
 
 
-def _add(counts: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Return the sum of two arrays of counts, the shorter one taken as if it went on with zeros."""
-    total = np.zeros(max(len(counts), len(more)), np.int64)
+def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        raise ParameterError(
+            f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}."
+        )
+
+
+def _with_more(counts: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
+    """Return the counts of at least `n` things with one more for each of the indices."""
+    total = np.bincount(indices, minlength=max(n, len(counts)))
     total[: len(counts)] += counts
-    total[: len(more)] += more
     return total
 
 

@@ -20,6 +20,7 @@ __all__ = ["KINDS", "Strength"]
 
 KINDS = ("binary", "frequency", "sqrt", "log", "tf-idf", "book")
 _FREQUENCIES = "document_frequencies"
+_LOWEST = float(np.finfo(np.float32).min)
 
 
 class Strength(Estimator):
@@ -65,10 +66,9 @@ class Strength(Estimator):
     normalize: str | None = parameter(
         default=None,
         kind=Choice((None, "sum", "l1", "l2")),
-        words="""
-        How the strengths of each document are scaled: so that they sum to one ("sum", the
-        normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares
-        do ("l2"); None: not at all.""",
+        words="""How the strengths of each document are scaled: so that they sum to one ("sum", the
+        normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares do
+        ("l2"); None: not at all.""",
     )
     smooth_idf: bool = parameter(
         default=True,
@@ -84,16 +84,8 @@ class Strength(Estimator):
     _n_columns = 0  # how many of the frequencies count; the rest is room
     _frequencies = np.zeros(0, np.int64)
 
-    # ------------------------------------------------------------------ streams of rows
-
     def observe(self, rows: Rows) -> Self:
-        """Take notice of documents: in how many each feature occurs, for "tf-idf".
-
-        Parameters
-        ----------
-        rows : Rows
-            Counts; there may be more columns than before.
-        """
+        """Take notice of counts, which may have more columns than before, for "tf-idf"."""
         self.check_parameters()
         self._n_documents += rows.n_rows
         if self.kind != "tf-idf":
@@ -114,13 +106,7 @@ class Strength(Estimator):
         return self._n_documents
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
-        """Return a function that forgets what is observed from now on.
-
-        Parameters
-        ----------
-        columns : array of int
-            All features that will be observed until then.
-        """
+        """Return a function that forgets what is observed from now on, of these columns only."""
         n_documents, n_columns = self._n_documents, self._n_columns
         known = columns[columns < n_columns]
         before = self._frequencies[known]
@@ -153,16 +139,10 @@ class Strength(Estimator):
             if self.normalize not in ("l2", "sum", "l1"):
                 self.check_parameters()
             strengths = _normalised(strengths, rows.indptr, squared=self.normalize == "l2")
-        return rows._replace(values=strengths)
+        return Rows(rows.indptr, rows.indices, strengths, rows.n_columns, rows.lengths)
 
     def prune(self, keep: np.ndarray) -> None:
-        """Forget the features that are not kept; the others close ranks.
-
-        Parameters
-        ----------
-        keep : array of bool
-            Which features to keep, one entry for each.
-        """
+        """Forget the features for which `keep` is not True; the others close ranks."""
         if len(keep) < self._n_columns:
             raise ParameterError(
                 f"Strength.prune: keep has {len(keep)} entries, and {self._n_columns} features "
@@ -180,22 +160,8 @@ class Strength(Estimator):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Return the strength that `state` described.
-
-        Parameters
-        ----------
-        header : dict
-            The parameters and the number of documents.
-        tensors : dict of str to array
-            The document frequencies, for "tf-idf".
-
-        Raises
-        ------
-        ModelError
-            These are not what `state` returns.
-        """
-        values: dict[str, Any] = {name: header.get(name) for name in cls.parameters}
-        strength = cls(**values)
+        """Return the strength that `state` described; ModelError if it described none."""
+        strength = cls(**{name: header.get(name) for name in cls.parameters})  # type: ignore
         strength._n_documents = n_documents = require_field(header, "n_documents", int)
         try:
             strength.check_parameters()
@@ -217,10 +183,10 @@ class Strength(Estimator):
         )
 
     def _check_counts(self, rows: Rows) -> None:
-        counts, lowest_allowed = rows.values, 0.0 if self._takes_logs_or_roots else -np.inf
-        if counts.min() >= max(lowest_allowed, np.finfo(np.float32).min) and counts.max() < np.inf:
+        counts, low = rows.values, 0.0 if self._takes_logs_or_roots else _LOWEST
+        if np.minimum.reduce(counts) >= low and np.maximum.reduce(counts) < np.inf:
             return
-        entry = int(np.flatnonzero(~(np.isfinite(counts) & (counts >= lowest_allowed)))[0])
+        entry = int(np.flatnonzero(~(np.isfinite(counts) & (counts >= low)))[0])
         row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
         bound = " of 0 or more" if self._takes_logs_or_roots else ""
         raise DocumentError(
@@ -233,11 +199,11 @@ class Strength(Estimator):
         match self.kind:
             case "tf-idf":
                 tf = _one_plus_log(counts) if self.sublinear_tf else counts
-                return np.asarray(tf * self._idf_of(rows))
+                return tf * self._idf_of(rows)  # type: ignore[no-any-return]
             case "binary":
                 return np.asarray(counts != 0, np.float32)
             case "sqrt":
-                return np.asarray(np.sqrt(counts))
+                return np.sqrt(counts)  # type: ignore[no-any-return]
             case "log":
                 return _one_plus_log(counts)
             case "book":
@@ -251,20 +217,17 @@ class Strength(Estimator):
         It is computed anew, for every document observed changes that of all features: from the
         entries where these are fewer than the features, else once for each feature.
         """
-        frequencies = self._frequencies[: self._n_columns]
-        if rows.n_columns > self._n_columns:
-            frequencies = np.zeros(rows.n_columns, np.int64)
-            frequencies[: self._n_columns] = self._frequencies[: self._n_columns]
-        if len(rows.indices) < rows.n_columns:
-            return self._idf(frequencies[rows.indices])
-        return np.asarray(self._idf(frequencies).take(rows.indices))
+        df: np.ndarray = self._frequencies
+        n_columns, smooth = self._n_columns, bool(self.smooth_idf)
+        if rows.n_columns > n_columns:
+            df = reserved(df[:n_columns], rows.n_columns)
+        by_entry = len(rows.indices) < rows.n_columns
+        df = df[rows.indices] if by_entry else df[: max(n_columns, rows.n_columns)]
+        df = df + 1.0 if smooth else np.maximum(df, 1.0)
+        idf = (np.log(max(self._n_documents + smooth, 1.0) / df) + 1.0).astype(np.float32)
+        return idf if by_entry else idf[rows.indices]
 
-    def _idf(self, df: np.ndarray) -> np.ndarray:
-        n_documents = float(max(self._n_documents + bool(self.smooth_idf), 1))
-        df = df + 1.0 if self.smooth_idf else np.maximum(df, 1.0)
-        return np.asarray(np.log(n_documents / df) + 1.0, np.float32)
-
-    # ------------------------------------------------------------------ scikit-learn's protocol
+    # scikit-learn's protocol ----------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Observe these documents, and forget those observed before.
@@ -280,13 +243,7 @@ class Strength(Estimator):
         return self.observe(_rows_of(matrix))
 
     def transform(self, X: Any) -> csr_array:
-        """Return the strengths of these documents.
-
-        Parameters
-        ----------
-        X : sparse or dense matrix of shape (documents, features)
-            Counts.
-        """
+        """Return the strengths of these documents, `X` as for `fit`."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
@@ -295,43 +252,24 @@ class Strength(Estimator):
         return matrix
 
     def fit_transform(self, X: Any, y: Any = None) -> csr_array:
-        """Observe these documents, and return their strengths.
-
-        Parameters
-        ----------
-        X : sparse or dense matrix of shape (documents, features)
-            Counts.
-        y : ignored
-        """
+        """Observe these documents, and return their strengths; `X` as for `fit`."""
         return self.fit(X).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the features: those that came in.
-
-        Parameters
-        ----------
-        input_features : array of str, optional
-            Their names. Default: those of the table that was fitted, else "x0", "x1", ...
-        """
+        """Return the names given, else those of the table that was fitted, else "x0", "x1", ..."""
         from sklearn.base import OneToOneFeatureMixin
 
-        names: np.ndarray = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
-        return names
+        return OneToOneFeatureMixin.get_feature_names_out(self, input_features)  # type: ignore
 
     def _validated(self, X: Any, *, reset: bool) -> csr_array:
         """Return a copy of the counts as a canonical csr array in single precision."""
         from scipy.sparse import csr_array
         from sklearn.utils.validation import validate_data
 
-        checked = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=np.float32,
-            ensure_non_negative=self._takes_logs_or_roots,
-            reset=reset,
+        rules = {"accept_sparse": "csr", "ensure_non_negative": self._takes_logs_or_roots}
+        matrix = csr_array(
+            validate_data(self, X, dtype=np.float32, reset=reset, **rules), copy=True
         )
-        matrix = csr_array(checked, copy=True)
         matrix.sum_duplicates()
         return matrix
 
@@ -357,6 +295,8 @@ def _rows_of(matrix: csr_array) -> Rows:
 def _one_plus_log(counts: np.ndarray) -> np.ndarray:
     """Return 1 + ln tf, and 0 where there is nothing."""
     present = counts > 0
+    if np.logical_and.reduce(present):
+        return np.log(counts) + counts.dtype.type(1)  # type: ignore[no-any-return]
     logs: np.ndarray = np.log(counts, where=present, out=np.zeros_like(counts))
     logs += present
     return logs
@@ -368,15 +308,16 @@ def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | 
     Halves cannot occur (ln tf and ln l would need a ratio that only tf = l gives), so it does not
     matter which way they would be rounded; double precision keeps what is near a half on its side.
     """
+    sizes = indptr[1:] - indptr[:-1]
     if lengths is None:
-        lengths = _row_sums(counts, indptr)
+        lengths = _row_sums(counts, indptr, sizes)
     if len(lengths) != len(indptr) - 1:
         raise ParameterError(
             f"The rows have {len(lengths)} lengths for {len(indptr) - 1} documents; give one each."
         )
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
     weights = _one_plus_log(counts.astype(np.float64))
-    weights *= np.repeat(scale, np.diff(indptr))
+    weights *= scale.repeat(sizes)
     np.rint(weights, out=weights)
     return weights.astype(np.float32)
 
@@ -386,17 +327,17 @@ def _normalised(strengths: np.ndarray, indptr: np.ndarray, *, squared: bool) -> 
 
     A row in which nothing has strength stays as it is.
     """
+    sizes = indptr[1:] - indptr[:-1]
+    norms = _row_sums(np.square(strengths) if squared else np.abs(strengths), indptr, sizes)
     if squared:
-        norms = np.sqrt(_row_sums(np.square(strengths), indptr))
-    else:
-        norms = _row_sums(np.abs(strengths), indptr)
-    scale = (1.0 / np.where(norms > 0, norms, 1.0)).astype(np.float32)
-    return strengths * np.repeat(scale, np.diff(indptr))
+        norms = np.sqrt(norms)
+    scale = (1.0 / (norms + (norms == 0))).astype(np.float32)
+    return strengths * scale.repeat(sizes)  # type: ignore[no-any-return]
 
 
-def _row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+def _row_sums(values: np.ndarray, indptr: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return the sum of each row, in double precision."""
-    sums = np.zeros(len(indptr) - 1)
-    filled = np.flatnonzero(np.diff(indptr))  # reduceat would give an empty row its neighbour's
+    sums = np.zeros(len(sizes))
+    (filled,) = sizes.nonzero()  # reduceat would give an empty row its neighbour's
     sums[filled] = np.add.reduceat(values, indptr[filled], dtype=np.float64)
     return sums

@@ -14,15 +14,10 @@ __all__ = ["upgrade"]
 def upgrade(
     header: dict[str, Any], tensors: dict[str, np.ndarray]
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return a state of version 1 as one of version 2; any other is returned as it is.
+    """Return a `TextCounter.state` of version 1 as one of version 2; any other as it is.
 
     Runs of characters were counted instead of words, and stored as if they were words; a column
     was a node, which is a word or, inverted, a pair.
-
-    Parameters
-    ----------
-    header, tensors
-        As `TextCounter.state` returned them.
     """
     if header.get("version") != 1:
         return header, tensors

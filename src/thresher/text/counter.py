@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise
 from time import perf_counter
 from typing import Any, Self
 
@@ -17,15 +17,20 @@ from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
 from thresher.storage import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
-from thresher.text.space import HashedRuns, Items, Mark, Space
+from thresher.text.space import HashedSpace, Items, Space
 from thresher.text.surface import Scratch, Surface, Tally
-from thresher.text.tokens import Tokenizer, Tokens, as_texts, encode, slices
-from thresher.text.vocabulary import hash_words
+from thresher.text.tokens import Tokenizer, as_texts, encode, slices
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
 
 FORMAT_VERSION = 2  # of what a counter's `state` returns
 HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
+
+Clock = defaultdict[str, float]
+Counted = tuple[Items, np.ndarray]
+
+_START = np.zeros(1, np.int64)
+_ONE_EACH = np.ones(3, np.int64)
 
 
 class TextCounter(TextParameters):
@@ -54,21 +59,11 @@ class TextCounter(TextParameters):
         lowercase = bool(self.lowercase)
         words = Tokenizer(self.tokens, self.token_pattern, self.min_length, lowercase)
         self._cuts_words = self.char_ngram_tokens == "words"
-        self._tokenizers = {
-            WORDS: words,
-            PARTS: words if self._cuts_words else Tokenizer("whitespace", None, 1, lowercase),
-        }
-        self._space = Space(self.ngram_range, self.char_ngram_range is not None)
-        self._hashed_runs: HashedRuns | None = None
-        self._first_part = 0  # the first column for parts, where columns are hashed
-        if self.hashing_bits is not None:
-            is_joint = self.ngram_range is not None and self.char_ngram_range is not None
-            self._first_part = 1 << self.hashing_bits - 1 if is_joint else 0
-            width = self._first_part or 1 << self.hashing_bits
-            self._hashed_runs = HashedRuns(*(self.ngram_range or (1, 1)), width)
-            self._hashed_blocks = np.zeros(self.n_features, np.uint8)
-            if self.char_ngram_range is not None:
-                self._hashed_blocks[self._first_part :] = PARTS
+        parts = words if self._cuts_words else Tokenizer("whitespace", None, 1, lowercase)
+        self._tokenizers = {WORDS: words, PARTS: parts}
+        kinds = self.ngram_range, self.char_ngram_range is not None
+        bits = self.hashing_bits
+        self._space = Space(*kinds) if bits is None else HashedSpace(*kinds, bits)
         self._pool: list[Scratch] = []  # for those who count at the same time
 
     def __getstate__(self) -> dict[str, Any]:
@@ -77,7 +72,7 @@ class TextCounter(TextParameters):
     @property
     def n_features(self) -> int:
         """How many columns there are by now."""
-        return self._space.n_columns if self.hashing_bits is None else 1 << self.hashing_bits
+        return self._space.n_columns
 
     @property
     def blocks(self) -> np.ndarray:
@@ -85,9 +80,7 @@ class TextCounter(TextParameters):
 
         Where columns are hashed, words and runs of words share theirs, which count as words.
         """
-        if self.hashing_bits is None:
-            return self._space.of_columns()[0]
-        return self._hashed_blocks
+        return self._space.blocks[: self._space.n_columns]
 
     def count(
         self,
@@ -135,54 +128,37 @@ class TextCounter(TextParameters):
         least: tuple[int, int, int] | None = None,
         clock: dict[str, float] | None = None,
     ) -> tuple[Items, np.ndarray]:
-        """Return `count`'s columns and counts, these as whole numbers, and the lengths.
-
-        Parameters
-        ----------
-        texts, grow, n_jobs, least, clock
-            As for `count`.
-        """
+        """Return `count`'s columns and counts, these as whole numbers, and the lengths."""
         if not is_whole(n_jobs) or n_jobs < 1:
             raise ParameterError(f"n_jobs is {n_jobs!r}; it must be a whole number from 1.")
-        needed = np.ones(3, np.int64) if least is None else _least(least)
-        texts, clock = as_texts(texts), {} if clock is None else clock
+        needed = _ONE_EACH if least is None else _least(least)
+        texts = as_texts(texts)
         grow = bool(grow) and self.hashing_bits is None
+        clocks: list[Clock] = [defaultdict(float)]
         if n_jobs == 1 or grow:
-            counted = self._count(texts, grow, needed, clock)
+            counted = self._count(texts, grow, needed, clocks[0])
             if self._space.has_forgotten:
                 self._space = self._space.kept(np.ones(self.n_features, bool))
-            return counted
-        borders = np.linspace(0, len(texts), n_jobs + 1).astype(int)
-        pieces = [texts[start:stop] for start, stop in pairwise(borders)]
-        clocks: list[dict[str, float]] = [{} for _ in pieces]
-        with ThreadPoolExecutor(n_jobs) as pool:
-            counted = _stacked(
-                list(pool.map(self._count, pieces, [False] * n_jobs, [needed] * n_jobs, clocks))
-            )
-        for one in clocks:
-            for stage, seconds in one.items():
-                _add(clock, stage, seconds)
+        else:
+            borders = np.linspace(0, len(texts), n_jobs + 1).astype(int)
+            pieces = [(texts[start:stop], False, needed) for start, stop in pairwise(borders)]
+            clocks = [defaultdict(float) for _ in pieces]
+            with ThreadPoolExecutor(n_jobs) as pool:
+                counted = _stacked(list(pool.map(self._count, *zip(*pieces, strict=True), clocks)))
+        if clock is not None:
+            for stage, seconds in chain.from_iterable(one.items() for one in clocks):
+                clock[stage] = clock.get(stage, 0.0) + seconds
         return counted
 
     def names(self, columns: Any) -> list[str]:
         """Return the names of some columns; words of a run have a space between.
 
         Hashed columns have no name of their own and are called "#0", "#1" and so on.
-
-        Parameters
-        ----------
-        columns : array of int
-            Which columns.
         """
-        columns = np.asarray(columns, np.int64)
-        if self.hashing_bits is not None:
-            return [f"#{column}" for column in columns.tolist()]
-        return self._space.names(columns)
+        return self._space.names(np.asarray(columns, np.int64))
 
     def feature_names(self) -> list[str]:
         """Return the name of each column, as `names` does."""
-        if self.hashing_bits is not None:
-            return self.names(np.arange(self.n_features))
         return self._space.all_names()
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -196,11 +172,6 @@ class TextCounter(TextParameters):
         """Keep some columns, numbered anew from 0 in the same order, and forget the others.
 
         What is forgotten counts as new when it is met again.
-
-        Parameters
-        ----------
-        keep : array of bool
-            One for each column.
         """
         if self.hashing_bits is not None:
             raise ParameterError(
@@ -232,8 +203,7 @@ class TextCounter(TextParameters):
         0
         """
         space = self._space
-        mark = Mark(space)
-        space.marks.add(mark)
+        mark = space.mark()
 
         def undo() -> None:
             self._space, self._pool = space, []
@@ -247,12 +217,7 @@ class TextCounter(TextParameters):
         Words and runs of words come first, then parts. A run reaches from the start of its first
         word to the end of its last; a part, from its first character to its last, or, where words
         are cut into parts as they are counted, over the whole word. Words that the linguistics drop
-        have no span.
-
-        Parameters
-        ----------
-        text : str
-            One document, as it was given; upper case and all.
+        have no span. The text is to be as it was given, upper case and all.
 
         Examples
         --------
@@ -261,12 +226,11 @@ class TextCounter(TextParameters):
         >>> counter.spans("My ROSE!")
         [(0, 2, -1), (3, 7, 0)]
         """
-        with self._scratch() as scratch:
-            spans: list[np.ndarray] = []
-            if self.ngram_range is not None:
-                spans += self._word_spans(text, scratch)
-            if self.char_ngram_range is not None:
-                spans += self._part_spans(text, scratch)
+        pool, scratch = self._pool, self._borrow()
+        spans = [] if self.ngram_range is None else self._word_spans(text, scratch)
+        if self.char_ngram_range is not None:
+            spans += self._part_spans(text, scratch)
+        pool.append(scratch)
         return [(start, end, column) for one in spans for start, end, column in one.tolist()]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -282,21 +246,13 @@ class TextCounter(TextParameters):
                     "use thresher.Linguistics."
                 )
             header["linguistics"] = self.linguistics.state()
-        return header, {} if self.hashing_bits is not None else self._space.tensors()
+        return header, self._space.tensors()
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
         """Return a counter that counts, and goes on growing, as the one that gave its `state`.
 
-        Parameters
-        ----------
-        header, tensors
-            As returned by `state`.
-
-        Raises
-        ------
-        ModelError
-            They are not what `state` returns.
+        What `state` cannot have returned is a ModelError.
         """
         for name, ours in (("version", FORMAT_VERSION), ("hash_version", HASH_VERSION)):
             if require_field(header, name, int) != ours:
@@ -306,8 +262,8 @@ class TextCounter(TextParameters):
                 )
         if missing := [name for name in TextParameters.parameters if name not in header]:
             raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
-        options: dict[str, Any] = {name: header[name] for name in TextParameters.parameters}
-        options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+        values = ((name, header[name]) for name in TextParameters.parameters)
+        options: Any = {name: tuple(v) if isinstance(v, list) else v for name, v in values}
         if header.get("linguistics") is not None:
             from thresher.linguistics import Linguistics
 
@@ -324,143 +280,81 @@ class TextCounter(TextParameters):
 
     # How it is done -------------------------------------------------------------------------------
 
-    @contextmanager
-    def _scratch(self) -> Iterator[Scratch]:
-        """Lend what a reader writes to; it comes back unless something went wrong."""
-        pool, space = self._pool, self._space
+    def _borrow(self) -> Scratch:
+        """Take what a reader writes to out of the pool, where it comes back if nothing fails."""
         try:
-            scratch = pool.pop()
+            scratch = self._pool.pop()
         except IndexError:
             scratch = None
-        if scratch is None or scratch.space is not space:
-            folding = self.linguistics
-            dtype = np.int32 if self.hashing_bits is None else np.uint64
-            words = None if folding is None else Surface(dtype, folding)
+        if scratch is None or scratch.space is not self._space:
+            space, folding = self._space, self.linguistics
+            words = None if folding is None else Surface(space, WORDS, folding, None)
             folding = folding if self._cuts_words else None
-            scratch = Scratch(space, words, Surface(np.int32, folding, self.char_ngram_range))
-        yield scratch
-        pool.append(scratch)
+            scratch = Scratch(space, words, Surface(space, PARTS, folding, self.char_ngram_range))
+        return scratch
 
-    def _count(
-        self, texts: Any, grow: bool, least: np.ndarray, clock: dict[str, float]
-    ) -> tuple[Items, np.ndarray]:
+    def _count(self, texts: Any, grow: bool, least: np.ndarray, clock: Clock) -> Counted:
         if grow:
             self._space.prepare(least)
-        with self._scratch() as scratch:
-            return _stacked(
-                [self._count_slice(one, grow, least, scratch, clock) for one in slices(texts)]
-            )
+        pool, scratch = self._pool, self._borrow()
+        counted = [self._count_slice(one, grow, least, scratch, clock) for one in slices(texts)]
+        pool.append(scratch)
+        return counted[0] if len(counted) == 1 else _stacked(counted)
 
     def _count_slice(
-        self, texts: Any, grow: bool, least: np.ndarray, scratch: Scratch, clock: dict[str, float]
-    ) -> tuple[Items, np.ndarray]:
+        self, texts: Any, grow: bool, least: np.ndarray, scratch: Scratch, clock: Clock
+    ) -> Counted:
         scratch.refresh()
+        words = parts = None
         if self.ngram_range is not None:
             words, lengths = self._tally(WORDS, texts, grow, scratch, clock)
-            if self.char_ngram_range is None and self._space.as_numbered:
-                return words, lengths
         if self.char_ngram_range is not None:
             tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock)
-            lengths = n_tokens if self.ngram_range is None else lengths
+            lengths = n_tokens if words is None else lengths
         began = perf_counter()
-        words = Items.none(len(texts)) if self.ngram_range is None else words
-        parts = Items.none(len(texts))
         if self.char_ngram_range is not None:
-            scratch.reserve(self._n_codes(PARTS))
+            scratch.reserve(self._space.n_codes(PARTS))
             parts = scratch.parts.spread_rows(tokens, scratch.cells)
-        if self.hashing_bits is None:
-            items = self._space.settle(words, parts, grow, least)
-        elif self.ngram_range is None or self.char_ngram_range is None:
-            items = parts if self.ngram_range is None else words
-        else:
-            items = words.beside(parts)
-        _add(clock, "count", perf_counter() - began)
+        items = self._space.settle(words, parts, grow, least)
+        clock["count"] += perf_counter() - began
         return items, lengths
 
-    def _tally(
-        self, block: int, texts: Any, grow: bool, scratch: Scratch, clock: dict[str, float]
-    ) -> tuple[Items, np.ndarray]:
+    def _tally(self, block: int, texts: Any, grow: bool, scratch: Scratch, clock: Clock) -> Counted:
         """Return how often each word, run or token to be cut stands in texts, and their lengths."""
-        rows, began = Tally(len(texts), scratch), perf_counter()
-        history, n_tokens, token_ends = self._history(), 0, [np.zeros(1, np.int64)]
+        rows, began, space = Tally(len(texts), scratch), perf_counter(), self._space
+        history, n_tokens, token_ends = space.history(), 0, [_START]
         for tokens in self._tokenizers[block].cut(texts):
             token_ends.append(tokens.ends + n_tokens)
             n_tokens += len(tokens.spans)
             if block == PARTS:
-                codes = scratch.parts.numbers(tokens, grow, self._resolve_part, self._space.parts)
-                ends, n_codes = tokens.ends, len(scratch.parts.words)
+                codes, ends = scratch.parts.numbers(tokens, grow), tokens.ends
+                n_codes = len(scratch.parts.words)
             else:
-                values, ends = self._values(tokens, grow, scratch)
-                codes = self._codes(values, ends, grow, history)
-                n_codes = self._n_codes(WORDS)
+                values, ends = scratch.word_values(tokens, grow)
+                codes, n_codes = space.codes(values, ends, grow, history), space.n_codes(WORDS)
             numbered = perf_counter()
             if codes.ndim == 2:
                 ends = ends * codes.shape[1]
             rows.add(codes.ravel(), ends, n_codes)
             counted = perf_counter()
-            _add(clock, "tokenize", numbered - began)
-            _add(clock, "count", counted - numbered)
+            clock["tokenize"] += numbered - began
+            clock["count"] += counted - numbered
             began = counted
         borders = np.concatenate(token_ends)
         return rows.result(), borders[1:] - borders[:-1]
-
-    def _history(self) -> np.ndarray:
-        return (self._hashed_runs or self._space.runs).history()
-
-    def _n_codes(self, block: int) -> int:
-        """Return how many different codes, or hashed columns, there can be."""
-        if self.hashing_bits is not None:
-            return self.n_features
-        n_words, n_runs, n_parts = self._space.n_items
-        if block == PARTS:
-            return n_parts
-        return 2 * max(n_words, n_runs) if self._space.runs.high > 1 else n_words
-
-    def _values(
-        self, tokens: Tokens, grow: bool, scratch: Scratch
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number, or the hash, of each word, and the ends of the documents."""
-        if scratch.words is None:
-            return self._resolve_word(tokens, grow), tokens.ends
-        ids = scratch.words.numbers(tokens, grow, self._resolve_word, self._space.words)
-        return scratch.words.spread(tokens, ids)
-
-    def _codes(
-        self, values: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
-    ) -> np.ndarray:
-        if self._hashed_runs is not None:
-            return self._hashed_runs.columns(values, ends, history)
-        if self._space.runs.high == 1:
-            return values
-        return self._space.codes(values, ends, grow, history)
-
-    def _resolve_word(self, tokens: Tokens, grow: bool) -> np.ndarray:
-        if self.hashing_bits is not None:
-            return hash_words(tokens)
-        return self._space.number(WORDS, tokens, grow)
-
-    def _resolve_part(self, tokens: Tokens, grow: bool) -> np.ndarray:
-        if self.hashing_bits is None:
-            return self._space.number(PARTS, tokens, grow)
-        width = self._first_part or self.n_features
-        columns = hash_words(tokens) & np.uint64(width - 1)
-        return columns.astype(np.int32) + np.int32(self._first_part)
 
     def _word_spans(self, text: str, scratch: Scratch) -> list[np.ndarray]:
         """Return start, end and column of all words and runs."""
         assert self.ngram_range is not None
         low, high = self.ngram_range
-        history, tokenizer = self._history(), self._tokenizers[WORDS]
+        history, tokenizer, space = self._space.history(), self._tokenizers[WORDS], self._space
         pieces = []
         for tokens, sides in tokenizer.places(text):
             each = tokens._replace(ends=np.arange(1, len(sides) + 1))
-            values, value_ends = self._values(each, False, scratch)
-            place = np.repeat(np.arange(len(sides)), np.diff(value_ends, prepend=0))
-            codes = self._codes(values, np.zeros(0, np.int64), False, history)
-            columns = codes
-            if self.hashing_bits is None:
-                columns = self._space.columns_of(WORDS, codes)
-            pieces.append((sides[place], columns.reshape(-1, high - low + 1)))
+            values, ends = scratch.word_values(each, False)
+            codes = space.codes(values, np.zeros(0, np.int64), False, history)
+            columns = space.columns_of(WORDS, codes).reshape(-1, high - low + 1)
+            pieces.append((np.repeat(sides, np.diff(ends, prepend=0), axis=0), columns))
         if not pieces:
             return []
         sides, columns = (np.concatenate(one) for one in zip(*pieces, strict=True))
@@ -475,13 +369,12 @@ class TextCounter(TextParameters):
 
     def _part_spans(self, text: str, scratch: Scratch) -> list[np.ndarray]:
         """Return start, end and column of all parts."""
-        assert self.char_ngram_range is not None
         tokenizer, surface = self._tokenizers[PARTS], scratch.parts
         spans = []
         for tokens, sides in tokenizer.places(text):
-            ids = surface.numbers(tokens, False, self._resolve_part, self._space.parts)
+            ids = surface.numbers(tokens, False)
             values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
-            columns = values if self.hashing_bits else self._space.columns_of(PARTS, values)
+            columns = self._space.columns_of(PARTS, values)
             inside = np.repeat(sides, np.diff(ends, prepend=0), axis=0)
             if not self._cuts_words:
                 parts = [part for side in sides for part in self._part_sides(*side.tolist())]
@@ -501,22 +394,13 @@ class TextCounter(TextParameters):
                 return
 
 
-def _stacked(pieces: list[tuple[Items, np.ndarray]]) -> tuple[Items, np.ndarray]:
+def _stacked(pieces: list[Counted]) -> Counted:
     """Return rows and lengths one below the other."""
-    if len(pieces) == 1:
-        return pieces[0]
     starts = np.cumsum([0, *(items.indptr[-1] for items, _ in pieces)])
     shifted = [one.indptr[1:] + start for (one, _), start in zip(pieces, starts, strict=False)]
-    items = Items(
-        np.concatenate([np.zeros(1, np.int64), *shifted]),
-        np.concatenate([items.codes for items, _ in pieces]),
-        np.concatenate([items.counts for items, _ in pieces]),
-    )
+    codes, counts = (np.concatenate([items[i] for items, _ in pieces]) for i in (1, 2))
+    items = Items(np.concatenate([_START, *shifted]), codes, counts)
     return items, np.concatenate([lengths for _, lengths in pieces])
-
-
-def _add(clock: dict[str, float], stage: str, seconds: float) -> None:
-    clock[stage] = clock.get(stage, 0.0) + seconds
 
 
 def _least(least: Any) -> np.ndarray:

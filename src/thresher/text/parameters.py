@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Protocol
 
 from thresher.errors import ParameterError
@@ -18,17 +19,14 @@ class Folding(Protocol):
         """Return what each word counts as, None for a word to leave out."""
 
 
+_declare = partial(parameter, panel="Text")
+_NO_FOLDING = "None or have a method `fold`, as thresher.Linguistics has"
+_can_fold = Some(
+    "Linguistics", lambda v: None if hasattr(v, "fold") else _NO_FOLDING, optional=True
+)
 LINGUISTICS = parameter(
     default=None,
-    kind=Some(
-        "Linguistics",
-        lambda value: (
-            None
-            if hasattr(value, "fold")
-            else "None or have a method `fold`, as thresher.Linguistics has"
-        ),
-        optional=True,
-    ),
+    kind=_can_fold,
     words="""Anything whose `fold` takes a list of distinct words and returns what each counts as,
     None for those to drop, before runs of words are made.""",
 )
@@ -37,7 +35,7 @@ LINGUISTICS = parameter(
 class TextParameters(Estimator):
     """What is a token, and which runs of words and parts of words are counted."""
 
-    tokens: str = parameter(
+    tokens: str = _declare(
         default="words",
         kind=Choice(tuple(RULES)),
         words="""What a token is. "words": a run of at least `min_length` word characters, which is
@@ -45,64 +43,56 @@ class TextParameters(Estimator):
         that is not white space; entities are not decoded. "whitespace": a run without white
         space.""",
         flag="--tokens",
-        panel="Text",
     )
-    token_pattern: str | None = parameter(
+    token_pattern: str | None = _declare(
         default=None,
         kind=Text(optional=True),
         words="""A regular expression that matches a token, slower than the rules of `tokens`. If it
         has a capturing group, of which there may be one, that is the token.""",
         flag="--token-pattern",
-        panel="Text",
     )
-    min_length: int = parameter(
+    min_length: int = _declare(
         default=2,
         kind=Whole(1, 1000),
         words='Fewest characters of a token, for the rule "words".',
         flag="--min-length",
-        panel="Text",
     )
-    lowercase: bool = parameter(
+    lowercase: bool = _declare(
         default=True,
         kind=Flag(),
         words="Count upper and lower case together.",
         flag="--lowercase/--keep-case",
-        panel="Text",
     )
-    ngram_range: tuple[int, int] | None = parameter(
+    ngram_range: tuple[int, int] | None = _declare(
         default=(1, 1),
         kind=Pair(1, 16, optional=True),
         words="""Count runs of so many words, 1-2 being words and pairs; None leaves words out. In
         Python a pair, the least and the greatest number.""",
         flag="--ngrams",
-        panel="Text",
     )
-    char_ngram_range: tuple[int, int] | None = parameter(
+    char_ngram_range: tuple[int, int] | None = _declare(
         default=None,
         kind=Pair(1, 64, optional=True),
         words="""Count parts of words too: runs of so many characters, 3-5 say. They are taken
         within each of the `char_ngram_tokens`, with a space before it and after it; with
         `ngram_range=None` this is scikit-learn's "char_wb".""",
         flag="--char-ngrams",
-        panel="Text",
     )
-    char_ngram_tokens: str = parameter(
+    char_ngram_tokens: str = _declare(
         default="whitespace",
         kind=Choice(("whitespace", "words")),
         words="""What is cut into parts: the text between blanks, or the words. "whitespace": a run
         without white space, marks and all, to which no linguistics apply. "words": the words as
         they are counted.""",
         flag="--char-ngram-tokens",
-        panel="Text",
     )
-    hashing_bits: int | None = parameter(
+    hashing_bits: int | None = _declare(
         default=None,
         kind=Whole(1, 30, optional=True),
         words="""Hash features to 2^N columns, and keep no vocabulary. Memory is bounded, and
         different features may share a column. Where words and parts are counted, each have half of
         the columns.""",
         flag="--hashing-bits",
-        panel="Text",
     )
 
     def check_parameters(self) -> None:

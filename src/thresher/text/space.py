@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
 
-from thresher._kernels.text.counts import (
-    CANDIDATES,
-    COLUMNS,
-    LOGGED,
-    NOTHING,
-    PARTS,
-    QUEUED,
-    RUNS,
-    WORDS,
-    fill_pair_slots,
-    forget,
-    hash_ngrams,
-    ngrams,
-    settle,
-    take_columns_out,
-    take_pairs_out,
-)
+from thresher._kernels.text import counts as kernels
+from thresher._kernels.text.counts import CANDIDATES, COLUMNS, LOGGED, PARTS, QUEUED, RUNS, WORDS
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
 from thresher.text.tokens import Tokens
-from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, n_slots
+from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
 
-__all__ = ["BLOCKS", "HashedRuns", "Items", "Mark", "Runs", "Space"]
+__all__ = ["BLOCKS", "HashedSpace", "Items", "Runs", "Space"]
 
 BLOCKS = ("words", "runs", "parts")
 MOST_CANDIDATES = 1_000_000  # that wait for a column; beyond, half of them are forgotten
@@ -43,12 +28,7 @@ class Items(NamedTuple):
     counts: np.ndarray  # int32
 
     @classmethod
-    def none(cls, n_documents: int) -> Items:
-        """Return rows without anything in them."""
-        return cls(np.zeros(n_documents + 1, np.int64), *np.zeros((2, 0), np.int32))
-
-    @classmethod
-    def empty(cls, n_documents: int, size: int) -> Items:
+    def empty(cls, n_documents: int, size: int = 0) -> Items:
         """Return rows that are still to be filled with up to `size` things."""
         return cls(np.zeros(n_documents + 1, np.int64), *np.empty((2, size), np.int32))
 
@@ -83,22 +63,16 @@ class Space:
     An item is a word, a run of words or a part of a word, by its number among its kind, which is
     its block. Where only one kind is counted and nothing waits, the columns are the items
     `as_numbered`, and nothing more is kept of them.
-
-    Parameters
-    ----------
-    ngram_range : tuple of two int, or None
-        Least and greatest number of words that are counted together; None for no words.
-    with_parts : bool
-        Whether parts of words are counted.
     """
+
+    dtypes: ClassVar[dict[int, type]] = {WORDS: np.int32, PARTS: np.int32}  # of their numbers
 
     def __init__(self, ngram_range: tuple[int, int] | None, with_parts: bool) -> None:
         self.ngram_range, self.with_parts = ngram_range, with_parts
         self.words, self.parts = Vocabulary(), Vocabulary()
         self.runs = Runs(*(ngram_range or (1, 1)))
-        self.only: int | None = None  # the block, where there is only one
-        if ngram_range is None or (not with_parts and self.runs.high == 1):
-            self.only = PARTS if ngram_range is None else WORDS
+        has_one = ngram_range is None or (not with_parts and self.runs.high == 1)
+        self.only = (PARTS if ngram_range is None else WORDS) if has_one else None  # the one block
         self.as_numbered = self.only is not None
         self.sizes = np.zeros(4, np.int64)
         self.blocks = np.zeros(0, np.uint8)  # of each column
@@ -132,7 +106,7 @@ class Space:
             self.sizes[LOGGED] = 0
         if self.only is not None and self.as_numbered and least[self.only] > 1:
             n = self.n_columns
-            self.columns, self.seen = (_three(self.only, n, fill) for fill in (-1, 0))
+            self.columns, self.seen = self._of_items(-1), self._of_items(0)
             self.columns[self.only][:] = self.items = np.arange(n, dtype=np.int32)
             self.sizes[:] = n, 0, 0, self.sizes[LOGGED]
             self.as_numbered = False
@@ -147,35 +121,52 @@ class Space:
     def codes(
         self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
     ) -> np.ndarray:
-        """Return the codes of the runs that end with each word."""
+        """Return, for each word, the codes of the runs that end with it; -1 for none."""
+        if self.runs.high == 1:
+            return ids
+        runs, n = self.runs, len(ids)
         if grow:
-            self._reserve_items(RUNS, self.runs.reserve(len(ids)))
-        return self.runs.codes(ids, ends, grow, history)
+            self._reserve_items(RUNS, runs.reserve(n))
+        codes = np.empty((n, runs.high - runs.low + 1), np.int32)
+        kernels.ngrams(
+            ids, n, ends, runs.low, runs.high, history, runs.slots, runs.pairs, runs.sizes, grow,
+            codes,
+        )  # fmt: skip
+        return codes
 
-    def settle(self, words: Items, parts: Items, grow: bool, least: np.ndarray) -> Items:
+    def history(self) -> np.ndarray:
+        """Return what is to be known of the words before the next, at the start of a document."""
+        return self.runs.no_words.copy()
+
+    def n_codes(self, block: int) -> int:
+        """Return how many different codes there can be."""
+        if block == PARTS:
+            return len(self.parts)
+        n_words = len(self.words)
+        return n_words if self.runs.high == 1 else 2 * max(n_words, len(self.runs))
+
+    def settle(
+        self, words: Items | None, parts: Items | None, grow: bool, least: np.ndarray
+    ) -> Items:
         """Return the columns of words, codes or parts; those that are new get one if `grow`.
 
-        Parameters
-        ----------
-        words, parts : Items
-            What stands in each document.
-        grow : bool
-            Whether anything may be added.
-        least : array of three int
-            In how many documents a word, a run and a part must have been before it gets a column.
+        That is once they have been in as many documents as `least` says for their block.
         """
-        if self.as_numbered:
-            return words if self.only == WORDS else parts
-        n_documents, size = len(words.indptr) - 1, len(words.codes) + len(parts.codes)
+        either = words or parts
+        if either is None or self.as_numbered:
+            return either or Items.empty(0)
+        n_documents = len(either.indptr) - 1
+        words, parts = words or Items.empty(n_documents), parts or Items.empty(n_documents)
+        size = len(words.codes) + len(parts.codes)
         out = Items.empty(n_documents, size)
         if grow:
             self._reserve_columns(size)
-        keeps_log, done = bool(self.marks), 0
+        done = 0
         while done < n_documents:
-            done = settle(
+            books = self.sizes, self.blocks, self.items, self.queue, bool(self.marks), self.log
+            done = kernels.settle(
                 done, words, parts, self.runs.high > 1, self.columns, self.seen, least,
-                MOST_CANDIDATES, grow, self.sizes, self.blocks, self.items, self.queue, keeps_log,
-                self.log, *out,
+                MOST_CANDIDATES, grow, books, *out,
             )  # fmt: skip
             if grow and self.sizes[CANDIDATES] > MOST_CANDIDATES:
                 self._forget(size)
@@ -207,16 +198,13 @@ class Space:
 
     def names(self, columns: np.ndarray) -> list[str]:
         """Return the names of some columns: words of a run have a space between."""
-        blocks, items = self.blocks[columns], columns
-        if not self.as_numbered:
-            items = self.items[columns]
+        blocks, items = self.blocks[columns], columns if self.as_numbered else self.items[columns]
         names = np.empty(len(items), object)
-        for block, decode in enumerate((self.words.names, self._run_names, self.parts.names)):
-            names[blocks == block] = decode(items[blocks == block].tolist())
+        for block, vocabulary in ((WORDS, self.words), (PARTS, self.parts)):
+            names[blocks == block] = vocabulary.names(items[blocks == block].tolist())
+        runs = map(self.runs.words_of, items[blocks == RUNS].tolist())
+        names[blocks == RUNS] = [" ".join(self.words.names(run)) for run in runs]
         return names.tolist()  # type: ignore[no-any-return]
-
-    def _run_names(self, numbers: list[int]) -> list[str]:
-        return [" ".join(self.words.names(self.runs.words_of(number))) for number in numbers]
 
     def all_names(self) -> list[str]:
         """Return the names of all columns, which is faster than to ask for each."""
@@ -232,10 +220,16 @@ class Space:
 
     # Growing and going back -----------------------------------------------------------------------
 
+    def mark(self) -> Mark:
+        """Return how large it is; as long as that is kept, what changes is noted."""
+        mark = Mark(self)
+        self.marks.add(mark)
+        return mark
+
     def roll_back(self, mark: Mark) -> None:
         """Forget all that was added since."""
         if self.as_numbered == mark.as_numbered:
-            take_columns_out(
+            kernels.take_columns_out(
                 mark.sizes[COLUMNS], mark.sizes[LOGGED], self.columns, self.seen, self.sizes,
                 self.blocks, self.items, self.log,
             )  # fmt: skip
@@ -274,16 +268,10 @@ class Space:
         self.log = grown(self.log, n_logged if self.marks else 0)
         self.has_forgotten = True
         n_left = MOST_CANDIDATES // 2
-        forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
+        kernels.forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
 
     def kept(self, keep: np.ndarray) -> Space:
-        """Return a space of some of the columns, of all that waits, and of what they are made of.
-
-        Parameters
-        ----------
-        keep : array of bool
-            One for each column.
-        """
+        """Return a space of some columns, of all that waits, and of what they are made of."""
         blocks, items = (of_column[keep] for of_column in self.of_columns())
         waiting = self.candidates()
         needed = [np.zeros(n, bool) for n in self.n_items]
@@ -306,6 +294,9 @@ class Space:
         rest._fill(blocks, items, waiting)
         return rest
 
+    def _of_items(self, fill: int) -> tuple[np.ndarray, ...]:
+        return tuple(np.full(n, fill, np.int32) for n in self.n_items)
+
     def _fill(self, blocks: np.ndarray, items: np.ndarray, waiting: np.ndarray) -> None:
         """Take these columns, and what waits, over the items that are there already."""
         self.as_numbered = (
@@ -316,9 +307,7 @@ class Space:
         self.blocks, self.items = blocks.astype(np.uint8), items.astype(np.int32)
         if self.as_numbered:
             return
-        self.columns, self.seen = (
-            tuple(np.full(n, fill, np.int32) for n in self.n_items) for fill in (-1, 0)
-        )
+        self.columns, self.seen = self._of_items(-1), self._of_items(0)
         for block in range(len(BLOCKS)):
             of_block, waits = np.flatnonzero(blocks == block), waiting[:, 0] == block
             self.columns[block][items[of_block]] = of_block
@@ -330,17 +319,14 @@ class Space:
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Return all that is needed to go on."""
-        tensors: dict[str, np.ndarray] = {}
-        if self.ngram_range is not None:
-            tensors |= self.words.tensors("word")
+        tensors = {} if self.ngram_range is None else self.words.tensors("word")
         if self.runs.high > 1:
             tensors["pairs"] = self.runs.pairs[: len(self.runs)].copy()
         if self.with_parts:
             tensors |= self.parts.tensors("part")
         if not self.as_numbered:
-            blocks, items = self.of_columns()
-            tensors |= {"blocks": blocks.copy(), "columns": items.copy()}
-            tensors["candidates"] = self.candidates()
+            blocks, items = (of_column.copy() for of_column in self.of_columns())
+            tensors |= {"blocks": blocks, "columns": items, "candidates": self.candidates()}
         return tensors
 
     @classmethod
@@ -357,15 +343,13 @@ class Space:
             n_words = len(space.words)
             space.runs.fill(require_tensor(tensors, "pairs", np.int32, (None, 2)), n_words)
         if space.only is not None and "columns" not in tensors:
-            n_items = space.n_items[space.only]
-            space.blocks = np.full(n_items, space.only, np.uint8)
+            space.blocks = np.full(space.n_items[space.only], space.only, np.uint8)
             return space
         items = require_tensor(tensors, "columns", np.int32, (None,), low=0)
         blocks = require_tensor(tensors, "blocks", np.uint8, items.shape, high=PARTS)
         waiting = require_tensor(tensors, "candidates", np.int32, (None, 3), low=0)
         of_all, items_of_all = np.concatenate([[blocks, items], waiting.T[:2]], axis=1)
-        possible = space._possible()
-        for block, may_have_column in enumerate(possible):
+        for block, may_have_column in enumerate(space._possible()):
             numbers = items_of_all[of_all == block]
             if len(numbers) and numbers.max() >= len(may_have_column):
                 raise ModelError(
@@ -400,16 +384,13 @@ class Runs:
 
     def __init__(self, low: int, high: int) -> None:
         self.low, self.high = low, high
+        self.no_words = np.full(high, kernels.NOTHING)
         self.sizes = np.zeros(1, np.int64)  # how many pairs there are, as the kernels know it
         self.pairs = np.zeros((0, 2), np.int32)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
 
     def __len__(self) -> int:
         return int(self.sizes[0])
-
-    def history(self) -> np.ndarray:
-        """Return what is to be known of the words before the next, at the start of a document."""
-        return np.full(self.high, NOTHING)
 
     def reserve(self, n_words: int) -> int:
         """Make room for all that `n_words` can bring; return for how many pairs there is room."""
@@ -418,17 +399,6 @@ class Runs:
         if len(self.slots) < 2 * n_slots(n_pairs):
             self._hash_anew(n_pairs)
         return n_pairs
-
-    def codes(
-        self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
-    ) -> np.ndarray:
-        """Return, for each word, the codes of the runs that end with it; -1 for none."""
-        codes = np.empty((len(ids), self.high - self.low + 1), np.int32)
-        ngrams(
-            ids, len(ids), ends, self.low, self.high, history, self.slots, self.pairs, self.sizes,
-            grow, codes,
-        )  # fmt: skip
-        return codes
 
     def words_of(self, number: int) -> list[int]:
         """Return the numbers of a run's words."""
@@ -449,7 +419,7 @@ class Runs:
 
     def truncate(self, n: int) -> None:
         """Forget all but the first `n` pairs."""
-        take_pairs_out(self.slots, self.pairs, self.sizes, n)
+        kernels.take_pairs_out(self.slots, self.pairs, self.sizes, n)
 
     def lengths(self) -> np.ndarray:
         """Return how many words each pair stands for, one more than `high` for more than that."""
@@ -463,49 +433,83 @@ class Runs:
         """Take these pairs, once they are seen to be of `n_words` words and of earlier pairs."""
         left, right = pairs.T
         if n_words is not None:
-            earlier = (left >= 0) | (~left < np.arange(len(pairs)))
-            if len(pairs) >= MOST_WORDS or not np.all(
-                earlier & (left < n_words) & (right >= 0) & (right < n_words)
-            ):
-                raise ModelError(
-                    "The model's runs of words are made of words or runs that it lacks; the file "
-                    "is damaged."
-                )
+            possible = (left >= 0) | (~left < np.arange(len(pairs)))
+            possible &= (left < n_words) & (right >= 0) & (right < n_words)
+            if len(pairs) >= MOST_WORDS or not possible.all():
+                fault = "The model's runs of words are made of words or runs that it lacks"
+                raise ModelError(f"{fault}; the file is damaged.")
         self.pairs = np.array(pairs, np.int32)
         self.sizes[0] = len(pairs)
         if np.any(self.lengths() > self.high):
-            raise ModelError(
-                f"The model has runs of more than {self.high} words, its own limit; the file is "
-                "damaged."
-            )
+            fault = f"The model has runs of more than {self.high} words, its own limit"
+            raise ModelError(f"{fault}; the file is damaged.")
         self._hash_anew(len(pairs))
 
     def _hash_anew(self, n_pairs: int) -> None:
         slots, sizes = np.zeros(2 * n_slots(n_pairs), np.uint64), np.zeros(1, np.int64)
-        fill_pair_slots(slots, self.pairs, len(self), sizes)
+        kernels.fill_pair_slots(slots, self.pairs, len(self), sizes)
         if sizes[0] != len(self):
             raise ModelError("The model has a run of words twice; the file is damaged.")
         self.slots = slots
 
 
-class HashedRuns:
-    """Words and runs of `low` to `high` words whose column is their hash, in `n_columns`."""
+class HashedSpace(Space):
+    """Columns that are hashes of what they count: nothing is kept of it, and nothing grows.
 
-    def __init__(self, low: int, high: int, n_columns: int) -> None:
-        self.low, self.high = low, high
-        self.mask = np.uint64(n_columns - 1)
+    Words and runs of words share theirs; where there are parts too, these have the upper half.
+    """
+
+    n_columns = 0
+    dtypes: ClassVar[dict[int, type]] = {WORDS: np.uint64, PARTS: np.int32}
+
+    def __init__(self, ngram_range: tuple[int, int] | None, with_parts: bool, bits: int) -> None:
+        super().__init__(ngram_range, with_parts)
+        self.as_numbered, self.n_columns = True, 1 << bits
+        self.first_part = self.n_columns // 2 if with_parts and ngram_range is not None else 0
+        self.mask = np.uint64((self.first_part or self.n_columns) - 1)
+        self.blocks = np.zeros(self.n_columns, np.uint8)
+        if with_parts:
+            self.blocks[self.first_part :] = PARTS
 
     def history(self) -> np.ndarray:
-        """Return what is to be known of the words before the next, at the start of a document."""
-        return np.zeros(self.high + 1, np.uint64)
+        return np.zeros(self.runs.high + 1, np.uint64)
 
-    def columns(self, hashes: np.ndarray, ends: np.ndarray, history: np.ndarray) -> np.ndarray:
+    def n_codes(self, block: int) -> int:
+        return self.n_columns
+
+    def number(self, block: int, tokens: Tokens, grow: bool) -> np.ndarray:
+        """Return the hash of each word, or the column of each part."""
+        hashes = hash_words(tokens)
+        if block == WORDS:
+            return hashes
+        return (hashes & self.mask).astype(np.int32) + np.int32(self.first_part)
+
+    def codes(
+        self, hashes: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
+    ) -> np.ndarray:
         """Return, for each word, the columns of the runs that end with it; -1 for none."""
-        if self.high == 1:
+        low, high = self.runs.low, self.runs.high
+        if high == 1:
             return (hashes & self.mask).astype(np.int32)
-        columns = np.empty((len(hashes), self.high - self.low + 1), np.int32)
-        hash_ngrams(hashes, len(hashes), ends, self.low, self.high, history, self.mask, columns)
+        columns = np.empty((len(hashes), high - low + 1), np.int32)
+        kernels.hash_ngrams(hashes, len(hashes), ends, low, high, history, self.mask, columns)
         return columns
+
+    def settle(
+        self, words: Items | None, parts: Items | None, grow: bool, least: np.ndarray
+    ) -> Items:
+        if words is not None and parts is not None:
+            return words.beside(parts)
+        return words or parts or Items.empty(0)
+
+    def names(self, columns: np.ndarray) -> list[str]:
+        return [f"#{column}" for column in columns.tolist()]
+
+    def all_names(self) -> list[str]:
+        return self.names(np.arange(self.n_columns))
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        return {}
 
 
 def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -514,8 +518,3 @@ def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
         return np.zeros_like(places)
     there: np.ndarray = array[places.clip(0, len(array) - 1)]
     return there
-
-
-def _three(block: int, n: int, fill: int) -> tuple[np.ndarray, ...]:
-    """Return arrays of `n` for one block and of none for the others."""
-    return tuple(np.full(n if one == block else 0, fill, np.int32) for one in range(len(BLOCKS)))

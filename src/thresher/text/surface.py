@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Lock
 
 import numpy as np
 
-from thresher._kernels.text.counts import char_grams, count, expand, spread_rows
+from thresher._kernels.text.counts import WORDS, char_grams, count, expand, spread_rows
 from thresher.text.parameters import Folding
 from thresher.text.space import Items, Space
 from thresher.text.tokens import Tokens, buffer
@@ -19,62 +18,35 @@ MAX_WORDS = 1 << 20  # remembered at a time; then all are forgotten, which costs
 
 MOST_CELLS = 1 << 24  # kept from one call to the next
 
-Resolve = Callable[[Tokens, bool], np.ndarray]
-
-_folding = Lock()  # stemmers are not made for several threads
+_lock = Lock()  # stemmers are not made for several threads
 
 
 class Surface:
-    """A memory of words and of the values of each: of its folded form, or of its parts.
+    """A memory of words and of what each comes to in a block of a space.
 
-    It belongs to one reader at a time. Nothing is lost when it is emptied; it is not part of a
-    counter's state. What was unknown is looked up again once the vocabulary has grown.
-
-    Parameters
-    ----------
-    dtype : type
-        Of the values: int32 for numbers in a vocabulary or columns, uint64 for hashes.
-    linguistics : object with `fold`, or None
-        Says what each word counts as.
-    char_range : tuple of two int, or None
-        Numbers of characters of the parts, which are taken from the folded word.
+    That is the number of its folded form, or, with a `char_range`, those of the parts of this. It
+    belongs to one reader at a time. Nothing is lost when it is emptied; it is not part of a
+    counter's state. What was unknown is looked up again once the space has grown.
     """
 
     def __init__(
-        self,
-        dtype: type[np.generic],
-        linguistics: Folding | None,
-        char_range: tuple[int, int] | None = None,
+        self, space: Space, block: int, folding: Folding | None, char_range: tuple[int, int] | None
     ) -> None:
-        self.dtype, self.linguistics, self.char_range = dtype, linguistics, char_range
+        self.space, self.block, self.folding, self.char_range = space, block, folding, char_range
         self.reset()
 
     def reset(self) -> None:
         """Forget all words."""
         self.words = Vocabulary()
         self.starts = np.zeros(1, np.int64)  # of the values of each word
-        self.values = np.zeros(0, self.dtype)
-        # How large the vocabulary was when some of a word's values were unknown, or -1.
+        self.values: np.ndarray = np.zeros(0, self.space.dtypes[self.block])
+        # How large the block was when some of a word's values were unknown, or -1.
         self.unknown_at = np.zeros(0, np.int64)
         self.has_unknown = False
 
-    def numbers(
-        self, tokens: Tokens, grow: bool, resolve: Resolve, vocabulary: Vocabulary
-    ) -> np.ndarray:
-        """Return the number of each token here, once its values are known.
-
-        Parameters
-        ----------
-        tokens : Tokens
-            Of any number of documents.
-        grow : bool
-            Whether what is not known may be added to the vocabulary.
-        resolve : callable
-            Gives the values of tokens; -1 for those that are not known and may not be added.
-        vocabulary : Vocabulary
-            Where it looks, which only grows.
-        """
-        known, generation = len(self.words), len(vocabulary)
+    def numbers(self, tokens: Tokens, grow: bool) -> np.ndarray:
+        """Return the number of each token here, once its values are known."""
+        known, generation = len(self.words), self.space.n_items[self.block]
         ids = self.words.look_up(tokens, grow=True)
         asked = np.arange(known, len(self.words))
         if self.has_unknown:
@@ -85,7 +57,7 @@ class Surface:
                 waiting = ids[stale | is_new]
                 asked = waiting[np.sort(np.unique(waiting, return_index=True)[1])]
         if len(asked):
-            self._learn(asked, known, lambda tokens: resolve(tokens, grow), generation)
+            self._learn(asked, known, grow, generation)
         return ids
 
     def spread(self, tokens: Tokens, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -108,25 +80,19 @@ class Surface:
         """Return how many values these words have together."""
         return int(np.sum(self.starts[ids + 1] - self.starts[ids]))
 
-    def _learn(
-        self,
-        asked: np.ndarray,
-        known: int,
-        resolve: Callable[[Tokens], np.ndarray],
-        generation: int,
-    ) -> None:
+    def _learn(self, asked: np.ndarray, known: int, grow: bool, generation: int) -> None:
         """Find the values of some words, of which those from number `known` on are new."""
         tokens = self.words.tokens(asked)
         n_values = np.ones(len(asked), np.int64)
-        if self.linguistics is not None:
-            with _folding:
-                folded = self.linguistics.fold(self.words.names(asked.tolist()))
+        if self.folding is not None:
+            with _lock:
+                folded = self.folding.fold(self.words.names(asked.tolist()))
             n_values = np.array([1 if word else 0 for word in folded], np.int64)
             tokens = Tokens.of_words([word for word in folded if word])
         if self.char_range is not None:
             tokens, n_parts = _char_grams(tokens, *self.char_range)
             n_values[n_values > 0] = n_parts
-        values = resolve(tokens)
+        values = self.space.number(self.block, tokens, grow)
         is_new, n_words = asked >= known, len(self.words)
         starts = self.starts[asked[~is_new]]
         self.starts = grown(self.starts, n_words + 1)
@@ -157,15 +123,7 @@ def _char_grams(tokens: Tokens, low: int, high: int) -> tuple[Tokens, np.ndarray
 
 
 class Scratch:
-    """What one reader writes to while it counts, used again by the next.
-
-    Parameters
-    ----------
-    space : Space
-        Where the numbers of words and parts are from.
-    words, parts : Surface
-        What words, if they are folded, and tokens to be cut come to.
-    """
+    """What one reader writes to while it counts, used again by the next."""
 
     def __init__(self, space: Space, words: Surface | None, parts: Surface) -> None:
         self.space, self.words, self.parts = space, words, parts
@@ -178,6 +136,12 @@ class Scratch:
         for surface in (self.words, self.parts):
             if surface is not None and len(surface.words) > MAX_WORDS:
                 surface.reset()
+
+    def word_values(self, tokens: Tokens, grow: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number, or the hash, of each word, and the ends of the documents."""
+        if self.words is None:
+            return self.space.number(WORDS, tokens, grow), tokens.ends
+        return self.words.spread(tokens, self.words.numbers(tokens, grow))
 
     def reserve(self, n_cells: int) -> None:
         """Make room for as many different codes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from thresher._kernels.text.tokens import KIND, SINGLE, WIDTH, scan
 from thresher.errors import DocumentError, ParameterError
 
-__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "encode", "slices"]
+__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "encode", "padded", "slices"]
 
 CHUNK = 1 << 18  # characters cut at a time: what is touched then stays in the processor's cache
 SLICE = 1 << 26  # characters counted at a time: what is kept between the stations stays small
@@ -49,17 +49,14 @@ class Tokens(NamedTuple):
     def of_words(cls, words: Sequence[str], ends: np.ndarray | None = None) -> Tokens:
         """Return words as tokens, for all that is done to tokens."""
         data, offsets = encode(words)
-        text = buffer(len(data))
-        text[: len(data)] = data
-        return cls.of_bytes(text, offsets, ends)
+        tokens = cls.of_bytes(padded(data), offsets[:-1], offsets[1:])
+        return tokens if ends is None else tokens._replace(ends=ends)
 
     @classmethod
-    def of_bytes(cls, text: np.ndarray, offsets: np.ndarray, ends: np.ndarray | None) -> Tokens:
-        """Return the words that stand in `text` one after the other as tokens."""
-        places = offsets.astype(np.uint64)
-        spans = (places[:-1] << np.uint64(32)) | places[1:]
-        none = np.zeros(0, np.int64)
-        return cls(text, spans, none if ends is None else ends, int(offsets[-1] - offsets[0]))
+    def of_bytes(cls, text: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> Tokens:
+        """Return the words that start and stop there in `text` as tokens."""
+        spans = (starts.astype(np.uint64) << np.uint64(32)) | stops.astype(np.uint64)
+        return cls(text, spans, np.zeros(0, np.int64), int(stops.sum() - starts.sum()))
 
 
 class Tokenizer:
@@ -75,7 +72,7 @@ class Tokenizer:
     def cut(self, texts: Any) -> Iterator[Tokens]:
         """Yield the tokens of the texts, chunk by chunk; a long text may go on in the next."""
         if self.pattern is not None:
-            yield from self._cut_by_pattern(texts)
+            yield from self._cut_by_pattern(texts, self.pattern.findall)
             return
         room = _Room()
         for characters in _batches(texts, self.lowercase):
@@ -84,7 +81,6 @@ class Tokenizer:
     def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray]]:
         """Yield the tokens of one text, and where each starts and ends in the folded characters."""
         check_texts([text])
-        done = 0
         if self.pattern is not None:
             matches = list(self.pattern.finditer(text.lower() if self.lowercase else text))
             group = self.pattern.groups
@@ -92,6 +88,7 @@ class Tokenizer:
             sides = np.array([match.span(group) for match in matches], np.int64).reshape(-1, 2)
             yield Tokens.of_words(words, np.array([len(words)])), np.maximum(sides, 0)
             return
+        done = 0
         for tokens in self.cut([text]):
             leading = (tokens.text[: tokens.size - 1] & 0xC0) != 0x80  # without the separator
             before = np.concatenate([[0], np.cumsum(leading)]) + done
@@ -118,26 +115,24 @@ class Tokenizer:
         ends = np.empty(len(offsets) - 1, np.int64)
         # A separator follows each document.
         room.reserve(min(CHUNK, int(offsets[-1] - offsets[0]) + len(ends)))
-        while cursor[0] < len(ends):
-            place = cursor[:2].tolist()
+        document, place = 0, int(offsets[0])
+        while document < len(ends):
             n = scan(
                 data, offsets, cursor, room.size, table, ranges, shift, self.min_length,
                 room.text, room.kinds, room.marks, room.marks.view("<u8"), room.edges, room.spans,
                 ends,
             )  # fmt: skip
-            if cursor[:2].tolist() == place:  # not even one token fits
+            before = document, place
+            document, place, finished, size = cursor.tolist()
+            if (document, place) == before:  # not even one token fits
                 room.reserve(2 * room.size)
                 continue
-            yield Tokens(room.text, room.spans[: int(n)], ends[: cursor[2]], int(cursor[3]))
+            yield Tokens(room.text, room.spans[: int(n)], ends[:finished], size)
 
-    def _cut_by_pattern(self, texts: Any) -> Iterator[Tokens]:
-        assert self.pattern is not None
-        if not isinstance(texts, list):
-            texts = texts.to_pylist()
-        find = self.pattern.findall
+    def _cut_by_pattern(self, texts: Any, find: Callable[[str], list[str]]) -> Iterator[Tokens]:
+        texts = texts if isinstance(texts, list) else texts.to_pylist()
         for start, stop in _groups(check_texts(texts), CHUNK):
-            lowered = (text.lower() if self.lowercase else text for text in texts[start:stop])
-            words = [find(text) for text in lowered]
+            words = [find(t.lower() if self.lowercase else t) for t in texts[start:stop]]
             ends = np.cumsum([len(one) for one in words], dtype=np.int64)
             yield Tokens.of_words(list(chain.from_iterable(words)), ends)
 
@@ -145,8 +140,7 @@ class Tokenizer:
 class _Room:
     """Where folded text and tokens are written, used again for each chunk."""
 
-    def __init__(self) -> None:
-        self.size = -1
+    size = -1
 
     def reserve(self, size: int) -> None:
         """Make room for the text and the tokens of `size` characters."""
@@ -167,6 +161,13 @@ class _Room:
 def buffer(size: int) -> np.ndarray:
     """Return room for `size` bytes that can be read in blocks of eight from any place."""
     return np.empty((size + 31) // 8 * 8, np.uint8)
+
+
+def padded(data: np.ndarray) -> np.ndarray:
+    """Return bytes in a `buffer`."""
+    text = buffer(len(data))
+    text[: len(data)] = data
+    return text
 
 
 def as_texts(texts: Any) -> Any:
@@ -198,9 +199,9 @@ def encode(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the UTF-8 bytes of texts, and where each starts and ends."""
     joined = "".join(texts)
     if joined.isascii():
-        return np.frombuffer(joined.encode(), np.uint8), _offsets(texts)
+        return np.frombuffer(joined.encode(), np.uint8), _offsets(_lengths(texts))
     parts = [text.encode("utf-8", "replace") for text in texts]
-    return np.frombuffer(b"".join(parts), np.uint8), _offsets(parts)
+    return np.frombuffer(b"".join(parts), np.uint8), _offsets(_lengths(parts))
 
 
 class _Characters(NamedTuple):
@@ -216,11 +217,12 @@ def _batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
     if not isinstance(texts, list):
         yield from _arrow_batches(texts, lowercase)
         return
-    for start, stop in _groups(check_texts(texts), CHUNK):
-        yield _characters(texts[start:stop], lowercase)
+    lengths = check_texts(texts)
+    for start, stop in _groups(lengths, CHUNK):
+        yield _characters(texts[start:stop], lengths[start:stop], lowercase)
 
 
-def _characters(texts: list[str], lowercase: bool) -> _Characters:
+def _characters(texts: list[str], lengths: np.ndarray, lowercase: bool) -> _Characters:
     """Return texts as characters of one byte, or else as UTF-16, which Python makes fastest.
 
     Halves of surrogate pairs, which no UTF can hold, become question marks. Of lower-casing, only
@@ -229,15 +231,16 @@ def _characters(texts: list[str], lowercase: bool) -> _Characters:
     joined = "".join(texts)
     try:
         data = np.frombuffer(joined.encode("latin-1"), np.uint8)
-        return _Characters(data, _offsets(texts), 0x80 if joined.isascii() else 0x100)
+        return _Characters(data, _offsets(lengths), 0x80 if joined.isascii() else 0x100)
     except UnicodeEncodeError:
         data = np.frombuffer(joined.encode("utf-16-le", "replace"), np.uint16)
     if lowercase and any(np.any(data == ord(letter)) for letter in CONTEXTUAL):
-        return _characters([text.lower() for text in texts], lowercase=False)
+        texts = [text.lower() for text in texts]
+        return _characters(texts, _lengths(texts), lowercase=False)
     if len(data) == len(joined):
-        return _Characters(data, _offsets(texts), 0x10000)
+        return _Characters(data, _offsets(lengths), 0x10000)
     parts = [text.encode("utf-16-le", "replace") for text in texts]
-    return _Characters(data, _offsets(parts) // 2, 0x110000)
+    return _Characters(data, _offsets(_lengths(parts) // 2), 0x110000)
 
 
 def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
@@ -251,14 +254,19 @@ def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
     for start, stop in _groups(np.diff(offsets), CHUNK):
         part = data[offsets[start] : offsets[stop]]
         if part.max(initial=0) >= 0x80:
-            yield _characters(texts.slice(start, stop - start).to_pylist(), lowercase)
+            strings = texts.slice(start, stop - start).to_pylist()
+            yield _characters(strings, _lengths(strings), lowercase)
         else:
             yield _Characters(part, offsets[start : stop + 1] - offsets[start], 0x80)
 
 
-def _offsets(texts: Sequence[str] | Sequence[bytes]) -> np.ndarray:
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.fromiter(map(len, texts), np.int64, len(texts)).cumsum(out=offsets[1:])
+def _lengths(texts: Sequence[str] | Sequence[bytes]) -> np.ndarray:
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def _offsets(lengths: np.ndarray) -> np.ndarray:
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    lengths.cumsum(out=offsets[1:])
     return offsets
 
 
@@ -271,7 +279,7 @@ def check_texts(texts: list[Any]) -> np.ndarray:
                     f"texts[{i}] is {text!r:.40}, of type {type(text).__name__}; every text must "
                     'be a str: leave out what has no text, or put "" in its place.'
                 )
-    return np.fromiter(map(len, texts), np.int64, len(texts))
+    return _lengths(texts)
 
 
 def slices(texts: Any) -> Iterator[Any]:
@@ -279,10 +287,8 @@ def slices(texts: Any) -> Iterator[Any]:
     if len(texts) == 1:
         yield texts
         return
-    if isinstance(texts, list):
-        lengths = check_texts(texts)
-    else:
-        lengths = np.full(len(texts), texts.nbytes // max(len(texts), 1))
+    is_list, n = isinstance(texts, list), len(texts)
+    lengths = check_texts(texts) if is_list else np.full(n, texts.nbytes // max(n, 1))
     for start, stop in _groups(lengths, SLICE):
         yield texts[start:stop]
 

@@ -75,37 +75,16 @@ class TextVectorizer(TextParameters):
         return self
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> csr_matrix:
-        """Learn the vocabulary of the texts and return their counts.
-
-        Parameters
-        ----------
-        raw_documents : iterable of str or Arrow array of strings
-            The texts.
-        y : None
-            Not used.
-        """
-        counts, rank = self._learn(raw_documents)
-        return self._matrix(counts, rank)
+        """Learn the vocabulary of the texts, as `fit`, and return their counts."""
+        return self._matrix(*self._learn(raw_documents))
 
     def transform(self, raw_documents: Any) -> csr_matrix:
-        """Return the counts of the features that were learned.
-
-        Parameters
-        ----------
-        raw_documents : iterable of str or Arrow array of strings
-            The texts.
-        """
+        """Return the counts of the features that were learned; `raw_documents` as for `fit`."""
         self._check_fitted()
         return self._matrix(self.counter_.count_exactly(raw_documents, grow=False)[0], self._rank)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the name of each column.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used.
-        """
+        """Return the name of each column; `input_features` is not used."""
         self._check_fitted()
         names = np.array(self._names(), dtype=object)
         names[self._rank] = names.copy()
@@ -119,7 +98,7 @@ class TextVectorizer(TextParameters):
     def _names(self) -> list[str]:
         """Return the counter's names, marked as words or parts where there are both."""
         names = self.counter_.feature_names()
-        if self.hashing_bits is not None or not _is_joint(self):
+        if None in (self.ngram_range, self.char_ngram_range) or self.hashing_bits is not None:
             return names
         is_part = (self.counter_.blocks == PARTS).tolist()
         return [f"{'parts' if p else 'words'}__{n}" for n, p in zip(names, is_part, strict=True)]
@@ -185,10 +164,10 @@ class TextVectorizer(TextParameters):
         keys, spare = np.empty((2, np.diff(indptr).max(initial=0) + 1), np.uint64)
         starts = np.empty((1 << int(DIGIT)) + 1, np.int32)
         n_digits = -(-n_columns.bit_length() // int(DIGIT))
-        out = np.zeros(len(indptr), np.int64), np.empty(n, np.int32), np.empty(n, np.int32)
+        out = Items.empty(len(indptr) - 1, n)
         sort_rows(indptr, indices, values, rank, n_digits, starts, keys, spare, *out)
-        ends, columns, values = out
-        parts = (values[: ends[-1]].astype(self.dtype), columns[: ends[-1]], ends)
+        ends, columns, values = out.used()
+        parts = (values.astype(self.dtype), columns, ends)
         matrix = csr_matrix(parts, (len(indptr) - 1, n_columns))
         matrix.has_canonical_format = True
         return matrix
@@ -228,10 +207,6 @@ class TextVectorizer(TextParameters):
             transformer_tags=TransformerTags(preserves_dtype=[]),
             input_tags=InputTags(string=True, two_d_array=False),
         )
-
-
-def _is_joint(parameters: TextParameters) -> bool:
-    return parameters.ngram_range is not None and parameters.char_ngram_range is not None
 
 
 def _by_name(counter: TextCounter) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from thresher._kernels.text.counts import fill_slots, hash_tokens, look_up, take_words_out
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
-from thresher.text.tokens import Tokens, buffer
+from thresher.text.tokens import Tokens, buffer, padded
 
 __all__ = ["Vocabulary", "grown", "hash_words", "n_slots", "sorted_order"]
 
@@ -35,11 +35,12 @@ class Vocabulary:
 
     def look_up(self, tokens: Tokens, grow: bool) -> np.ndarray:
         """Return the number of each token's word; -1 for one that is not known, unless `grow`."""
+        n = len(tokens.spans)
         if grow:
-            self._reserve(len(self) + len(tokens.spans), self.n_bytes + tokens.size)
-        ids = np.empty(len(tokens.spans), np.int32)
+            self._reserve(len(self) + n, self.n_bytes + tokens.size)
+        ids = np.empty(n, np.int32)
         look_up(
-            tokens.text, tokens.blocks, tokens.spans, len(tokens.spans),
+            tokens.text, tokens.blocks, tokens.spans, n,
             self.slots, self.words, self.words.view("<u8"), self.offsets, self.sizes, grow, ids,
         )  # fmt: skip
         return ids
@@ -54,24 +55,26 @@ class Vocabulary:
 
     def tokens(self, numbers: np.ndarray) -> Tokens:
         """Return the words of these numbers as tokens."""
-        starts, ends = self.offsets[numbers].astype(np.uint64), self.offsets[numbers + 1]
-        spans = (starts << np.uint64(32)) | ends.astype(np.uint64)
-        size = int(ends.sum()) - int(starts.sum())
-        return Tokens(self.words, spans, np.zeros(0, np.int64), size)
+        return Tokens.of_bytes(self.words, self.offsets[numbers], self.offsets[numbers + 1])
 
     def names(self, numbers: Iterable[int] | None = None) -> list[str]:
         """Return the words of these numbers, or all."""
-        if numbers is None:
-            return split(*self.blob())
-        words, offsets = self.words.data, self.offsets
-        return [str(words[offsets[one] : offsets[one + 1]], "utf-8") for one in numbers]
+        if numbers is not None:
+            words, offsets = self.words.data, self.offsets
+            return [str(words[offsets[one] : offsets[one + 1]], "utf-8") for one in numbers]
+        blob, offsets = self.blob()
+        text = blob.tobytes().decode()
+        if not text.isascii():
+            # Places in characters instead of bytes: those before each byte that starts a character.
+            offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
+        return [text[start:end] for start, end in pairwise(offsets.tolist())]
 
     def kept(self, kept: np.ndarray) -> Vocabulary:
         """Return only some of the words, numbered anew in the same order."""
         blob, offsets = self.blob()
         lengths = np.diff(offsets)
         rest = Vocabulary()
-        rest.words = _padded(blob[np.repeat(kept, lengths)])
+        rest.words = padded(blob[np.repeat(kept, lengths)])
         rest.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
         rest.sizes[0] = len(rest.offsets) - 1
         rest._hash_anew(len(rest))
@@ -92,19 +95,23 @@ class Vocabulary:
         blob = require_tensor(tensors, f"{name}s", np.uint8, (None,))
         offsets = require_tensor(tensors, f"{name}_offsets", np.int64, (None,))
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(blob):
-            raise ModelError(
-                f"The model's {name} offsets do not span its {name}s; the file is damaged: get it "
-                "anew."
-            )
+            fault = f"The model's {name} offsets do not span its {name}s"
+            raise ModelError(f"{fault}; the file is damaged: get it anew.")
         if len(offsets) > MOST_WORDS or len(blob) >= 2**32:
             raise ModelError(f"The model has more {name}s than can be numbered; train it on less.")
         if np.any(np.diff(offsets) < 0):
             raise ModelError(f"The model's {name} offsets do not rise; the file is damaged.")
         inside = offsets[:-1][offsets[:-1] < len(blob)]
-        if not _is_utf8(blob) or np.any((blob[inside] & 0xC0) == 0x80):
+        try:
+            blob.tobytes().decode()
+            is_text = not np.any((blob[inside] & 0xC0) == 0x80)
+        except UnicodeDecodeError:
+            is_text = False
+        if not is_text:
             raise ModelError(f"The model's {name}s are not valid UTF-8; the file is damaged.")
         vocabulary = cls()
-        ids = vocabulary.look_up(Tokens.of_bytes(_padded(blob), offsets, None), grow=True)
+        tokens = Tokens.of_bytes(padded(blob), offsets[:-1], offsets[1:])
+        ids = vocabulary.look_up(tokens, grow=True)
         if not np.array_equal(ids, np.arange(len(ids))):
             (twice,) = vocabulary.names([ids[ids != np.arange(len(ids))][0]])
             raise ModelError(f"The model's vocabulary has {twice!r} twice; the file is damaged.")
@@ -145,23 +152,13 @@ def hash_words(tokens: Tokens) -> np.ndarray:
     return hashes
 
 
-def split(blob: np.ndarray, offsets: np.ndarray) -> list[str]:
-    """Return the words that stand one after the other in `blob`."""
-    text = blob.tobytes().decode()
-    if not text.isascii():
-        # Places in characters instead of bytes: those before each byte that starts a character.
-        offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
-    places = offsets.tolist()
-    return [text[start:end] for start, end in pairwise(places)]
-
-
 def sorted_order(blob: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the numbers of the words in the order of their characters, which is that of the bytes.
 
     Eight bytes are one number: sort by the first eight, then those words that are still alike by
     their next eight, and so on.
     """
-    places = _padded(blob)
+    places = padded(blob)
     # The big-endian number at every place, though most of them are not where a number may stand.
     numbers = np.ndarray((len(places) - 7,), ">u8", places, strides=(1,))
     starts, lengths = offsets[:-1], np.diff(offsets)
@@ -178,8 +175,7 @@ def sorted_order(blob: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         inner = np.lexsort((keys, group))
         order[alike] = words[inner]
         tied, groups = _still_alike(keys[inner], group[inner])
-        alike, group = alike[tied], groups
-        done += 8
+        alike, group, done = alike[tied], groups, done + 8
     return order
 
 
@@ -197,17 +193,3 @@ def _still_alike(keys: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.nd
     differs[1:-1] = (keys[1:] != keys[:-1]) | (group[1:] != group[:-1])
     places = np.flatnonzero(~(differs[1:] & differs[:-1]))
     return places, np.cumsum(differs[:-1])[places]
-
-
-def _padded(blob: np.ndarray) -> np.ndarray:
-    padded = buffer(len(blob))
-    padded[: len(blob)] = blob
-    return padded
-
-
-def _is_utf8(blob: np.ndarray) -> bool:
-    try:
-        blob.tobytes().decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -1,11 +1,8 @@
 """Tokens to counts: tables of words and of runs of words, rows of what stands in each document.
 
-A token is the place of a word in a buffer of bytes, `start << 32 | end` in one uint64. Every
-buffer comes twice, as bytes and as `blocks` of eight of them, and is at least 16 bytes longer than
-its text, so that eight bytes can be read from any place.
-
-A kernel that adds to a table writes the table's new size itself, into an array: an interruption
-comes between two kernels, and finds tables and sizes that agree.
+A buffer comes twice, as bytes and as `blocks` of eight of them, at least 16 bytes longer than its
+text, so that eight can be read from any place. A kernel that adds to a table writes its new size
+itself, into an array: an interruption between two kernels finds tables and sizes that agree.
 """
 
 import numpy as np
@@ -21,8 +18,7 @@ NOTHING = np.int64(-(2**62))  # no run of words ends here
 DIGIT, DIGIT_MASK = U64(6), U64(63)  # bits; more make fewer passes, which cost more on short rows
 
 WORDS, RUNS, PARTS = 0, 1, 2  # the blocks of columns
-# What the sizes of a space are of.
-COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3
+COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3  # what the sizes of a space are of
 
 # Version 1 of the hash: these two odd numbers and the order of the steps never change.
 MULTIPLIER = U64(0x9E3779B97F4A7C15)
@@ -43,35 +39,17 @@ def load(blocks, at, length):
 
 
 @kernel
-def hash_start(first, length):
-    """Return the hash of a word after its first eight bytes."""
+def hash_word(first, blocks, start, length):
+    """Return the 64-bit hash of `length` bytes, of which the first eight are loaded already."""
     value = ((length * FINALIZER) ^ first) * MULTIPLIER
-    return value ^ (value >> HALF_BITS)
-
-
-@kernel
-def hash_rest(value, blocks, start, length):
-    """Return the hash of a word after its other bytes, eight at a time."""
+    value ^= value >> HALF_BITS
     done = EIGHT
     while done < length:
         value = (value ^ load(blocks, start + done, length - done)) * MULTIPLIER
         value ^= value >> HALF_BITS
         done += EIGHT
-    return value
-
-
-@kernel
-def hash_end(value):
-    """Return the hash of a word."""
     value *= FINALIZER
     return value ^ (value >> HALF_BITS)
-
-
-@kernel
-def hash_word(blocks, start, length):
-    """Return the 64-bit hash of `length` bytes."""
-    value = hash_start(load(blocks, start, length), length)
-    return hash_end(hash_rest(value, blocks, start, length))
 
 
 @kernel
@@ -79,7 +57,8 @@ def hash_tokens(blocks, tokens, n_tokens, hashes):
     """Write the hash of each token's word."""
     for t in range(n_tokens):
         start = tokens[t] >> HALF_BITS
-        hashes[t] = hash_word(blocks, start, (tokens[t] & LOW_HALF) - start)
+        length = (tokens[t] & LOW_HALF) - start
+        hashes[t] = hash_word(load(blocks, start, length), blocks, start, length)
 
 
 @kernel
@@ -137,13 +116,11 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
         start = tokens[t] >> HALF_BITS
         length = (tokens[t] & LOW_HALF) - start
         first = load(blocks, start, length)
-        value = hash_start(first, length)
+        value = hash_word(first, blocks, start, length)
+        sign = signature(length, value)
         if length <= EIGHT:
-            value = hash_end(value)
             slot = find_short(first, length, slots, value & mask)
         else:
-            value = hash_end(hash_rest(value, blocks, start, length))
-            sign = signature(length, value)
             slot = find_long(
                 blocks, start, length, first, sign, slots, value & mask, word_blocks, offsets
             )
@@ -154,7 +131,7 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
                 end += ONE
             n_words += ONE
             offsets[n_words] = end
-            entry = (signature(length, value) << HALF_BITS) | n_words
+            entry = (sign << HALF_BITS) | n_words
             slots[slot * TWO], slots[slot * TWO + ONE] = first, entry
         ids[t] = np.int32(np.int64(entry & LOW_HALF) - 1)  # an empty slot gives -1
     if grow:
@@ -168,11 +145,12 @@ def fill_slots(slots, blocks, offsets, n_words):
     for word in range(n_words):
         start = U64(offsets[word])
         length = U64(offsets[word + 1]) - start
-        value = hash_word(blocks, start, length)
+        first = load(blocks, start, length)
+        value = hash_word(first, blocks, start, length)
         slot = value & mask
         while slots[slot * TWO + ONE] != ZERO:
             slot = (slot + ONE) & mask
-        slots[slot * TWO] = load(blocks, start, length)
+        slots[slot * TWO] = first
         slots[slot * TWO + ONE] = (signature(length, value) << HALF_BITS) | U64(word + 1)
 
 
@@ -182,7 +160,8 @@ def take_words_out(slots, blocks, offsets, sizes, n_left):
     mask = U64(slots.size // 2 - 1)
     while sizes[0] > n_left:
         start, number = U64(offsets[sizes[0] - 1]), U64(sizes[0])
-        slot = hash_word(blocks, start, U64(offsets[sizes[0]]) - start) & mask
+        length = U64(offsets[sizes[0]]) - start
+        slot = hash_word(load(blocks, start, length), blocks, start, length) & mask
         while slots[slot * TWO + ONE] & LOW_HALF != number:
             slot = (slot + ONE) & mask
         slots[slot * TWO], slots[slot * TWO + ONE] = ZERO, ZERO
@@ -471,17 +450,16 @@ def sort_by_digit(keys, out, n, shift, starts):
 
 @kernel
 def settle(
-    first, words, parts, with_runs, columns, seen, least, most, grow, sizes,
-    blocks, items, queue, keeps_log, log, indptr, indices, counts,
-):  # fmt: skip
+    first, words, parts, with_runs, columns, seen, least, most, grow, books, indptr, indices, counts
+):
     """Write the columns of each document, from number `first` on: its words and runs, then parts.
 
     `words` and `parts` are rows (indptr, codes, counts). `columns[block][item]` is the column of
     an item or UNKNOWN, `seen[block][item]` the number of documents of one that waits for its
-    column, until `least[block]` is reached. Who waits stands in `queue`, the oldest first, and what
-    is changed in `log`, if it is kept. Returns the next document: not all are done when more than
-    `most` are waiting.
+    column, until `least[block]` is reached. `books` are what `admit` writes to. Returns the next
+    document: not all are done when more than `most` are waiting.
     """
+    sizes = books[0]
     # Taken out of their tuples once: each time costs as much as a look into an array.
     word_columns, run_columns, part_columns = columns
     word_seen, run_seen, part_seen = seen
@@ -494,27 +472,18 @@ def settle(
             if with_runs and codes[i] & 1:
                 column = run_columns[item]
                 if column == UNKNOWN and grow:
-                    column = admit(
-                        RUNS, item, run_columns, run_seen, least[RUNS], sizes, blocks, items,
-                        queue, keeps_log, log,
-                    )  # fmt: skip
+                    column = admit(RUNS, item, run_columns, run_seen, least[RUNS], books)
             else:
                 column = word_columns[item]
                 if column == UNKNOWN and grow:
-                    column = admit(
-                        WORDS, item, word_columns, word_seen, least[WORDS], sizes, blocks, items,
-                        queue, keeps_log, log,
-                    )  # fmt: skip
+                    column = admit(WORDS, item, word_columns, word_seen, least[WORDS], books)
             indices[end], counts[end] = column, word_counts[i]
             end += U64(column != UNKNOWN)
         for i in range(U64(part_ptr[document]), U64(part_ptr[document + 1])):
             item = U32(part_items[i])
             column = part_columns[item]
             if column == UNKNOWN and grow:
-                column = admit(
-                    PARTS, item, part_columns, part_seen, least[PARTS], sizes, blocks, items,
-                    queue, keeps_log, log,
-                )  # fmt: skip
+                column = admit(PARTS, item, part_columns, part_seen, least[PARTS], books)
             indices[end], counts[end] = column, part_counts[i]
             end += U64(column != UNKNOWN)
         indptr[document + 1] = end
@@ -524,8 +493,12 @@ def settle(
 
 
 @kernel
-def admit(block, item, columns, seen, least, sizes, blocks, items, queue, keeps_log, log):
-    """Count one more document for an item; return its column if that makes enough, or UNKNOWN."""
+def admit(block, item, columns, seen, least, books):
+    """Count one more document for an item; return its column if that makes enough, or UNKNOWN.
+
+    Who waits stands in `queue`, the oldest first, and what is changed in `log`, if it is kept.
+    """
+    sizes, blocks, items, queue, keeps_log, log = books
     before = seen[item]
     if keeps_log and (before > 0 or least > 1):
         log[sizes[LOGGED], 0], log[sizes[LOGGED], 1] = (np.int64(item) << 2) | block, before
