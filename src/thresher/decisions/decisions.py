@@ -89,20 +89,14 @@ class Decisions:
 
     def grow(self, n_categories: int) -> Decisions:
         """Give categories that were met since the default threshold; return self."""
-        n_new = max(0, n_categories - len(self.thresholds))
-        new = np.full(n_new, self.default_threshold)
-        self.thresholds = np.concatenate([self.thresholds, new])
+        new = [self.default_threshold] * (n_categories - len(self.thresholds))
+        self.thresholds = np.append(self.thresholds, new)
         if self.calibration is not None:
             self.calibration = self.calibration.grown(n_categories)
         return self
 
     def replace(self, **settings: Any) -> Decisions:
-        """Return decisions with these settings, and the same thresholds and probabilities.
-
-        Parameters
-        ----------
-        **settings
-            `mode`, `at_least`, `at_most`, `allow_none` or `abstain_below`; the others stay.
+        """Return decisions with some other settings, and the same thresholds and probabilities.
 
         Examples
         --------
@@ -138,14 +132,8 @@ class Decisions:
 
         Parameters
         ----------
-        scores : array of shape (documents, categories)
-            Scores of documents that the learner had not learned from when it scored them.
-        labels : Labels or array of shape (documents, categories)
-            Which of them belong.
-        objective : Objective or str, default="f1"
-            What shall be achieved: `f1`, `f0.5`, `precision=0.95`, `recall=0.9`, `cost=1:5`...
-        shrinkage : float, default=3.0
-            How many positives weigh as much as all other categories together.
+        scores, labels, objective, shrinkage
+            As for `learn_thresholds`.
 
         Examples
         --------
@@ -166,17 +154,7 @@ class Decisions:
     def calibrate(
         self, scores: np.ndarray, labels: Labels | np.ndarray, kind: str = "sigmoid"
     ) -> Decisions:
-        """Learn what probability a score stands for; return self.
-
-        Parameters
-        ----------
-        scores : array of shape (documents, categories)
-            Scores of documents that the learner had not learned from when it scored them.
-        labels : Labels or array of shape (documents, categories)
-            Which of them belong.
-        kind : {"sigmoid", "isotonic"}, default="sigmoid"
-            The form of the curve from scores to probabilities; see `Calibration`.
-        """
+        """Learn what probability a score stands for, as `Calibration.fit` does; return self."""
         self.calibration = Calibration.fit(scores, labels, kind)
         return self
 
@@ -203,17 +181,7 @@ class Decisions:
         return self._confidence(scores, self._choose(scores))
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
-        """Return which categories each document gets.
-
-        Parameters
-        ----------
-        scores : array of shape (documents, categories)
-            As the learner gives them.
-
-        Returns
-        -------
-        decisions : bool array of shape (documents, categories)
-        """
+        """Return which categories each document gets, given its scores: documents by categories."""
         chosen = self._choose(scores)
         if self.abstain_below is not None:
             chosen[self._confidence(scores, chosen) < self.abstain_below] = False
@@ -306,7 +274,5 @@ def _best_only(scores: np.ndarray, labels: Labels | np.ndarray) -> tuple[np.ndar
     positives = Positives.of(labels)
     scores = positives.check(scores, "scores")
     best = scores.argmax(axis=1)
-    belongs = np.zeros(scores.shape, bool)
-    belongs[positives.within(scores.shape[1])] = True
-    rows = np.arange(len(scores))
-    return scores[rows, best][:, None], belongs[rows, best][:, None]
+    chosen = np.arange(len(scores)), best
+    return scores[chosen][:, None], positives.mask(scores.shape[1])[chosen][:, None]

@@ -6,29 +6,23 @@ All p-values are two-tailed. Only `friedman_test` needs scipy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import count, islice
+from math import exp, inf, lgamma, log, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thresher._ranking import Positives
 from thresher.errors import ParameterError, missing_extra
-from thresher.evaluation._distributions import coin_p_value, student_p_value
 from thresher.evaluation.contingency import Contingency, ratio
-from thresher.evaluation.measures import Evaluation, evaluate
+from thresher.evaluation.measures import Evaluation, evaluate, exactly_right
 from thresher.evaluation.names import MEASURES, measures_of, read_measure
 from thresher.rows import Labels
 
 __all__ = [
-    "Interval",
-    "PairedTest",
-    "Ranks",
-    "bootstrap_intervals",
-    "friedman_test",
-    "macro_t_test",
-    "micro_sign_test",
-    "paired_t_test",
-]
+    "Interval", "PairedTest", "Ranks", "bootstrap_intervals", "friedman_test", "macro_t_test",
+    "micro_sign_test", "paired_t_test",
+]  # fmt: skip
 
 
 class PairedTest(NamedTuple):
@@ -54,13 +48,8 @@ def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTes
     Parameters
     ----------
     first, second : sequences of float
-        The figures of the two systems; pairs in which one is NaN are left out.
-
-    Returns
-    -------
-    PairedTest
-        `difference` is the mean difference. If all differences are the same, p is 1 where they
-        are zero and 0 where they are not.
+        The figures of the two systems; pairs in which one is NaN are left out. If all differences
+        are the same, p is 1 where they are zero and 0 where they are not.
 
     Examples
     --------
@@ -106,11 +95,8 @@ def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
         for mine, name in enumerate(first.categories)
         if name in theirs and first.per_category["positives"][mine]
     ]
-    a, b = (
-        np.array([one.per_category["f1"][pair[side]] for pair in both])
-        for side, one in enumerate((first, second))
-    )
-    return paired_t_test(a, b)
+    pairs = [(first.per_category["f1"][a], second.per_category["f1"][b]) for a, b in both]
+    return paired_t_test(*np.array(pairs).reshape(-1, 2).T)
 
 
 def micro_sign_test(
@@ -118,23 +104,15 @@ def micro_sign_test(
 ) -> PairedTest:
     """Yang and Liu's micro sign test: who is right more often where the two disagree.
 
+    `statistic` is how many of the `n` decisions on whose rightness the two differ the first got
+    right; `difference` is by how many it got more right; the p-value is a fair coin's, exactly.
+
     Parameters
     ----------
     first, second : Labels or bool arrays of shape (documents, categories)
         What the two systems decided.
     labels : Labels or array of shape (documents, categories)
         What is so.
-
-    Returns
-    -------
-    PairedTest
-        `statistic` is how many of the `n` decisions on whose rightness the two differ the first
-        got right; the p-value is that of a fair coin, exactly; `difference` is the difference of
-        the two numbers of right decisions.
-
-    References
-    ----------
-    Y. Yang and X. Liu, A re-examination of text categorization methods, 1999.
 
     Examples
     --------
@@ -155,6 +133,52 @@ def micro_sign_test(
     n_right = int(np.isin(only_a, right).sum() + (~np.isin(only_b, right)).sum())
     n = len(only_a) + len(only_b)
     return PairedTest(float(2 * n_right - n), float(n_right), coin_p_value(n_right, n), n)
+
+
+# What chance does --------------------------------------------------------------------------------
+
+
+def student_p_value(t: float, degrees: int) -> float:
+    """Return how probable it is that Student's t is as far from zero, on either side, or farther."""
+    if abs(t) == inf:
+        return 0.0
+    square, whole = t * t, degrees + t * t
+    return incomplete_beta(degrees / 2, 0.5, degrees / whole, square / whole)
+
+
+def coin_p_value(heads: int, n: int) -> float:
+    """Return how probable it is that a fair coin is as far from half heads, or farther."""
+    fewer = min(heads, n - heads)
+    if 2 * fewer >= n - 1:  # half, or as near to it as an odd number comes
+        return 1.0
+    return 2 * incomplete_beta(n - fewer, fewer + 1, 0.5, 0.5)
+
+
+def incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
+    """Return the regularized incomplete beta function of `x`, `rest` being 1 - x, given exactly.
+
+    Lentz's evaluation of its continued fraction, on the side of the mean where it converges fast.
+    """
+    tiny = 1e-300  # stands for a denominator of zero
+    if x <= 0 or rest <= 0:
+        return float(rest <= 0)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(b, a, rest, x)
+    log_x, log_rest = (log(x), log1p(-x)) if x < rest else (log1p(-rest), log(rest))
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log_x + b * log_rest) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or tiny)
+    fraction = d
+    for m in count(1):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        before = fraction
+        for term in (even, odd):
+            d = 1 / (1 + term * d or tiny)
+            c = 1 + term / c or tiny
+            fraction *= c * d
+        if abs(fraction - before) <= 1e-16 * abs(fraction):
+            break
+    return front * fraction
 
 
 # Many systems ------------------------------------------------------------------------------------
@@ -239,12 +263,8 @@ def bootstrap_intervals(
 
     Parameters
     ----------
-    scores : array of shape (documents, categories) or None
+    scores, labels, decisions
         As for `evaluate`.
-    labels : Labels or array of shape (documents, categories)
-        Which documents belong.
-    decisions : bool array of shape (documents, categories), optional
-        Which categories were assigned; by default, those with a score above zero.
     measures : sequence of str, default=("micro_f1", "macro_f1")
         Their names, as `read_measure` takes them. Measures of decisions are computed for all draws
         together; one of a ranking takes `n_resamples` evaluations.
@@ -317,8 +337,7 @@ def _measure_all(
     taken_rows, taken_columns = np.nonzero(decisions)
     rows, columns = positives.within(decisions.shape[1])
     hit = decisions[rows, columns]
-    n_hits, n_labels = np.bincount(rows[hit], minlength=n), np.bincount(positives.rows, minlength=n)
-    exact = (n_hits == n_labels) & (n_hits == np.count_nonzero(decisions, axis=1))
+    exact = exactly_right(decisions, positives)
     draws, parts = _draws(n, n_resamples, seed), []
     per_block = max(1, _BLOCK // max(1, n, len(positives.rows) + len(taken_rows)))
     while block := [np.bincount(one, minlength=n) for one in islice(draws, per_block)]:
