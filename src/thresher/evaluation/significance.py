@@ -139,7 +139,7 @@ def micro_sign_test(
 
 
 def student_p_value(t: float, degrees: int) -> float:
-    """Return how probable it is that Student's t is as far from zero, on either side, or farther."""
+    """Return how probable it is that Student's t is as far from zero or farther, on either side."""
     if abs(t) == inf:
         return 0.0
     square, whole = t * t, degrees + t * t

@@ -51,19 +51,7 @@ class CountedDocuments(NamedTuple):
         *,
         progress: Progress = no_progress,
     ) -> CountedDocuments:
-        """Count documents as a categorizer would.
-
-        Parameters
-        ----------
-        categorizer : Categorizer
-            Whose parameters say what is counted; it is left alone.
-        documents : list of str, path, Documents or table
-            Labelled documents.
-        labels : list of labels, list of lists of labels or matrix, optional
-            The categories of each text, when `documents` is a list of texts.
-        progress : callable, optional
-            Told the stage, the number of documents and the share that is done.
-        """
+        """Count documents as a categorizer, which is left alone, would; see `cross_validate`."""
         reader = Reader(documents, labels, progress=progress)
         stations, spool = new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
         for batch in reader.batches("counting"):
@@ -81,15 +69,7 @@ class CountedDocuments(NamedTuple):
         return len(self.counts)
 
     def fit(self, categorizer: Categorizer, chosen: np.ndarray) -> Fitted:
-        """Train a categorizer of the same parameters on some of the documents.
-
-        Parameters
-        ----------
-        categorizer : Categorizer
-            Whose parameters are taken; it is left alone. What it counts must be what was counted.
-        chosen : array of int
-            The documents to learn from, in this order.
-        """
+        """Train a categorizer of the same parameters on the chosen documents, in this order."""
         labels = self.labels.take(chosen)
         present = np.bincount(labels.indices, minlength=len(self.categories)) > 0
         numbers = np.cumsum(present, dtype=np.int32) - 1
@@ -112,12 +92,9 @@ class Fitted(NamedTuple):
 
     def score(self, documents: CountedDocuments, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of some of the documents for the categories that were met."""
-        return np.concatenate(
-            [
-                self.line.learner.score_rows(self.line.features.apply(rows))
-                for rows, _ in documents.counts.take(chosen)
-            ]
-        )
+        learner, features = self.line.learner, self.line.features
+        blocks = documents.counts.take(chosen)
+        return np.concatenate([learner.score_rows(features.apply(rows)) for rows, _ in blocks])
 
     def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
         """Return labels in the learner's numbering, what it never met last, and their names."""

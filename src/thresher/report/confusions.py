@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,19 +32,15 @@ class Confusions:
     def pairs(self, most: int | None = None) -> list[tuple[int, int, int]]:
         """Return (missed, given, documents) of two categories, the most frequent first."""
         both = (self.missed < self.n_categories) & (self.given < self.n_categories)
-        chosen = np.flatnonzero(both)[:most]
-        columns = (self.missed[chosen], self.given[chosen], self.documents[chosen])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        return _pairs(np.flatnonzero(both)[:most], self.missed, self.given, self.documents)
 
     def given_for(self, category: int) -> list[tuple[int, int]]:
         """Return (given, documents) where `category` was missed, the most frequent first."""
-        its = self.missed == category
-        return list(zip(self.given[its].tolist(), self.documents[its].tolist(), strict=True))
+        return _pairs(self.missed == category, self.given, self.documents)
 
     def missed_for(self, category: int) -> list[tuple[int, int]]:
         """Return (missed, documents) where `category` was wrongly given."""
-        its = self.given == category
-        return list(zip(self.missed[its].tolist(), self.documents[its].tolist(), strict=True))
+        return _pairs(self.given == category, self.missed, self.documents)
 
     def most_confused(self, most: int) -> list[int]:
         """Return the categories that take part in the most confusions of two, at most `most`."""
@@ -52,6 +49,10 @@ class Confusions:
             total[[missed, given]] += documents
         order = np.argsort(-total, kind="stable")[:most]
         return [int(c) for c in order if total[c]]
+
+
+def _pairs(which: np.ndarray, *columns: np.ndarray) -> list[Any]:
+    return list(zip(*(column[which].tolist() for column in columns), strict=True))
 
 
 def confusions(evaluation: Evaluation) -> Confusions:
@@ -77,7 +78,8 @@ def confusions(evaluation: Evaluation) -> Confusions:
     pairs, documents = _count_pairs(missed, wrong, positives.n_documents, width)
     order = np.lexsort((pairs, -documents))
     order = order[pairs[order] != n * width + n]  # documents that are all right
-    return Confusions(pairs[order] // width, pairs[order] % width, documents[order], n)
+    missed, wrong = np.divmod(pairs[order], width)
+    return Confusions(missed, wrong, documents[order], n)
 
 
 def _or_nothing(marks: np.ndarray, n_documents: int, width: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from thresher.errors import ParameterError
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.significance import Interval
 from thresher.report.worst import WorstErrors, WrongDecision
+from thresher.training import no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -90,13 +91,7 @@ class Report:
         return build(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file; an old one is replaced in one step or not at all.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        """
+        """Write the page to a file; an old one is replaced in one step or not at all."""
         page = self.to_html().encode("utf-8", "replace")
         target = check_writable(path).resolve()
         beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
@@ -134,8 +129,8 @@ def write_report(
 ) -> Evaluation:
     """Measure a categorizer on labelled documents, and write a page that shows the results.
 
-    The documents are read once. Besides their scores and labels, only the texts of the worst
-    errors are kept.
+    Returned is what `Categorizer.evaluate` returns. The documents are read once; besides their
+    scores and labels, only the texts of the worst errors are kept.
 
     Parameters
     ----------
@@ -143,27 +138,14 @@ def write_report(
         The HTML file to write.
     categorizer : Categorizer
         Which has learned, from other documents.
-    documents : list of str, path, Documents or table
-        Labelled documents.
-    labels : list of str or list of lists of str, optional
-        The categories of each text, when `documents` is a list of texts.
-    title : str, default="Evaluation"
-        What stands at the head of the page.
-    date : str, optional
-        When it was made; by default nothing is said, so that equal data give equal pages.
+    documents, labels, progress
+        As for `cross_validate`.
+    title, date, learning_curve
+        As for `Report`.
     provenance : dict of str to str, optional
         Lines to add to how it was made: where the documents are from, the model's name.
-    learning_curve : sequence of (int, float), optional
-        Numbers of documents learned from, and the micro-F1 on others that each led to.
     most_errors : int, default=12
         How many documents are shown that missed a category, and how many that got a wrong one.
-    progress : callable, optional
-        Told the stage, the number of documents and the share that is done.
-
-    Returns
-    -------
-    Evaluation
-        What `Categorizer.evaluate` returns.
 
     Examples
     --------
@@ -181,11 +163,9 @@ def write_report(
     decisions = categorizer.decisions_
     worst = WorstErrors(categorizer.categories_, decisions, most_errors)
     scores, truth, names = categorizer.scores_and_truth(
-        documents,
-        labels,
-        progress or (lambda stage, n_documents, share: None),
+        documents, labels, progress or no_progress,
         see=lambda batch, scores: worst.see(batch, scores, decisions.decide(scores)),
-    )
+    )  # fmt: skip
     evaluation = evaluate(scores, truth, names, decisions=decisions.decide(scores))
     report = Report(
         evaluation,
