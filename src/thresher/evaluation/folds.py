@@ -106,13 +106,7 @@ def stratified_order(labels: Labels, generator: np.random.Generator) -> np.ndarr
 
 
 def deal(order: np.ndarray, n_folds: int) -> np.ndarray:
-    """Return the fold of each document when they are dealt out one by one in this order.
-
-    Examples
-    --------
-    >>> deal(np.array([4, 2, 0, 1, 3]), 2)
-    array([0, 1, 1, 0, 0])
-    """
+    """Return the fold of each document when they are dealt out one by one in this order."""
     if not 2 <= n_folds <= max(len(order), 2):
         raise ParameterError(
             f"{len(order)} documents cannot be divided into {n_folds} folds: give at least 2 and "

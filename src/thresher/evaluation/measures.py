@@ -17,6 +17,8 @@ from thresher.rows import Labels
 
 __all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]
 
+N_SHOWN = 10  # categories in a printed table, the largest
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -81,7 +83,31 @@ class Evaluation:
         return Labels(indptr, columns, len(self.categories))
 
     def __str__(self) -> str:
-        return _as_text(self)
+        """Set the averages and the largest categories as a table, in percent."""
+        columns = {name: f"{MEASURES[name].title:>5}" for name in measures_of(shown=True)}
+        rows = [(average, getattr(self, average)) for average in AVERAGES]
+        largest = sorted(self.table(), key=lambda row: -row["positives"])[:N_SHOWN]
+        digits = len(f"{largest[0]['positives']}") if largest else 0
+        rows += [(f"{row['positives']:{digits}} {row['category'][:30]}", row) for row in largest]
+        width = max(12, *(len(name) for name, _ in rows))
+        lines = [" " * width + "".join(f"  {title}" for title in columns.values())]
+        for name, row in rows:
+            cells = (
+                f"  {100 * row[key]:{len(title)}.1f}" if key in row else " " * (len(title) + 2)
+                for key, title in columns.items()
+            )
+            lines.append(f"{name:{width}}{''.join(cells)}".rstrip())
+        lines.insert(4, "")
+        n, n_hidden = len(self.categories), len(self.categories) - len(largest)
+        if n_hidden:
+            lines.append(
+                f"and {n_hidden:,} smaller {'category' if n_hidden == 1 else 'categories'}"
+            )
+        head = (
+            f"{self.n_documents:,} documents, {n:,} {'category' if n == 1 else 'categories'}; "
+            f"{100 * self.exact_match:.1f} % of the documents got exactly their labels."
+        )
+        return "\n".join([head, *lines])
 
 
 def evaluate(
@@ -283,29 +309,3 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nan(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _as_text(evaluation: Evaluation, n_shown: int = 10) -> str:
-    """Set the averages and the largest categories as a table, in percent."""
-    columns = {name: f"{MEASURES[name].title:>5}" for name in measures_of(shown=True)}
-    rows = [(average, getattr(evaluation, average)) for average in AVERAGES]
-    largest = sorted(evaluation.table(), key=lambda row: -row["positives"])[:n_shown]
-    digits = len(f"{largest[0]['positives']}") if largest else 0
-    rows += [(f"{row['positives']:{digits}} {row['category'][:30]}", row) for row in largest]
-    width = max(12, *(len(name) for name, _ in rows))
-    lines = [" " * width + "".join(f"  {title}" for title in columns.values())]
-    for name, row in rows:
-        cells = (
-            f"  {100 * row[key]:{len(title)}.1f}" if key in row else " " * (len(title) + 2)
-            for key, title in columns.items()
-        )
-        lines.append(f"{name:{width}}{''.join(cells)}".rstrip())
-    lines.insert(4, "")
-    n, n_hidden = len(evaluation.categories), len(evaluation.categories) - len(largest)
-    if n_hidden:
-        lines.append(f"and {n_hidden:,} smaller {'category' if n_hidden == 1 else 'categories'}")
-    head = (
-        f"{evaluation.n_documents:,} documents, {n:,} {'category' if n == 1 else 'categories'}; "
-        f"{100 * evaluation.exact_match:.1f} % of the documents got exactly their labels."
-    )
-    return "\n".join([head, *lines])

@@ -1,11 +1,12 @@
 """Whether a difference is more than chance: tests of two systems, of many, and intervals of one.
 
-All p-values are two-tailed. Only `friedman_test` needs scipy.
+The tests named after Yang and Liu are those of "A re-examination of text categorization methods",
+1999. All p-values are two-tailed. Only `friedman_test` needs scipy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from math import exp, inf, lgamma, log, log1p
 from typing import Any, NamedTuple
@@ -77,10 +78,6 @@ def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
     first, second : Evaluation
         Of two systems on the same documents. Categories without positives are left out.
 
-    References
-    ----------
-    Y. Yang and X. Liu, A re-examination of text categorization methods, 1999.
-
     Examples
     --------
     >>> truth = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]])
@@ -90,12 +87,11 @@ def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
     (0.333, 0.184, 3)
     """
     theirs = {name: i for i, name in enumerate(second.categories)}
-    both = [
-        (mine, theirs[name])
+    pairs = [
+        (first.per_category["f1"][mine], second.per_category["f1"][theirs[name]])
         for mine, name in enumerate(first.categories)
         if name in theirs and first.per_category["positives"][mine]
     ]
-    pairs = [(first.per_category["f1"][a], second.per_category["f1"][b]) for a, b in both]
     return paired_t_test(*np.array(pairs).reshape(-1, 2).T)
 
 
@@ -289,11 +285,13 @@ def bootstrap_intervals(
     whole = evaluate(scores, labels, decisions=decisions)
     values = {name: read_measure(whole, name) for name in measures}
     assert decisions is not None  # or `evaluate` would have raised
+    generator, n = np.random.default_rng(seed), len(decisions)
+    draws = (generator.integers(n, size=n) for _ in range(n_resamples))
     rates = measures_of("decisions")
     if all(name == "exact_match" or name.partition("_")[2] in rates for name in measures):
-        drawn = _measure_all(np.asarray(decisions, bool), positives, n_resamples, seed)
+        drawn = _measure_all(draws, np.asarray(decisions, bool), positives)
     else:
-        drawn = _measure_each(scores, labels, decisions, measures, n_resamples, seed)
+        drawn = _measure_each(draws, scores, labels, decisions, measures)
     tails = 50 * (1 - confidence), 50 * (1 + confidence)
     return {
         name: Interval(value, *map(float, np.nanpercentile(drawn[name], tails)))
@@ -304,41 +302,28 @@ def bootstrap_intervals(
 _BLOCK = 4_000_000  # numbers that are gathered at a time
 
 
-def _draws(n_documents: int, n_resamples: int, seed: int) -> Iterator[np.ndarray]:
-    generator = np.random.default_rng(seed)
-    for _ in range(n_resamples):
-        yield generator.integers(n_documents, size=n_documents)
-
-
 def _measure_each(
-    scores: np.ndarray | None,
-    labels: Labels | np.ndarray,
-    decisions: np.ndarray,
-    measures: Sequence[str],
-    n_resamples: int,
-    seed: int,
+    draws: Iterator[np.ndarray], scores: Any, labels: Any, decisions: np.ndarray, measures: Any
 ) -> dict[str, np.ndarray]:
     """Evaluate the documents of each draw."""
-    take: Callable[[np.ndarray], Any]
     take = labels.take if isinstance(labels, Labels) else np.asarray(labels).__getitem__
-    figures = np.empty((len(measures), n_resamples))
-    for i, drawn in enumerate(_draws(len(decisions), n_resamples, seed)):
+    figures = []
+    for drawn in draws:
         own = None if scores is None else scores[drawn]
         evaluation = evaluate(own, take(drawn), decisions=decisions[drawn])
-        figures[:, i] = [read_measure(evaluation, name) for name in measures]
-    return dict(zip(measures, figures, strict=True))
+        figures.append([read_measure(evaluation, name) for name in measures])
+    return dict(zip(measures, np.array(figures).T, strict=True))
 
 
 def _measure_all(
-    decisions: np.ndarray, positives: Positives, n_resamples: int, seed: int
+    draws: Iterator[np.ndarray], decisions: np.ndarray, positives: Positives
 ) -> dict[str, np.ndarray]:
     """Measure many draws at a time: a document drawn twice counts twice in the tables."""
     n, n_categories = positives.n_documents, len(positives.counts)
     taken_rows, taken_columns = np.nonzero(decisions)
     rows, columns = positives.within(decisions.shape[1])
     hit = decisions[rows, columns]
-    exact = exactly_right(decisions, positives)
-    draws, parts = _draws(n, n_resamples, seed), []
+    exact, parts = exactly_right(decisions, positives), []
     per_block = max(1, _BLOCK // max(1, n, len(positives.rows) + len(taken_rows)))
     while block := [np.bincount(one, minlength=n) for one in islice(draws, per_block)]:
         times = np.array(block)

@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import ParameterError
-from thresher.evaluation.significance import (
-    PairedTest,
-    macro_t_test,
-    micro_sign_test,
-    paired_t_test,
-)
+from thresher.evaluation import significance
+from thresher.evaluation.significance import PairedTest
 from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
 from thresher.linguistics import LanguageParameters
 from thresher.text import TextParameters
@@ -55,16 +51,18 @@ class Comparison:
     def t_test(self, name: str, measure: str) -> PairedTest:
         """Test one against `against`, by a paired t-test over the folds."""
         figures = (self.results[one].figures(measure) for one in (name, self.against))
-        return paired_t_test(*figures)
+        return significance.paired_t_test(*figures)
 
     def sign_test(self, name: str) -> PairedTest:
         """Test one against `against`, by the micro sign test over all decisions."""
         one, other = self.results[name], self.results[self.against]
-        return micro_sign_test(one.decided, other.decided, one.truth)
+        return significance.micro_sign_test(one.decided, other.decided, one.truth)
 
     def category_t_test(self, name: str) -> PairedTest:
         """Test one against `against`, by the macro t-test over the categories."""
-        return macro_t_test(self.results[name].whole(), self.results[self.against].whole())
+        return significance.macro_t_test(
+            self.results[name].whole(), self.results[self.against].whole()
+        )
 
     def seconds(self, name: str) -> float:
         """Return the median processor time of a fold, in which the first, that loads, is lost."""

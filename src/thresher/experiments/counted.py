@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thresher import training
 from thresher._spool import Spool
 from thresher.errors import DocumentError
 from thresher.examples import Examples
 from thresher.rows import Labels
-from thresher.training import (
-    Line,
-    Progress,
-    Reader,
-    check_learnable,
-    encoded,
-    fit_line,
-    fold_features,
-    new_stations,
-    no_progress,
-)
+from thresher.training import Line, Progress, Reader, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -53,15 +44,15 @@ class CountedDocuments(NamedTuple):
     ) -> CountedDocuments:
         """Count documents as a categorizer, which is left alone, would; see `cross_validate`."""
         reader = Reader(documents, labels, progress=progress)
-        stations, spool = new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
+        stations, spool = training.new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
         for batch in reader.batches("counting"):
             rows = stations.features.counter.count(batch.texts)
-            spool.append(rows, encoded(stations.categories, batch))
+            spool.append(rows, training.encoded(stations.categories, batch))
         if not len(spool):
             raise DocumentError("There is nothing to learn from: the source has no documents.")
         together, new_numbers = spool.labels(), stations.categories.sort()
         together = together._replace(indices=new_numbers[together.indices])
-        check_learnable(together, stations.categories)
+        training.check_learnable(together, stations.categories)
         spool.relabel(together)
         return cls(Examples(spool), stations.features, together, stations.categories.names)
 
@@ -79,9 +70,9 @@ class CountedDocuments(NamedTuple):
         categorizer.check_parameters()
         learner = categorizer.new_learner()
         part = self.counts.take(chosen).relabelled(known)
-        features = fold_features(categorizer, self.features, learner, part)
+        features = training.fold_features(categorizer, self.features, learner, part)
         names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
-        return Fitted(fit_line(categorizer, features, learner, part, names), present)
+        return Fitted(training.fit_line(categorizer, features, learner, part, names), present)
 
 
 class Fitted(NamedTuple):

@@ -180,15 +180,11 @@ def _curve(
 
     sizes = [len(split.train) for _, split in tasks]
     report = partial(progress, f"curve of {name}")
-    results = list(
-        protocols.with_progress(protocols.in_parallel(run, tasks, threads), sizes, report)
-    )
+    finished = protocols.in_parallel(run, tasks, threads)
+    results = list(protocols.with_progress(finished, sizes, report))
     points = np.array([number for number, _, _ in results]).reshape(-1, n_folds)
     figures = np.array([values for _, values, _ in results]).T
     measures = [*MEASURES, "training_error"] if name == "documents" else MEASURES
-    return LearningCurve(
-        name,
-        points.mean(axis=1).round().astype(int),
-        {m: v.reshape(-1, n_folds) for m, v in zip(measures, figures, strict=True)},
-        [learned for _, _, learned in results[-n_folds:]],
-    )
+    by_fold = {m: v.reshape(-1, n_folds) for m, v in zip(measures, figures, strict=True)}
+    mistakes = [learned for _, _, learned in results[-n_folds:]]
+    return LearningCurve(name, points.mean(axis=1).round().astype(int), by_fold, mistakes)

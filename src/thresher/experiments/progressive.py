@@ -102,9 +102,8 @@ def progressive_validation(
         raise ParameterError(f"batch_size is {batch_size}; it must be at least 1.")
     counts = []
     for texts, truth in _stream(documents, labels, batch_size, progress):
-        decided: list[list[Any]] = [[] for _ in texts]
-        if categorizer.is_fitted:
-            decided = categorizer.decide(categorizer.scores(texts))
+        knows = categorizer.is_fitted
+        decided = categorizer.decide(categorizer.scores(texts)) if knows else [[] for _ in texts]
         pairs = [(set(one), set(own)) for one, own in zip(decided, truth, strict=True)]
         counts.append((
             len(pairs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,29 +23,22 @@ WIDTH, HEIGHT = 340, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 34
 
 
-class Scale(NamedTuple):
-    """From a value to a place on an axis."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        share = (value - self.low) / ((self.high - self.low) or 1.0)
-        return self.start + share * (self.end - self.start)
+def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return the way from a value to its place on an axis."""
+    span = (high - low) or 1.0
+    return lambda value: start + (value - low) / span * (end - start)
 
 
 class Frame(NamedTuple):
     """The two axes of a chart."""
 
-    x: Scale
-    y: Scale
+    x: Callable[[float], float]
+    y: Callable[[float], float]
 
     @classmethod
     def of(cls, x: tuple[float, float], y: tuple[float, float]) -> Frame:
         """Spread ranges of values over the whole chart."""
-        return cls(Scale(*x, LEFT, WIDTH - RIGHT), Scale(*y, HEIGHT - BOTTOM, TOP))
+        return cls(_scale(*x, LEFT, WIDTH - RIGHT), _scale(*y, HEIGHT - BOTTOM, TOP))
 
     def path(self, xs: Iterable[float], ys: Iterable[float]) -> str:
         """Return a line through points, as SVG says it."""

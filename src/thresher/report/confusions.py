@@ -56,16 +56,7 @@ def _pairs(which: np.ndarray, *columns: np.ndarray) -> list[Any]:
 
 
 def confusions(evaluation: Evaluation) -> Confusions:
-    """Count the confusions in the decisions that an evaluation was made from.
-
-    Examples
-    --------
-    >>> from thresher.evaluation import evaluate
-    >>> truth = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]])
-    >>> given = np.array([[0, 1, 0], [0, 1, 1], [0, 1, 0]])
-    >>> confusions(evaluate(None, truth, decisions=given)).pairs()
-    [(0, 1, 2), (0, 2, 1)]
-    """
+    """Count the confusions in the decisions that an evaluation was made from."""
     n = len(evaluation.categories)
     positives, decisions, width = evaluation.positives, evaluation.decisions, n + 1
     if positives is None or decisions is None:

@@ -41,14 +41,6 @@ def threshold_curves(
     A threshold is moved alone, all others staying as they are: in single-label mode, a document
     then gets the category when its margin is above those of all others. A curve has at most about
     `most` points.
-
-    Examples
-    --------
-    >>> from thresher.evaluation import evaluate
-    >>> scores, truth = np.array([[2.0], [1.0], [-1.0]]), np.array([[1], [0], [1]])
-    >>> curve = threshold_curves(evaluate(scores, truth), Decisions().grow(1))[0]
-    >>> curve.assigned.tolist(), curve.hits.tolist(), curve.chosen
-    ([3, 2, 1, 0], [2, 1, 1, 0], 1)
     """
     if evaluation.scores is None or evaluation.positives is None:
         return {}

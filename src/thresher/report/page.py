@@ -150,10 +150,8 @@ def headline(report: Report) -> str:
         '<p class="soft below">The range under each figure is its 95 % interval: how far it would '
         "vary if other documents of the same kind had been drawn.</p>"
     )
-    return (
-        f'<section class="headline" aria-label="Headline figures">{cells}</section>'
-        f"{note if intervals else ''}"
-    )
+    section = f'<section class="headline" aria-label="Headline figures">{cells}</section>'
+    return section + (note if intervals else "")
 
 
 def _intervals(evaluation: Evaluation, measures: list[str]) -> dict[str, Interval]:
@@ -303,7 +301,7 @@ def _matrix(ground: Ground) -> str:
             n = int(table.true_positives[missed]) if same else times.get((missed, given), 0)
             share = min(1.0, n / max(1, int(size[missed])))
             style = f"--v:{(share if same else min(1.0, 3 * share)):.3f}" if n else None
-            shown = _brief(n) if n else ""
+            shown = str(n or "") if n < 1000 else f"{n / 1000:.2g}k"
             kind = "same" if same else None
             cells.append(f"<td{attributes(class_=kind, style=style)}><span>{shown}</span></td>")
         head = f'<th scope="row"><i>{i}</i> {linked(ground, missed)}</th>'
@@ -312,10 +310,6 @@ def _matrix(ground: Ground) -> str:
 given, by the number of the row. Grey is right; the stronger the colour, the larger the share of the
 row.</caption><thead><tr><td></td>{heads}</tr></thead>
 <tbody>{"".join(rows)}</tbody></table>"""
-
-
-def _brief(n: int) -> str:
-    return str(n) if n < 1000 else f"{n / 1000:.2g}k"
 
 
 def errors(report: Report) -> str:
@@ -355,10 +349,9 @@ def _error(one: WrongDecision, is_open: bool) -> str:
 
 def provenance(report: Report) -> str:
     """Return how it was made."""
-    if not report.provenance:
-        return ""
     lines = "".join(
         f"<div><dt>{escape(short(what, 200))}</dt><dd>{escape(short(value, 2000))}</dd></div>"
         for what, value in report.provenance.items()
     )
-    return f'<section id="provenance"><h2>How it was made</h2><dl>{lines}</dl></section>'
+    section = f'<section id="provenance"><h2>How it was made</h2><dl>{lines}</dl></section>'
+    return section if lines else ""

@@ -28,8 +28,8 @@ __all__ = ["Report", "Words", "check_writable", "with_cards", "write_report"]
 MOST_CARDS = 250  # categories with a card of their own
 MOST_WORDS = 12  # of a category, on each side
 
+# The strongest words for a category and against it, with their weights.
 Words = tuple[list[tuple[str, float]], list[tuple[str, float]]]
-"""The strongest words for a category and against it, with their weights."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,20 @@ class Report:
     date : str, optional
         When it was made; by default nothing is said, so that equal data give equal pages.
     errors : sequence of WrongDecision
-        The worst errors. Default: none.
+        The worst errors.
     words : dict of str to Words
-        The strongest words of each category. Default: none.
+        The strongest words of each category.
     mistakes : sequence of int
-        Mistakes of the learner in each pass over the training documents. Default: none.
+        Mistakes of the learner in each pass over the training documents.
     learning_curve : sequence of (int, float)
-        Numbers of documents learned from, and the micro-F1 on others that each led to. Default:
-        none.
+        Numbers of documents learned from, and the micro-F1 on others that each led to.
     reliability : ReliabilityCurve, optional
         How often documents belonged, against how probable it was predicted to be.
     intervals : dict of str to Interval, optional
         Where the headline figures lie with 95 % confidence, as `bootstrap_intervals` gives them,
         which is asked for them by default; an empty one for none.
     provenance : dict of str to str
-        How it was made, as lines to read: what, and its value. Default: nothing.
+        How it was made, as lines to read: what, and its value.
 
     Examples
     --------

@@ -52,16 +52,6 @@ class WorstErrors:
     The further the score is on the wrong side of the threshold, the worse is the error. In
     single-label mode, what counts is how far the category that was given is ahead of the right
     one, and only the documents that got nothing are called missed.
-
-    Examples
-    --------
-    >>> from thresher.documents import from_texts
-    >>> [batch] = from_texts(["wheat", "oats", "oil"], ["grain", "grain", []])
-    >>> worst = WorstErrors(["grain"], Decisions().grow(1))
-    >>> scores = np.array([[-2.0], [1.0], [0.5]])
-    >>> worst.see(batch, scores, scores > 0)
-    >>> [(one.kind, one.text, one.margin) for one in worst]
-    [('missed', 'wheat', 2.0), ('wrong', 'oil', 0.5)]
     """
 
     def __init__(self, categories: Sequence[str], decisions: Decisions, most: int = 12) -> None:
