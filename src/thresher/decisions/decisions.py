@@ -119,22 +119,10 @@ class Decisions:
         *,
         shrinkage: float = SHRINKAGE,
     ) -> Decisions:
-        """Learn the thresholds; return self.
+        """Learn the thresholds as `learn_thresholds`, which has the same parameters; return self.
 
         In single-label mode one threshold is learned for all categories, that of the best score of
         a document; it matters when `allow_none` is set.
-
-        Parameters
-        ----------
-        scores, labels, objective, shrinkage
-            As for `learn_thresholds`.
-
-        Examples
-        --------
-        >>> scores = np.array([[-0.5, -1.0], [-0.7, -2.0], [-2.0, 1.0], [-3.0, 0.5]])
-        >>> labels = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-        >>> Decisions().tune(scores, labels).thresholds
-        array([-1.05, -0.61])
         """
         n_categories = np.shape(scores)[1]
         if self.mode == "single-label":

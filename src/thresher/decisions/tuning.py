@@ -99,23 +99,18 @@ def tune_decisions(
         for train, test in stratified_k_fold(labels, FOLDS):
             part = _learned(limited, scores[train], labels.take(train), objective, kind)
             decided[test] = part.decide(scores[test])
-    before, after = (
-        evaluate(scores, labels, categories, decisions=one)
-        for one in (decisions.decide(scores), decided)
-    )
+    before = evaluate(scores, labels, categories, decisions=decisions.decide(scores))
+    after = evaluate(scores, labels, categories, decisions=decided)
     thresholds = decisions.thresholds, tuned.thresholds
     n_available = n if n_available is None else n_available
     return tuned, Tuning(objective, calibration, n, n_available, *thresholds, before, after)
 
 
 def _learned(
-    decisions: Decisions,
-    scores: np.ndarray,
-    labels: Labels,
-    objective: str | None,
-    calibration: str | None,
+    decisions: Decisions, scores: np.ndarray, labels: Labels, *aims: str | None
 ) -> Decisions:
-    learned = decisions.replace()
+    """Return decisions that have learned thresholds for an objective, and probabilities, or not."""
+    learned, (objective, calibration) = decisions.replace(), aims
     if objective is not None:
         learned.tune(scores, labels, objective)
     if calibration is not None:

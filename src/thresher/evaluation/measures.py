@@ -99,15 +99,10 @@ class Evaluation:
             lines.append(f"{name:{width}}{''.join(cells)}".rstrip())
         lines.insert(4, "")
         n, n_hidden = len(self.categories), len(self.categories) - len(largest)
-        if n_hidden:
-            lines.append(
-                f"and {n_hidden:,} smaller {'category' if n_hidden == 1 else 'categories'}"
-            )
-        head = (
-            f"{self.n_documents:,} documents, {n:,} {'category' if n == 1 else 'categories'}; "
-            f"{100 * self.exact_match:.1f} % of the documents got exactly their labels."
-        )
-        return "\n".join([head, *lines])
+        noun, hidden_noun = ("category" if k == 1 else "categories" for k in (n, n_hidden))
+        lines += [f"and {n_hidden:,} smaller {hidden_noun}"] if n_hidden else []
+        exact = f"{100 * self.exact_match:.1f} % of the documents got exactly their labels."
+        return "\n".join([f"{self.n_documents:,} documents, {n:,} {noun}; {exact}", *lines])
 
 
 def evaluate(

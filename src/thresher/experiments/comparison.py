@@ -60,9 +60,8 @@ class Comparison:
 
     def category_t_test(self, name: str) -> PairedTest:
         """Test one against `against`, by the macro t-test over the categories."""
-        return significance.macro_t_test(
-            self.results[name].whole(), self.results[self.against].whole()
-        )
+        wholes = (self.results[one].whole() for one in (name, self.against))
+        return significance.macro_t_test(*wholes)
 
     def seconds(self, name: str) -> float:
         """Return the median processor time of a fold, in which the first, that loads, is lost."""

@@ -47,8 +47,7 @@ class Confusions:
         total = np.zeros(self.n_categories, np.int64)
         for missed, given, documents in self.pairs():
             total[[missed, given]] += documents
-        order = np.argsort(-total, kind="stable")[:most]
-        return [int(c) for c in order if total[c]]
+        return [int(c) for c in np.argsort(-total, kind="stable")[:most] if total[c]]
 
 
 def _pairs(which: np.ndarray, *columns: np.ndarray) -> list[Any]:

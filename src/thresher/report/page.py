@@ -225,9 +225,11 @@ def categories(ground: Ground) -> str:
         for key, title in {"category": "category", **columns}.items()
     )
     rows = sorted(enumerate(evaluation.table()), key=lambda row: -row[1]["positives"])
-    body = "".join(_row(ground, c, row, list(columns)) for c, row in rows[:MOST_ROWS])
+    body = "".join(
+        _row(linked(ground, c), row, list(columns), full=True) for c, row in rows[:MOST_ROWS]
+    )
     averages = ("micro", "macro") if len(rows) > 1 else ()
-    foot = "".join(_average(one, getattr(evaluation, one), list(columns)) for one in averages)
+    foot = "".join(_row(one, getattr(evaluation, one), list(columns)) for one in averages)
     hidden = len(rows) - MOST_ROWS
     note = f"<p class=soft>{count(hidden)} smaller ones are not shown.</p>" if hidden > 0 else ""
     return f"""<section id="categories"><h2>Categories</h2>
@@ -244,24 +246,17 @@ def _class(key: str) -> str | None:
     return "f1" if key == "f1" else "wide" if is_wide else None
 
 
-def _row(ground: Ground, c: int, row: dict[str, Any], keys: list[str]) -> str:
+def _row(head: str, row: dict[str, Any], keys: list[str], full: bool = False) -> str:
+    """Return a row of the table; a full one can be sorted by, and its F1 is drawn."""
     cells = []
     for key in keys:
-        value, is_count = row[key], key in COUNTS
-        known = math.isfinite(value)
-        raw = (f"{value}" if is_count else f"{value:.4f}") if known else None
-        style = f"--v:{value:.3f}" if key == "f1" and known else None
-        shown = count(value) if is_count else percent(value)
+        value, style, raw = row.get(key), None, None
+        shown = "" if value is None else count(value) if key in COUNTS else percent(value)
+        if full and value is not None and math.isfinite(value):
+            raw = f"{value}" if key in COUNTS else f"{value:.4f}"
+            style = f"--v:{value:.3f}" if key == "f1" else None
         cells.append(f"<td{attributes(class_=_class(key), data_v=raw, style=style)}>{shown}</td>")
-    return f'<tr><th scope="row">{linked(ground, c)}</th>{"".join(cells)}</tr>'
-
-
-def _average(which: str, row: dict[str, float], keys: list[str]) -> str:
-    cells = "".join(
-        f"<td{attributes(class_=_class(key))}>{percent(row[key]) if key in row else ''}</td>"
-        for key in keys
-    )
-    return f'<tr><th scope="row">{which}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{head}</th>{"".join(cells)}</tr>'
 
 
 def confusion(ground: Ground) -> str:

@@ -167,17 +167,13 @@ def write_report(
     )  # fmt: skip
     evaluation = evaluate(scores, truth, names, decisions=decisions.decide(scores))
     report = Report(
-        evaluation,
-        decisions,
-        title=title,
-        date=date,
+        evaluation, decisions, title, date, learning_curve=learning_curve,
         errors=worst.explain(categorizer),
         words=_words(categorizer, evaluation),
         mistakes=[int(n) for n in getattr(categorizer.learner_, "mistakes_", ())],
-        learning_curve=learning_curve,
         reliability=_reliability(decisions, evaluation),
         provenance=(provenance or {}) | _provenance(categorizer, evaluation),
-    )
+    )  # fmt: skip
     report.save(path)
     return evaluation
 
@@ -203,7 +199,7 @@ def _reliability(decisions: Decisions, evaluation: Evaluation) -> ReliabilityCur
 
 def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
     """Say what the model is, what it has learned from, and with which versions it was measured."""
-    summary = categorizer.summary()
+    summary, python = categorizer.summary(), f"Python {platform.python_version()}"
     return {
         "Documents measured": f"{evaluation.n_documents:,}",
         "Documents learned from": f"{summary['documents_seen']:,}",
@@ -214,6 +210,5 @@ def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, s
         "Options": summary["options"],
         "Seed": str(categorizer.seed_),
         "Decisions": summary["mode"],
-        "Versions": f"Thresher {__version__}, Python {platform.python_version()}, "
-        f"NumPy {version('numpy')}",
+        "Versions": f"Thresher {__version__}, {python}, NumPy {version('numpy')}",
     }
