@@ -14,16 +14,18 @@ from naive import significance as naive
 from thresher._ranking import Positives
 from thresher.errors import MissingExtra, ParameterError
 from thresher.evaluation import evaluate, read_measure
-from thresher.evaluation._distributions import coin_p_value, incomplete_beta, student_p_value
 from thresher.evaluation.significance import (
     PairedTest,
     _measure_all,
     _measure_each,
     bootstrap_intervals,
+    coin_p_value,
     friedman_test,
+    incomplete_beta,
     macro_t_test,
     micro_sign_test,
     paired_t_test,
+    student_p_value,
 )
 from thresher.rows import Labels
 

@@ -18,8 +18,7 @@ _BLOCK = 16  # columns sorted at a time: a cache line of float32
 class CutPoints(NamedTuple):
     """Where a ranking may be cut: below each score that a document of the category has.
 
-    No other cut but the one above all documents can be better, so most measures of a ranking
-    follow from these few, and finding them takes one sort.
+    Most measures of a ranking follow from these few, and finding them takes one sort.
     """
 
     n_documents: int
@@ -30,14 +29,7 @@ class CutPoints(NamedTuple):
 
     @classmethod
     def of(cls, ranked: np.ndarray, own: np.ndarray) -> CutPoints:
-        """Find the cut points.
-
-        Parameters
-        ----------
-        ranked : array
-            The scores of all documents for one category, rising.
-        own : array
-            The scores of the documents that belong, in any order.
+        """Find them, given the scores of all documents, rising, and of those that belong.
 
         Examples
         --------
@@ -160,6 +152,12 @@ class Positives(NamedTuple):
         end = self.starts[min(n_columns, len(self.starts) - 1)]
         return self.rows[:end], self.columns[:end]
 
+    def mask(self, n_columns: int) -> np.ndarray:
+        """Return which documents belong to which of the first `n_columns` categories."""
+        belongs = np.zeros((self.n_documents, n_columns), bool)
+        belongs[self.within(n_columns)] = True
+        return belongs
+
     def check(self, matrix: np.ndarray, name: str) -> np.ndarray:
         """Return `matrix` as an array once it is seen to fit these documents and categories."""
         matrix = np.asarray(matrix)
@@ -178,9 +176,7 @@ class Positives(NamedTuple):
         return matrix
 
 
-def rankings(
-    scores: np.ndarray, positives: Positives
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def rankings(scores: np.ndarray, positives: Positives) -> Iterator[tuple[int, Any, Any]]:
     """Yield each category with positives, all its scores, rising, and those of its positives."""
     for first in range(0, scores.shape[1], _BLOCK):
         ranked = np.sort(scores[:, first : first + _BLOCK].T, axis=1)
@@ -191,10 +187,7 @@ def rankings(
 
 
 def midpoint(ranked: np.ndarray, taken: int) -> float:
-    """Return the threshold that the `taken` highest of the rising scores exceed, and no other.
-
-    It is half way between two of them; infinite for none of them, minus infinite for all.
-    """
+    """Return the threshold half way between the `taken` highest scores and the rest."""
     if taken in (0, len(ranked)):
         return -np.inf if taken else np.inf
     low, high = float(ranked[-taken - 1]), float(ranked[-taken])

@@ -42,36 +42,16 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Each word's share in a decision: the shares add up to the score.
-
-    Attributes
-    ----------
-    category : str
-        The category that is explained.
-    chosen : bool
-        Whether the document got it.
-    shares : list of Share
-        Features of the document by size of their share, the largest first.
-    threshold : float
-        What the shares must add up to, and more.
-    rival : tuple of (str, float) or None
-        Where only one category can be chosen: the best of the others and its score.
-    change : Change or None
-        What would have changed the decision; None if nothing that was tried would.
-    text : str
-        The document.
-    spans : list of (start, end, share)
-        Where the features stand in the text.
-    """
+    """Each word's share in a decision: the shares add up to the score."""
 
     category: str
-    chosen: bool
-    shares: list[Share]
-    threshold: float
-    rival: tuple[str, float] | None
-    change: Change | None
+    chosen: bool  # whether the document got it
+    shares: list[Share]  # of the document's features, the largest first
+    threshold: float  # what the shares must add up to, and more
+    rival: tuple[str, float] | None  # where only one can be chosen: the best other and its score
+    change: Change | None  # what would have changed the decision, if anything that was tried
     text: str
-    spans: list[tuple[int, int, float]]
+    spans: list[tuple[int, int, float]]  # start, end and share of the features in the text
 
     @property
     def total(self) -> float:
@@ -139,26 +119,15 @@ class Explanation:
 
 
 def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
-    """Explain one decision of a model.
-
-    Parameters
-    ----------
-    stations : Stations
-        What the model is made of.
-    text : str
-        The document.
-    category : label, optional
-        The category. Default: the one farthest above its threshold.
-    """
+    """Explain one decision of a model, given what it is made of; as `Categorizer.explain`."""
     counts = stations.features.count([text])
-    scores = _rescore(stations, counts)
+    scores = stations.learner.score_rows(stations.features.apply(counts))
     margins = scores[0] - stations.decisions.thresholds
-    number = int(np.argmax(margins))
-    if category is not None:
-        number = stations.categories.number(category)
-    columns, shares = _shares(stations, counts, text, number)
-    by_column = dict(zip(columns.tolist(), shares, strict=False))
+    number = int(np.argmax(margins)) if category is None else stations.categories.number(category)
     chosen = bool(stations.decisions.decide(scores)[0, number])
+    decision = _Decision(stations, counts, text, number, chosen)
+    columns, shares = decision.shares()
+    by_column = dict(zip(columns.tolist(), shares, strict=False))
     spans = [
         (start, end, by_column[column].share)
         for start, end, column in stations.features.counter.spans(text)
@@ -168,9 +137,9 @@ def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
         category=stations.categories.names[number],
         chosen=chosen,
         shares=sorted(shares, key=lambda one: (-abs(one.share), one.feature)),
-        threshold=_bar(stations) + float(stations.decisions.thresholds[number]),
-        rival=_rival(stations, margins, number),
-        change=_find_change(stations, counts, text, number, chosen, by_column),
+        threshold=decision.bar + float(stations.decisions.thresholds[number]),
+        rival=decision.rival(margins),
+        change=decision.change(by_column),
         text=text,
         spans=spans,
     )
@@ -179,18 +148,9 @@ def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
 def strongest(
     stations: Stations, category: Any, top: int
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-    """Return the features with the strongest weights for a category and against it.
+    """Return the `top` features with the strongest weights for a category and against it.
 
     Both are empty where the learner has no weights, or the features no names.
-
-    Parameters
-    ----------
-    stations : Stations
-        What the model is made of.
-    category : label
-        The category.
-    top : int
-        How many features on each side.
     """
     number, weights = stations.categories.number(category), stations.learner.linear_weights()
     if weights is None:
@@ -207,124 +167,96 @@ def strongest(
     return for_it, against_it
 
 
-def _bar(stations: Stations) -> float:
-    """Return what the learner takes off every score."""
-    return float(getattr(stations.learner, "bar", 0.0))
+class _Decision(NamedTuple):
+    """One decision of a model, to be explained."""
 
+    stations: Stations
+    counts: Rows  # of the document
+    text: str
+    number: int  # of the category
+    chosen: bool
 
-def _names(stations: Stations, columns: Any, text: str) -> list[str]:
-    """Return the names of features; hashed ones are named after the words of `text`."""
-    counter = stations.features.counter
-    if counter.hashing_bits is None:
-        return counter.names(np.asarray(columns))
-    words: dict[int, str] = {}
-    for start, end, column in counter.spans(text):
-        words.setdefault(column, text[start:end].lower())
-    return [words.get(int(column), f"#{column}") for column in columns]
+    @property
+    def bar(self) -> float:
+        """What the learner takes off every score."""
+        return float(getattr(self.stations.learner, "bar", 0.0))
 
+    def names(self, columns: Any) -> list[str]:
+        """Return the names of features; hashed ones are named after the words of the text."""
+        counter = self.stations.features.counter
+        if counter.hashing_bits is None:
+            return counter.names(np.asarray(columns))
+        words: dict[int, str] = {}
+        for start, end, column in counter.spans(self.text):
+            words.setdefault(column, self.text[start:end].lower())
+        return [words.get(int(column), f"#{column}") for column in columns]
 
-def _rescore(stations: Stations, counts: Rows) -> np.ndarray:
-    return stations.learner.score_rows(stations.features.apply(counts))
+    def shares(self) -> tuple[np.ndarray, list[Share]]:
+        """Return the columns and their shares; what no feature has a share in is last."""
+        learner, rows = self.stations.learner, self.stations.features.apply(self.counts)
+        parts, (rest,) = learner.contributions(rows, self.number)
+        constant = float(rest) + self.bar
+        strengths, always_on = rows.values, float(constant != 0)
+        if hasattr(learner, "strengths"):
+            with_constant = learner.strengths(rows)
+            strengths, always_on = with_constant[0].values, float(with_constant[1][0])
+        named = zip(self.names(rows.indices), strengths, parts, strict=True)
+        shares = [Share(name, float(strength), float(part)) for name, strength, part in named]
+        if always_on:
+            shares.append(Share(learner.constant_name, always_on, constant))
+        return rows.indices, shares
 
+    def rival(self, margins: np.ndarray) -> tuple[str, float] | None:
+        """Return the best other category and its margin, where only one can be chosen."""
+        if self.stations.decisions.mode != "single-label" or len(margins) < 2:
+            return None
+        best = int(np.argmax(np.where(np.arange(len(margins)) == self.number, -np.inf, margins)))
+        return self.stations.categories.names[best], float(margins[best])
 
-def _shares(
-    stations: Stations, counts: Rows, text: str, number: int
-) -> tuple[np.ndarray, list[Share]]:
-    """Return the columns of a document and their shares; what no feature has a share in is last."""
-    learner, rows = stations.learner, stations.features.apply(counts)
-    parts, (rest,) = learner.contributions(rows, number)
-    strengths = learner.strengths(rows)[0].values if hasattr(learner, "strengths") else rows.values
-    shares = [
-        Share(name, float(strength), float(part))
-        for name, strength, part in zip(
-            _names(stations, rows.indices, text), strengths, parts, strict=True
-        )
-    ]
-    constant = float(rest) + _bar(stations)
-    always_on = learner.strengths(rows)[1][0] if hasattr(learner, "strengths") else 1.0
-    if always_on and (constant or hasattr(learner, "strengths")):
-        shares.append(Share(learner.constant_name, float(always_on), constant))
-    return rows.indices, shares
+    def change(self, by_column: dict[int, Share]) -> Change | None:
+        """Try to turn the decision round by leaving words out or by putting words in.
 
-
-def _rival(stations: Stations, margins: np.ndarray, number: int) -> tuple[str, float] | None:
-    if stations.decisions.mode != "single-label" or len(margins) < 2:
-        return None
-    others = np.where(np.arange(len(margins)) == number, -np.inf, margins)
-    best = int(np.argmax(others))
-    return stations.categories.names[best], float(margins[best])
-
-
-def _find_change(
-    stations: Stations,
-    counts: Rows,
-    text: str,
-    number: int,
-    chosen: bool,
-    by_column: dict[int, Share],
-) -> Change | None:
-    """Try to turn the decision round by leaving words out or by putting words in.
-
-    The words that matter most go first, one more at each try, and every try is scored by the
-    model itself, because normalised strengths of the other words move too.
-    """
-    sign = 1 if chosen else -1
-    away = sorted(
-        (c for c, one in by_column.items() if sign * one.share > 0),
-        key=lambda c: -abs(by_column[c].share),
-    )[:MOST_WORDS]
-    taken_out = _first_turn(stations, counts, text, number, chosen, "remove", away)
-    weights = stations.learner.linear_weights()
-    if chosen or weights is None:
+        The words that matter most go first, one more at each try, and every try is scored by the
+        model itself, because normalised strengths of the other words move too.
+        """
+        sign = 1 if self.chosen else -1
+        away = [column for column, one in by_column.items() if sign * one.share > 0]
+        away.sort(key=lambda column: -abs(by_column[column].share))
+        taken_out = self._first_turn("remove", away[:MOST_WORDS])
+        weights = self.stations.learner.linear_weights()
+        if self.chosen or weights is None:
+            return taken_out
+        own = weights[:, self.number]
+        absent = np.setdiff1d(np.argsort(-own, kind="stable")[:200], self.counts.indices)
+        best = absent[np.argsort(-own[absent], kind="stable")][:MOST_WORDS].tolist()
+        put_in = self._first_turn("add", best)
+        if put_in and (taken_out is None or len(put_in.features) < len(taken_out.features)):
+            return put_in
         return taken_out
-    own = weights[:, number]
-    absent = np.setdiff1d(np.argsort(-own, kind="stable")[:200], counts.indices)
-    best = absent[np.argsort(-own[absent], kind="stable")][:MOST_WORDS].tolist()
-    put_in = _first_turn(stations, counts, text, number, chosen, "add", best)
-    if put_in and (taken_out is None or len(put_in.features) < len(taken_out.features)):
-        return put_in
-    return taken_out
 
-
-def _first_turn(
-    stations: Stations,
-    counts: Rows,
-    text: str,
-    number: int,
-    chosen: bool,
-    action: str,
-    columns: Sequence[int],
-) -> Change | None:
-    """Return the change that takes the fewest of `columns`, in their order, if any does."""
-    if not len(columns):
-        return None
-    tries = []
-    for size in range(1, len(columns) + 1):
-        touched = np.array(columns[:size], np.int32)
-        if action == "remove":
-            kept = ~np.isin(counts.indices, touched)
-            tries.append((counts.indices[kept], counts.values[kept]))
-        else:
-            ones = np.ones(size, np.float32)
-            both = np.concatenate([counts.indices, touched]), np.concatenate([counts.values, ones])
-            tries.append(both)
-    indptr = np.concatenate([[0], np.cumsum([len(indices) for indices, _ in tries])])
-    changed = Rows(
-        indptr,
-        np.concatenate([indices for indices, _ in tries]),
-        np.concatenate([values for _, values in tries]),
-        counts.n_columns,
-        None if counts.lengths is None else np.repeat(counts.lengths, len(tries)),
-    )
-    scores = _rescore(stations, changed)
-    decided = stations.decisions.decide(scores)
-    turned = np.flatnonzero(decided[:, number] != chosen)
-    if not len(turned):
-        return None
-    first = int(turned[0])
-    names = _names(stations, columns[: first + 1], text)
-    winner = None
-    if chosen and stations.decisions.mode == "single-label" and decided[first].any():
-        winner = stations.categories.names[int(np.argmax(decided[first]))]
-    margin = float(scores[first, number] - stations.decisions.thresholds[number])
-    return Change(action, names, margin, winner)
+    def _first_turn(self, action: str, columns: Sequence[int]) -> Change | None:
+        """Return the change that takes the fewest of `columns`, in their order, if any does."""
+        if not columns:
+            return None
+        counts, decisions, tries = self.counts, self.stations.decisions, []
+        for size in range(1, len(columns) + 1):
+            touched, ones = np.array(columns[:size], np.int32), np.ones(size, np.float32)
+            if action == "remove":
+                kept = ~np.isin(counts.indices, touched)
+                tries.append((counts.indices[kept], counts.values[kept]))
+            else:
+                tries.append((np.append(counts.indices, touched), np.append(counts.values, ones)))
+        indices, values = (np.concatenate(parts) for parts in zip(*tries, strict=True))
+        indptr = np.concatenate([[0], np.cumsum([len(indices) for indices, _ in tries])])
+        lengths = None if counts.lengths is None else np.repeat(counts.lengths, len(tries))
+        changed = Rows(indptr, indices, values, counts.n_columns, lengths)
+        scores = self.stations.learner.score_rows(self.stations.features.apply(changed))
+        decided = decisions.decide(scores)
+        turned = np.flatnonzero(decided[:, self.number] != self.chosen)
+        if not len(turned):
+            return None
+        first, winner = int(turned[0]), None
+        if self.chosen and decisions.mode == "single-label" and decided[first].any():
+            winner = self.stations.categories.names[int(np.argmax(decided[first]))]
+        margin = float(scores[first, self.number] - decisions.thresholds[self.number])
+        return Change(action, self.names(columns[: first + 1]), margin, winner)

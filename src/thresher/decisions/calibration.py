@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +25,8 @@ class ProbabilityCurve(NamedTuple):
 
     slope: float
     offset: float
-    scores: np.ndarray
-    probabilities: np.ndarray
+    scores: np.ndarray = np.empty(0)
+    probabilities: np.ndarray = np.empty(0)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of each score."""
@@ -36,35 +35,17 @@ class ProbabilityCurve(NamedTuple):
         return _sigmoid(self.slope * scores.astype(np.float64) + self.offset)
 
 
-class Calibration:
+class Calibration(NamedTuple):
     """Turns the scores of each category into the probability that a document belongs.
 
     A category's probability is a mean of its own curve's and of the curve of all categories
     together; with n positives, its own counts n / (n + shrinkage). `fit` makes one.
-
-    Parameters
-    ----------
-    kind : {"sigmoid", "isotonic"}
-        The form of the curves.
-    pooled : ProbabilityCurve
-        The curve of all categories together, and the only one of categories met later.
-    curves : sequence of ProbabilityCurve
-        The curve of each category.
-    trust : array of shape (categories,)
-        How much of the probability is the category's own.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        pooled: ProbabilityCurve,
-        curves: Sequence[ProbabilityCurve],
-        trust: np.ndarray,
-    ) -> None:
-        self.kind = kind
-        self.pooled = pooled
-        self.curves = list(curves)
-        self.trust = trust
+    kind: str  # one of CALIBRATIONS: the form of the curves
+    pooled: ProbabilityCurve  # of all categories together, and the only one of those met later
+    curves: list[ProbabilityCurve]
+    trust: np.ndarray  # how much of each category's probability is its own
 
     @classmethod
     def fit(
@@ -79,15 +60,11 @@ class Calibration:
 
         Parameters
         ----------
-        scores : array of shape (documents, categories)
-            Scores of documents that the learner had not learned from when it scored them.
-        labels : Labels or array of shape (documents, categories)
-            Which of them belong.
+        scores, labels, shrinkage
+            As for `learn_thresholds`.
         kind : {"sigmoid", "isotonic"}, default="sigmoid"
             Platt's sigmoid, fitted to softened labels, needs few positives; the isotonic curve
             takes any rising form and needs many.
-        shrinkage : float, default=3.0
-            How many positives weigh as much as all other categories together.
 
         Examples
         --------
@@ -102,14 +79,11 @@ class Calibration:
             )
         positives = Positives.of(labels)
         scores = positives.check(scores, "scores")
-        belongs = np.zeros(scores.shape, bool)
-        belongs[positives.within(scores.shape[1])] = True
+        belongs = positives.mask(scores.shape[1])
         fit = _fit_sigmoid if kind == "sigmoid" else _fit_isotonic
         pooled = fit(scores.ravel(), belongs.ravel())
         n = positives.counts[: scores.shape[1]]
-        curves = [
-            fit(scores[:, c], belongs[:, c]) if n[c] else pooled for c in range(scores.shape[1])
-        ]
+        curves = [fit(scores[:, c], belongs[:, c]) if n[c] else pooled for c in range(len(n))]
         return cls(kind, pooled, curves, np.where(n > 0, n / np.maximum(n + shrinkage, 1), 0.0))
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
@@ -124,13 +98,12 @@ class Calibration:
         """Return it with the curve of all together for the categories that were met since."""
         n_new = max(0, n_categories - len(self.curves))
         curves, trust = self.curves + [self.pooled] * n_new, np.append(self.trust, np.zeros(n_new))
-        return Calibration(self.kind, self.pooled, curves, trust)
+        return self._replace(curves=curves, trust=trust)
 
     def take(self, numbers: np.ndarray) -> Calibration:
         """Return the curves of some of the categories."""
         places = np.arange(len(self.curves))[numbers]
-        curves = [self.curves[place] for place in places]
-        return Calibration(self.kind, self.pooled, curves, self.trust[places])
+        return self._replace(curves=[self.curves[i] for i in places], trust=self.trust[places])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors, the pooled curve first."""
@@ -176,7 +149,6 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     """Fit Platt's sigmoid to labels softened by one document on either side."""
-    nothing = np.empty(0)
     n_positives = np.count_nonzero(belongs)
     n_negatives = len(belongs) - n_positives
     target = np.where(belongs, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
@@ -186,12 +158,10 @@ def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
         start = float(np.log((n_positives + 1) / (n_negatives + 1)))
         slope, offset = _newton((scores - center) / spread, target, start)
         if slope > 0:
-            return ProbabilityCurve(
-                slope / spread, offset - slope * center / spread, nothing, nothing
-            )
+            return ProbabilityCurve(slope / spread, offset - slope * center / spread)
     # The scores say nothing, or mislead: only the share of positives can be told.
     share = (n_positives + 1) / (len(belongs) + 2)
-    return ProbabilityCurve(0.0, float(np.log(share / (1 - share))), nothing, nothing)
+    return ProbabilityCurve(0.0, float(np.log(share / (1 - share))))
 
 
 def _newton(x: np.ndarray, target: np.ndarray, offset: float) -> tuple[float, float]:
@@ -199,9 +169,8 @@ def _newton(x: np.ndarray, target: np.ndarray, offset: float) -> tuple[float, fl
 
     def loss_and_probability(slope: float, offset: float) -> tuple[float, np.ndarray]:
         z = slope * x + offset
-        small = np.exp(-np.abs(z))
-        loss = np.sum(np.maximum(z, 0) + np.log1p(small) - target * z)
-        return float(loss), np.where(z >= 0, 1.0, small) / (1.0 + small)
+        loss = np.sum(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))) - target * z)
+        return float(loss), _sigmoid(z)
 
     slope, gain = 0.0, np.inf
     loss, p = loss_and_probability(slope, offset)
@@ -231,18 +200,16 @@ def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     from thresher._kernels.calibration import pool_adjacent_violators
 
     if not len(scores):
-        return ProbabilityCurve(0.0, 0.0, np.empty(0), np.empty(0))
-    levels, which, counts = np.unique(
-        scores.astype(np.float64), return_inverse=True, return_counts=True
-    )
+        return ProbabilityCurve(0.0, 0.0)
+    exact = scores.astype(np.float64)
+    levels, which, counts = np.unique(exact, return_inverse=True, return_counts=True)
     hits = np.bincount(which[belongs], minlength=len(levels))
     ends = np.empty(len(levels), np.int64)
     n_blocks = pool_adjacent_violators(hits, counts, ends)
     shares = hits[:n_blocks] / counts[:n_blocks]
     first, last = np.append(0, ends[: n_blocks - 1]), ends[:n_blocks] - 1
     knots = np.unique(np.concatenate([first, last]))
-    heights = shares[np.searchsorted(last, knots)]
-    return ProbabilityCurve(0.0, 0.0, levels[knots], heights)
+    return ProbabilityCurve(0.0, 0.0, levels[knots], shares[np.searchsorted(last, knots)])
 
 
 class ReliabilityCurve(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +16,15 @@ from thresher.storage import require_field, require_tensor
 
 __all__ = ["Decisions"]
 
-T = TypeVar("T")
 _MODES = ("multi-label", "single-label")
-_SETTINGS = ("mode", "default_threshold", "at_least", "at_most", "allow_none", "abstain_below")
+_SETTINGS: dict[str, type] = {
+    "mode": str, "default_threshold": float, "at_least": int, "at_most": int, "allow_none": bool,
+    "abstain_below": float,
+}  # fmt: skip
+_OPTIONAL = ("at_most", "abstain_below")
 
 
+@dataclass(eq=False, repr=False)
 class Decisions:
     """How the scores of a document become its categories.
 
@@ -57,59 +62,42 @@ class Decisions:
            [0, 1, 0]])
     """
 
-    def __init__(
-        self,
-        mode: str = "multi-label",
-        thresholds: np.ndarray | None = None,
-        *,
-        default_threshold: float = 0.0,
-        at_least: int = 0,
-        at_most: int | None = None,
-        allow_none: bool = False,
-        abstain_below: float | None = None,
-    ) -> None:
-        if mode not in _MODES:
-            raise ParameterError(f"The mode of decision is {mode!r}; it must be one of {_MODES}.")
-        if at_least < 0 or (at_most is not None and at_most < max(at_least, 1)):
+    mode: str = "multi-label"
+    thresholds: Any = None
+    _: KW_ONLY
+    default_threshold: float = 0.0
+    at_least: int = 0
+    at_most: int | None = None
+    allow_none: bool = False
+    abstain_below: float | None = None
+    calibration: Calibration | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        fewest, most, sure = self.at_least, self.at_most, self.abstain_below
+        if self.mode not in _MODES:
             raise ParameterError(
-                f"A document cannot get at least {at_least} and at most {at_most} categories."
+                f"The mode of decision is {self.mode!r}; it must be one of {_MODES}."
             )
-        if abstain_below is not None and not 0 <= abstain_below <= 1:
-            raise ParameterError(f"abstain_below is {abstain_below}; it must be from 0 to 1.")
-        self.mode = mode
-        self.default_threshold = default_threshold
-        self.at_least = at_least
-        self.at_most = at_most
-        self.allow_none = allow_none
-        self.abstain_below = abstain_below
-        self.calibration: Calibration | None = None
-        self.thresholds = np.array([] if thresholds is None else thresholds, np.float64)
+        if fewest < 0 or (most is not None and most < max(fewest, 1)):
+            raise ParameterError(
+                f"A document cannot get at least {fewest} and at most {most} categories."
+            )
+        if sure is not None and not 0 <= sure <= 1:
+            raise ParameterError(f"abstain_below is {sure}; it must be from 0 to 1.")
+        self.thresholds = np.array([] if self.thresholds is None else self.thresholds, np.float64)
         if self.thresholds.ndim != 1 or np.isnan(self.thresholds).any():
             raise ParameterError("Thresholds must be one number per category.")
 
     def grow(self, n_categories: int) -> Decisions:
         """Give categories that were met since the default threshold; return self."""
-        n_new = max(0, n_categories - len(self.thresholds))
-        new = np.full(n_new, self.default_threshold)
-        self.thresholds = np.concatenate([self.thresholds, new])
+        new = [self.default_threshold] * (n_categories - len(self.thresholds))
+        self.thresholds = np.append(self.thresholds, new)
         if self.calibration is not None:
             self.calibration = self.calibration.grown(n_categories)
         return self
 
     def replace(self, **settings: Any) -> Decisions:
-        """Return decisions with these settings, and the same thresholds and probabilities.
-
-        Parameters
-        ----------
-        **settings
-            `mode`, `at_least`, `at_most`, `allow_none` or `abstain_below`; the others stay.
-
-        Examples
-        --------
-        >>> limited = Decisions(thresholds=[0.5, 1.0]).replace(at_most=1)
-        >>> limited.at_most, limited.thresholds
-        (1, array([0.5, 1. ]))
-        """
+        """Return decisions with some other settings, and the same thresholds and probabilities."""
         own = {name: getattr(self, name) for name in _SETTINGS}
         replaced = Decisions(thresholds=self.thresholds, **(own | settings))
         replaced.calibration = self.calibration
@@ -131,28 +119,10 @@ class Decisions:
         *,
         shrinkage: float = SHRINKAGE,
     ) -> Decisions:
-        """Learn the thresholds; return self.
+        """Learn the thresholds as `learn_thresholds`, which has the same parameters; return self.
 
         In single-label mode one threshold is learned for all categories, that of the best score of
         a document; it matters when `allow_none` is set.
-
-        Parameters
-        ----------
-        scores : array of shape (documents, categories)
-            Scores of documents that the learner had not learned from when it scored them.
-        labels : Labels or array of shape (documents, categories)
-            Which of them belong.
-        objective : Objective or str, default="f1"
-            What shall be achieved: `f1`, `f0.5`, `precision=0.95`, `recall=0.9`, `cost=1:5`...
-        shrinkage : float, default=3.0
-            How many positives weigh as much as all other categories together.
-
-        Examples
-        --------
-        >>> scores = np.array([[-0.5, -1.0], [-0.7, -2.0], [-2.0, 1.0], [-3.0, 0.5]])
-        >>> labels = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-        >>> Decisions().tune(scores, labels).thresholds
-        array([-1.05, -0.61])
         """
         n_categories = np.shape(scores)[1]
         if self.mode == "single-label":
@@ -166,17 +136,7 @@ class Decisions:
     def calibrate(
         self, scores: np.ndarray, labels: Labels | np.ndarray, kind: str = "sigmoid"
     ) -> Decisions:
-        """Learn what probability a score stands for; return self.
-
-        Parameters
-        ----------
-        scores : array of shape (documents, categories)
-            Scores of documents that the learner had not learned from when it scored them.
-        labels : Labels or array of shape (documents, categories)
-            Which of them belong.
-        kind : {"sigmoid", "isotonic"}, default="sigmoid"
-            The form of the curve from scores to probabilities; see `Calibration`.
-        """
+        """Learn what probability a score stands for, as `Calibration.fit` does; return self."""
         self.calibration = Calibration.fit(scores, labels, kind)
         return self
 
@@ -203,17 +163,7 @@ class Decisions:
         return self._confidence(scores, self._choose(scores))
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
-        """Return which categories each document gets.
-
-        Parameters
-        ----------
-        scores : array of shape (documents, categories)
-            As the learner gives them.
-
-        Returns
-        -------
-        decisions : bool array of shape (documents, categories)
-        """
+        """Return which categories each document gets, given its scores: documents by categories."""
         chosen = self._choose(scores)
         if self.abstain_below is not None:
             chosen[self._confidence(scores, chosen) < self.abstain_below] = False
@@ -273,40 +223,27 @@ class Decisions:
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Decisions:
         """Return the decisions that `state` was taken from."""
         try:
-            decisions = cls(
-                require_field(header, "mode", str),
-                require_tensor(tensors, "thresholds", np.float64, (None,)),
-                default_threshold=require_field(header, "default_threshold", float),
-                at_least=require_field(header, "at_least", int),
-                at_most=_optional(header, "at_most", int),
-                allow_none=require_field(header, "allow_none", bool),
-                abstain_below=_optional(header, "abstain_below", float),
-            )
+            thresholds = require_tensor(tensors, "thresholds", np.float64, (None,))
+            settings: dict[str, Any] = {
+                name: require_field(header, name, kind)
+                for name, kind in _SETTINGS.items()
+                if not (name in _OPTIONAL and header.get(name) is None)
+            }
+            decisions = cls(thresholds=thresholds, **settings)
         except ParameterError as error:
             raise ModelError(f"The model's decisions make no sense: {error}") from error
         if "calibration" in header:
-            theirs = {
-                name.removeprefix("calibration."): tensor
-                for name, tensor in tensors.items()
-                if name.startswith("calibration.")
-            }
-            calibration = Calibration.from_state(require_field(header, "calibration", dict), theirs)
+            parts = {name.partition("calibration.")[2]: tensor for name, tensor in tensors.items()}
+            calibration = Calibration.from_state(require_field(header, "calibration", dict), parts)
             if len(calibration.curves) != len(decisions.thresholds):
                 raise ModelError("The model's calibration is of other categories; calibrate again.")
             decisions.calibration = calibration
         return decisions
 
 
-def _optional(header: dict[str, Any], name: str, kind: type[T]) -> T | None:
-    return None if header.get(name) is None else require_field(header, name, kind)
-
-
 def _best_only(scores: np.ndarray, labels: Labels | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the best score of each document as one column, and whether its category is right."""
     positives = Positives.of(labels)
     scores = positives.check(scores, "scores")
-    best = scores.argmax(axis=1)
-    belongs = np.zeros(scores.shape, bool)
-    belongs[positives.within(scores.shape[1])] = True
-    rows = np.arange(len(scores))
-    return scores[rows, best][:, None], belongs[rows, best][:, None]
+    chosen = np.arange(len(scores)), scores.argmax(axis=1)
+    return scores[chosen][:, None], positives.mask(scores.shape[1])[chosen][:, None]

@@ -27,10 +27,6 @@ class Objective(NamedTuple):
 
     Examples
     --------
-    >>> Objective.parse("precision=0.95")
-    Objective(kind='precision', value=0.95)
-    >>> Objective.parse("f1"), Objective.parse("f0.5")
-    (Objective(kind='f_beta', value=1.0), Objective(kind='f_beta', value=0.5))
     >>> Objective.parse("cost=1:5")  # a false negative costs as much as five false positives
     Objective(kind='cost', value=5.0)
     """
@@ -116,8 +112,6 @@ def learn_thresholds(
     --------
     >>> scores = np.array([[3.0, 1.0], [2.0, -1.0], [1.0, -2.0], [-1.0, -3.0]])
     >>> labels = np.array([[1, 1], [1, 0], [0, 0], [0, 0]])
-    >>> learn_thresholds(scores, labels, shrinkage=0)
-    (array([1.5, 0. ]), 0.0)
     >>> learn_thresholds(scores, labels)
     (array([0.6, 0. ]), 0.0)
     """
@@ -125,7 +119,8 @@ def learn_thresholds(
     objective.check()
     positives = Positives.of(labels)
     scores = positives.check(scores, "scores")
-    pooled = _pooled_threshold(scores, positives, objective)
+    own = scores[positives.within(scores.shape[1])]
+    pooled = _threshold(np.sort(scores, axis=None), own, objective) if len(own) else 0.0
     thresholds = np.full(scores.shape[1], pooled)
     for category, ranked, own in rankings(scores, positives):
         trust = len(own) / (len(own) + shrinkage)
@@ -138,8 +133,3 @@ def _threshold(ranked: np.ndarray, own: np.ndarray, objective: Objective) -> flo
     taken = objective.best_cut(CutPoints.of(ranked, own))
     lowest, highest = float(ranked[0]), float(ranked[-1])
     return min(max(midpoint(ranked, taken), lowest - max(1.0, abs(lowest))), highest)
-
-
-def _pooled_threshold(scores: np.ndarray, positives: Positives, objective: Objective) -> float:
-    own = scores[positives.within(scores.shape[1])]
-    return _threshold(np.sort(scores, axis=None), own, objective) if len(own) else 0.0

@@ -23,31 +23,18 @@ FOLDS = 5  # in which what is to be expected is measured
 class Tuning:
     """How decisions were learned, and what is to be expected of them.
 
-    Attributes
-    ----------
-    objective : str or None
-        What the thresholds were to achieve; None where they were left alone.
-    calibration : str or None
-        The form of the curves to probabilities; None where none were learned.
-    n_documents : int
-        How many documents were scored for it.
-    n_available : int
-        Of how many; if they were too many, `n_documents` is the size of a sample.
-    thresholds_before, thresholds_after : arrays of shape (categories,)
-        What a score had to exceed, and what it has to exceed now.
-    before, after : Evaluation
-        Measures of the decisions as they were, and as they are to be expected now: each fifth of
-        the documents is decided with thresholds learned on the other four.
+    What is expected is measured fairly: each fifth of the documents is decided with thresholds
+    learned on the other four.
     """
 
-    objective: str | None
-    calibration: str | None
-    n_documents: int
-    n_available: int
+    objective: str | None  # what the thresholds were to achieve; None where they were left alone
+    calibration: str | None  # the form of the curves to probabilities, if any were learned
+    n_documents: int  # how many were scored for it
+    n_available: int  # of how many; of very many, a sample is scored
     thresholds_before: np.ndarray
     thresholds_after: np.ndarray
-    before: Evaluation
-    after: Evaluation
+    before: Evaluation  # of the decisions as they were
+    after: Evaluation  # as they are to be expected now
 
     def __str__(self) -> str:
         n, of = self.n_documents, self.n_available
@@ -61,10 +48,8 @@ class Tuning:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""
-        names = self.before.categories
-        columns = zip(
-            names, self.thresholds_before.tolist(), self.thresholds_after.tolist(), strict=False
-        )
+        thresholds = self.thresholds_before.tolist(), self.thresholds_after.tolist()
+        columns = zip(self.before.categories, *thresholds, strict=False)
         return {
             "objective": self.objective,
             "calibration": self.calibration,
@@ -92,11 +77,8 @@ def tune_decisions(
     ----------
     decisions : Decisions
         As they are; they are left alone.
-    scores : array of shape (documents, categories)
-        Scores of documents that the learner had not learned from when it scored them; where there
-        are very many, probabilities are learned from the first ones.
-    labels : Labels
-        Which of them belong.
+    scores, labels
+        As for `learn_thresholds`; of very many, probabilities are learned from the first ones.
     categories : sequence of str
         The names of the categories of the labels.
     objective : str or None
@@ -117,31 +99,18 @@ def tune_decisions(
         for train, test in stratified_k_fold(labels, FOLDS):
             part = _learned(limited, scores[train], labels.take(train), objective, kind)
             decided[test] = part.decide(scores[test])
-    before, after = (
-        evaluate(scores, labels, categories, decisions=one)
-        for one in (decisions.decide(scores), decided)
-    )
-    tuning = Tuning(
-        objective=objective,
-        calibration=calibration,
-        n_documents=n,
-        n_available=n if n_available is None else n_available,
-        thresholds_before=decisions.thresholds,
-        thresholds_after=tuned.thresholds,
-        before=before,
-        after=after,
-    )
-    return tuned, tuning
+    before = evaluate(scores, labels, categories, decisions=decisions.decide(scores))
+    after = evaluate(scores, labels, categories, decisions=decided)
+    thresholds = decisions.thresholds, tuned.thresholds
+    n_available = n if n_available is None else n_available
+    return tuned, Tuning(objective, calibration, n, n_available, *thresholds, before, after)
 
 
 def _learned(
-    decisions: Decisions,
-    scores: np.ndarray,
-    labels: Labels,
-    objective: str | None,
-    calibration: str | None,
+    decisions: Decisions, scores: np.ndarray, labels: Labels, *aims: str | None
 ) -> Decisions:
-    learned = decisions.replace()
+    """Return decisions that have learned thresholds for an objective, and probabilities, or not."""
+    learned, (objective, calibration) = decisions.replace(), aims
     if objective is not None:
         learned.tune(scores, labels, objective)
     if calibration is not None:

@@ -67,13 +67,7 @@ class Contingency(NamedTuple):
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
-    """Return the F1 of a precision and a recall, which may be averages themselves.
-
-    Examples
-    --------
-    >>> round(harmonic_mean(80.25, 61.61), 1)
-    69.7
-    """
+    """Return the F1 of a precision and a recall, which may be averages themselves."""
     return ratio(2 * precision * recall, precision + recall)  # type: ignore[no-any-return]
 
 

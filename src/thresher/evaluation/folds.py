@@ -13,14 +13,10 @@ __all__ = ["Split", "deal", "hold_out", "k_fold", "stratified_k_fold", "stratifi
 
 
 class Split(NamedTuple):
-    """Documents to learn from, in random order, and documents to test on, in their own.
+    """Documents to learn from and documents to test on."""
 
-    Those to learn from are shuffled because a learner that makes one pass is lost when it meets
-    all documents of one category before those of the next.
-    """
-
-    train: np.ndarray
-    test: np.ndarray
+    train: np.ndarray  # shuffled: a learner of one pass is lost when it meets them by category
+    test: np.ndarray  # in their own order
 
 
 def k_fold(n_documents: int, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
@@ -47,19 +43,15 @@ def k_fold(n_documents: int, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
 def stratified_k_fold(labels: Labels, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
     """Divide documents into folds so that each has its share of every category.
 
-    Documents are grouped by their rarest category (those without any are a group too), shuffled
-    within the group, and dealt out one by one. So the documents of one group are spread as evenly
-    as can be; with one category each, this is the usual stratification; with several, the rare
-    categories, for which it matters, are spread evenly, and the frequent ones nearly so.
+    Documents are grouped by their rarest category, shuffled within the group and dealt out one by
+    one: the rare categories, for which it matters, are spread evenly, the frequent ones nearly so.
 
     Parameters
     ----------
     labels : Labels
         The categories of each document.
-    n_folds : int, default=5
-        How many folds; their sizes differ by one at most.
-    seed : int, default=0
-        Seed of the division.
+    n_folds, seed
+        As for `k_fold`.
 
     Examples
     --------
@@ -76,16 +68,10 @@ def hold_out(labels: Labels, share: float = 0.25, *, seed: int = 0) -> list[Spli
 
     Parameters
     ----------
-    labels : Labels
-        The categories of each document, by the rarest of which they are stratified.
+    labels, seed
+        As for `stratified_k_fold`.
     share : float, default=0.25
         Which part of the documents is held out.
-    seed : int, default=0
-        Seed of the division.
-
-    Returns
-    -------
-    list of one Split
 
     Examples
     --------
@@ -120,13 +106,7 @@ def stratified_order(labels: Labels, generator: np.random.Generator) -> np.ndarr
 
 
 def deal(order: np.ndarray, n_folds: int) -> np.ndarray:
-    """Return the fold of each document when they are dealt out one by one in this order.
-
-    Examples
-    --------
-    >>> deal(np.array([4, 2, 0, 1, 3]), 2)
-    array([0, 1, 1, 0, 0])
-    """
+    """Return the fold of each document when they are dealt out one by one in this order."""
     if not 2 <= n_folds <= max(len(order), 2):
         raise ParameterError(
             f"{len(order)} documents cannot be divided into {n_folds} folds: give at least 2 and "

@@ -12,45 +12,27 @@ import numpy as np
 from thresher._ranking import CutPoints, Positives, Tie, midpoint, rankings
 from thresher.errors import ParameterError
 from thresher.evaluation.contingency import Contingency, harmonic_mean, ratio
-from thresher.evaluation.names import MEASURES, measures_of
+from thresher.evaluation.names import AVERAGES, MEASURES, measures_of
 from thresher.rows import Labels
 
 __all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]
+
+N_SHOWN = 10  # categories in a printed table, the largest
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """The measures of one set of documents, as `evaluate` returns them.
 
-    Attributes
-    ----------
-    categories : list of str
-        The names of the categories.
-    n_documents : int
-        How many documents were measured.
-    contingency : Contingency
-        Right and wrong decisions; arrays over categories.
-    per_category : dict of str to array
-        Each measure, an array over categories: `positives`, `assigned`, `precision`, `recall`,
-        `f1`, `accuracy`, `error`, `fallout`; from the ranking, `break_even` (precision at k = the
-        number of positives), `break_even_interpolated`, `maximal_f1`, `average_precision` and
-        `rank_loss`; with training scores, `adjusted_f1`, `adjusted_precision`, `adjusted_recall`
-        and `adjusted_error`.
-    micro : dict of str to float
-        Measures of the summed contingency table; for `break_even` and `average_precision`, the
-        mean over all positives of all categories.
-    macro : dict of str to float
-        Means over categories. `f1` is the mean of the F1s; `f1_of_means` is the harmonic mean of
-        macro precision and macro recall.
-    pooled : dict of str to float
-        `break_even` and `break_even_interpolated` of all pairs of document and category in one
-        ranking.
-    exact_match : float
-        Share of the documents that got exactly their labels; the accuracy, when each has one.
-    scores, decisions : array of shape (documents, categories), or None
-        What was measured, as it was given.
-    positives : Positives or None
-        The documents that belong to each category.
+    Each measure of `per_category` is an array over categories: `positives`, `assigned`,
+    `precision`, `recall`, `f1`, `accuracy`, `error`, `fallout`; from the ranking, `break_even`
+    (precision at k = the number of positives), `break_even_interpolated`, `maximal_f1`,
+    `average_precision` and `rank_loss`; with training scores, `adjusted_f1`, `adjusted_precision`,
+    `adjusted_recall` and `adjusted_error`. `micro` has the measures of the summed contingency
+    table and, for `break_even` and `average_precision`, the mean over all positives of all
+    categories. `macro` has means over categories; its `f1` is the mean of the F1s, `f1_of_means`
+    the harmonic mean of macro precision and macro recall. `pooled` has `break_even` and
+    `break_even_interpolated` of all pairs of document and category in one ranking.
 
     Examples
     --------
@@ -64,14 +46,14 @@ class Evaluation:
     1 grain            50.0   100.0   66.7       100.0          100.0
     """
 
-    categories: list[str]
+    categories: list[str]  # their names
     n_documents: int
-    contingency: Contingency
+    contingency: Contingency  # right and wrong decisions; arrays over categories
     per_category: dict[str, np.ndarray]
     micro: dict[str, float]
     macro: dict[str, float]
     pooled: dict[str, float]
-    exact_match: float
+    exact_match: float  # share of the documents that got exactly their labels
     scores: np.ndarray | None = field(default=None, repr=False)
     decisions: np.ndarray | None = field(default=None, repr=False)
     positives: Positives | None = field(default=None, repr=False)
@@ -86,14 +68,8 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it, NaN being null."""
-        everything = {
-            "documents": self.n_documents,
-            "exact_match": self.exact_match,
-            "micro": self.micro,
-            "macro": self.macro,
-            "pooled": self.pooled,
-            "categories": self.table(),
-        }
+        averages = {name: getattr(self, name) for name in ("exact_match", *AVERAGES)}
+        everything = {"documents": self.n_documents, **averages, "categories": self.table()}
         return _without_nan(everything)  # type: ignore[no-any-return]
 
     def labels(self) -> Labels:
@@ -107,7 +83,26 @@ class Evaluation:
         return Labels(indptr, columns, len(self.categories))
 
     def __str__(self) -> str:
-        return _as_text(self)
+        """Set the averages and the largest categories as a table, in percent."""
+        columns = {name: f"{MEASURES[name].title:>5}" for name in measures_of(shown=True)}
+        rows = [(average, getattr(self, average)) for average in AVERAGES]
+        largest = sorted(self.table(), key=lambda row: -row["positives"])[:N_SHOWN]
+        digits = len(f"{largest[0]['positives']}") if largest else 0
+        rows += [(f"{row['positives']:{digits}} {row['category'][:30]}", row) for row in largest]
+        width = max(12, *(len(name) for name, _ in rows))
+        lines = [" " * width + "".join(f"  {title}" for title in columns.values())]
+        for name, row in rows:
+            cells = (
+                f"  {100 * row[key]:{len(title)}.1f}" if key in row else " " * (len(title) + 2)
+                for key, title in columns.items()
+            )
+            lines.append(f"{name:{width}}{''.join(cells)}".rstrip())
+        lines.insert(4, "")
+        n, n_hidden = len(self.categories), len(self.categories) - len(largest)
+        noun, hidden_noun = ("category" if k == 1 else "categories" for k in (n, n_hidden))
+        lines += [f"and {n_hidden:,} smaller {hidden_noun}"] if n_hidden else []
+        exact = f"{100 * self.exact_match:.1f} % of the documents got exactly their labels."
+        return "\n".join([f"{self.n_documents:,} documents, {n:,} {noun}; {exact}", *lines])
 
 
 def evaluate(
@@ -139,10 +134,6 @@ def evaluate(
     beta : float, optional
         Adds `f_beta`, in which recall weighs `beta` times as much as precision.
 
-    Returns
-    -------
-    Evaluation
-
     Examples
     --------
     >>> scores = np.array([[2.0, -1.0], [1.0, 3.0], [-1.0, 0.5]])
@@ -152,7 +143,10 @@ def evaluate(
     (0.57, 0.75)
     """
     positives = Positives.of(labels)
-    names = _names(categories, len(positives.counts))
+    n_categories = len(positives.counts)
+    names = list(map(str, range(n_categories) if categories is None else categories))
+    if len(names) != n_categories:
+        raise ParameterError(f"{len(names)} categories are named; the labels have {n_categories}.")
     if scores is not None:
         scores = positives.check(scores, "scores")
         decisions = scores > 0 if decisions is None else decisions
@@ -160,7 +154,8 @@ def evaluate(
         raise ParameterError("There is nothing to evaluate: give scores, decisions or both.")
     decisions = positives.check(decisions, "decisions").astype(bool, copy=False)
     table = _count(decisions, positives)
-    per_category = _decision_measures(table, beta)
+    assigned = table.true_positives + table.false_positives
+    per_category = {"positives": positives.counts, "assigned": assigned} | _rates(table, beta)
     micro = _rates(table.total(), beta)
     pooled = {}
     if scores is not None:
@@ -169,11 +164,12 @@ def evaluate(
         micro |= _means_over_positives(ranked, positives.counts)
         pooled = _pooled_break_even(scores, positives)
         if training_scores is not None and training_labels is not None:
-            training = training_scores, training_labels
-            _add_adjusted(per_category, micro, scores, positives, training)
-    macro = _macro(per_category, positives.counts > 0)
-    exact = _exact_match(decisions, positives)
-    averages = micro, macro, pooled
+            thresholds = adjusted_thresholds(training_scores, training_labels)
+            for name, adjusted in _adjusted(scores, positives, *thresholds).items():
+                per_category[name] = getattr(adjusted, name.removeprefix("adjusted_"))
+                micro[name] = getattr(adjusted.total(), name.removeprefix("adjusted_"))
+    averages = micro, _macro(per_category, positives.counts > 0), pooled
+    exact = ratio(np.count_nonzero(exactly_right(decisions, positives)), positives.n_documents)
     measured = scores, decisions, positives
     return Evaluation(names, len(decisions), table, per_category, *averages, exact, *measured)
 
@@ -181,7 +177,7 @@ def evaluate(
 def adjusted_thresholds(
     scores: np.ndarray, labels: Labels | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find, for each category, the thresholds that would have been best on these documents.
+    """Return the thresholds of each category that would have been best for F1, and for error.
 
     A threshold is half way between two adjacent scores; of equally good ones, the highest is
     taken. It is infinite when it is best to assign nothing, as in a category without positives,
@@ -189,15 +185,8 @@ def adjusted_thresholds(
 
     Parameters
     ----------
-    scores : array of shape (documents, categories)
-        Scores of the training documents.
-    labels : Labels or array of shape (documents, categories)
-        Which of them belong.
-
-    Returns
-    -------
-    for_f1, for_error : arrays of shape (categories,)
-        A document is assigned when its score is above the threshold.
+    scores, labels
+        Of the training documents; as for `evaluate`.
 
     Examples
     --------
@@ -219,13 +208,6 @@ def adjusted_thresholds(
     return for_f1, for_error
 
 
-def _names(categories: Sequence[str] | None, n_categories: int) -> list[str]:
-    names = list(map(str, range(n_categories) if categories is None else categories))
-    if len(names) != n_categories:
-        raise ParameterError(f"{len(names)} categories are named; the labels have {n_categories}.")
-    return names
-
-
 def _count(decisions: np.ndarray, positives: Positives) -> Contingency:
     """Count right and wrong decisions in each category; without a decision, nothing is assigned."""
     counts = positives.counts
@@ -240,14 +222,6 @@ def _count(decisions: np.ndarray, positives: Positives) -> Contingency:
 def _rates(table: Contingency, beta: float | None) -> dict[str, Any]:
     rates = {name: getattr(table, name) for name in measures_of("decisions")}
     return rates if beta is None else rates | {"f_beta": table.f_beta(beta)}
-
-
-def _decision_measures(table: Contingency, beta: float | None) -> dict[str, np.ndarray]:
-    return {
-        "positives": table.true_positives + table.false_negatives,
-        "assigned": table.true_positives + table.false_positives,
-        **_rates(table, beta),
-    }
 
 
 def _ranking_measures(scores: np.ndarray, positives: Positives) -> dict[str, np.ndarray]:
@@ -286,24 +260,17 @@ def _pooled_break_even(scores: np.ndarray, positives: Positives) -> dict[str, fl
     return dict.fromkeys(names, ratio(len(own), k))
 
 
-def _add_adjusted(
-    per_category: dict[str, np.ndarray],
-    micro: dict[str, float],
-    scores: np.ndarray,
-    positives: Positives,
-    training: tuple[np.ndarray, Labels | np.ndarray],
-) -> None:
-    for_f1, for_error = adjusted_thresholds(*training)
+def _adjusted(
+    scores: np.ndarray, positives: Positives, for_f1: np.ndarray, for_error: np.ndarray
+) -> dict[str, Contingency]:
+    """Return the decisions that each of the adjusted measures is read from."""
     if len(for_f1) != scores.shape[1]:
         raise ParameterError(
             f"The training scores are of {len(for_f1)} categories, the scores of {scores.shape[1]}."
         )
     by_f1, by_error = _count(scores > for_f1, positives), _count(scores > for_error, positives)
-    for name in ("precision", "recall", "f1"):
-        per_category[f"adjusted_{name}"] = getattr(by_f1, name)
-        micro[f"adjusted_{name}"] = getattr(by_f1.total(), name)
-    per_category["adjusted_error"] = by_error.error
-    micro["adjusted_error"] = by_error.total().error
+    names = "adjusted_precision", "adjusted_recall", "adjusted_f1"
+    return dict.fromkeys(names, by_f1) | {"adjusted_error": by_error}
 
 
 def _macro(per_category: dict[str, np.ndarray], has_positives: np.ndarray) -> dict[str, float]:
@@ -311,8 +278,10 @@ def _macro(per_category: dict[str, np.ndarray], has_positives: np.ndarray) -> di
     for name, values in per_category.items():
         measure = MEASURES.get(name.removeprefix("adjusted_"))
         if name not in ("positives", "assigned"):
-            is_for_all = measure is not None and not measure.needs_positives
-            macro[name] = _mean(values if is_for_all else values[has_positives])
+            counts = ~np.isnan(values)
+            if measure is None or measure.needs_positives:
+                counts &= has_positives
+            macro[name] = ratio(float(values[counts].sum()), np.count_nonzero(counts))
     for kind in ("", "adjusted_"):
         if f"{kind}f1" in macro:
             means = macro[f"{kind}precision"], macro[f"{kind}recall"]
@@ -320,19 +289,13 @@ def _macro(per_category: dict[str, np.ndarray], has_positives: np.ndarray) -> di
     return macro
 
 
-def _mean(values: np.ndarray) -> float:
-    values = values[~np.isnan(values)]
-    return ratio(float(values.sum()), len(values))  # type: ignore[no-any-return]
-
-
-def _exact_match(decisions: np.ndarray, positives: Positives) -> float:
-    """Count the documents whose hits are all that was assigned and all that belongs."""
+def exactly_right(decisions: np.ndarray, positives: Positives) -> np.ndarray:
+    """Return which documents' hits are all that was assigned and all that belongs."""
     n = positives.n_documents
     rows, columns = positives.within(decisions.shape[1])
     hits = np.bincount(rows[decisions[rows, columns]], minlength=n)
     labels = np.bincount(positives.rows, minlength=n)
-    right = (hits == labels) & (hits == np.count_nonzero(decisions, axis=1))
-    return ratio(np.count_nonzero(right), n)  # type: ignore[no-any-return]
+    return np.asarray((hits == labels) & (hits == np.count_nonzero(decisions, axis=1)))
 
 
 def _without_nan(value: Any) -> Any:
@@ -341,33 +304,3 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nan(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _as_text(evaluation: Evaluation, n_shown: int = 10) -> str:
-    """Set the averages and the largest categories as a table, in percent."""
-    columns = {name: f"{MEASURES[name].title:>5}" for name in measures_of(shown=True)}
-    rows: list[tuple[str, dict[str, float]]] = [
-        ("micro", evaluation.micro),
-        ("macro", evaluation.macro),
-        ("pooled", evaluation.pooled),
-    ]
-    largest = sorted(evaluation.table(), key=lambda row: -row["positives"])[:n_shown]
-    digits = len(f"{largest[0]['positives']}") if largest else 0
-    rows += [(f"{row['positives']:{digits}} {row['category'][:30]}", row) for row in largest]
-    width = max(12, *(len(name) for name, _ in rows))
-    lines = [" " * width + "".join(f"  {title}" for title in columns.values())]
-    for name, row in rows:
-        cells = (
-            f"  {100 * row[key]:{len(title)}.1f}" if key in row else " " * (len(title) + 2)
-            for key, title in columns.items()
-        )
-        lines.append(f"{name:{width}}{''.join(cells)}".rstrip())
-    lines.insert(4, "")
-    n, n_hidden = len(evaluation.categories), len(evaluation.categories) - len(largest)
-    if n_hidden:
-        lines.append(f"and {n_hidden:,} smaller {'category' if n_hidden == 1 else 'categories'}")
-    head = (
-        f"{evaluation.n_documents:,} documents, {n:,} {'category' if n == 1 else 'categories'}; "
-        f"{100 * evaluation.exact_match:.1f} % of the documents got exactly their labels."
-    )
-    return "\n".join([head, *lines])

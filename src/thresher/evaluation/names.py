@@ -44,13 +44,7 @@ MEASURES = {
 
 
 def measures_of(*sources: str, shown: bool = False) -> list[str]:
-    """Return the names of the measures of some sources, or of those that tables show.
-
-    Examples
-    --------
-    >>> len(measures_of("decisions")), measures_of("tie", shown=True)
-    (6, ['break_even'])
-    """
+    """Return the names of the measures of some sources, or of those that tables show."""
     return [
         name
         for name, measure in MEASURES.items()

@@ -1,34 +1,29 @@
 """Whether a difference is more than chance: tests of two systems, of many, and intervals of one.
 
-All p-values are two-tailed. Only `friedman_test` needs scipy.
+The tests named after Yang and Liu are those of "A re-examination of text categorization methods",
+1999. All p-values are two-tailed. Only `friedman_test` needs scipy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from math import exp, inf, lgamma, log, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thresher._ranking import Positives
 from thresher.errors import ParameterError, missing_extra
-from thresher.evaluation._distributions import coin_p_value, student_p_value
 from thresher.evaluation.contingency import Contingency, ratio
-from thresher.evaluation.measures import Evaluation, evaluate
+from thresher.evaluation.measures import Evaluation, evaluate, exactly_right
 from thresher.evaluation.names import MEASURES, measures_of, read_measure
 from thresher.rows import Labels
 
 __all__ = [
-    "Interval",
-    "PairedTest",
-    "Ranks",
-    "bootstrap_intervals",
-    "friedman_test",
-    "macro_t_test",
-    "micro_sign_test",
-    "paired_t_test",
-]
+    "Interval", "PairedTest", "Ranks", "bootstrap_intervals", "friedman_test", "macro_t_test",
+    "micro_sign_test", "paired_t_test",
+]  # fmt: skip
 
 
 class PairedTest(NamedTuple):
@@ -54,13 +49,8 @@ def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTes
     Parameters
     ----------
     first, second : sequences of float
-        The figures of the two systems; pairs in which one is NaN are left out.
-
-    Returns
-    -------
-    PairedTest
-        `difference` is the mean difference. If all differences are the same, p is 1 where they
-        are zero and 0 where they are not.
+        The figures of the two systems; pairs in which one is NaN are left out. If all differences
+        are the same, p is 1 where they are zero and 0 where they are not.
 
     Examples
     --------
@@ -88,10 +78,6 @@ def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
     first, second : Evaluation
         Of two systems on the same documents. Categories without positives are left out.
 
-    References
-    ----------
-    Y. Yang and X. Liu, A re-examination of text categorization methods, 1999.
-
     Examples
     --------
     >>> truth = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]])
@@ -101,16 +87,12 @@ def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
     (0.333, 0.184, 3)
     """
     theirs = {name: i for i, name in enumerate(second.categories)}
-    both = [
-        (mine, theirs[name])
+    pairs = [
+        (first.per_category["f1"][mine], second.per_category["f1"][theirs[name]])
         for mine, name in enumerate(first.categories)
         if name in theirs and first.per_category["positives"][mine]
     ]
-    a, b = (
-        np.array([one.per_category["f1"][pair[side]] for pair in both])
-        for side, one in enumerate((first, second))
-    )
-    return paired_t_test(a, b)
+    return paired_t_test(*np.array(pairs).reshape(-1, 2).T)
 
 
 def micro_sign_test(
@@ -118,23 +100,15 @@ def micro_sign_test(
 ) -> PairedTest:
     """Yang and Liu's micro sign test: who is right more often where the two disagree.
 
+    `statistic` is how many of the `n` decisions on whose rightness the two differ the first got
+    right; `difference` is by how many it got more right; the p-value is a fair coin's, exactly.
+
     Parameters
     ----------
     first, second : Labels or bool arrays of shape (documents, categories)
         What the two systems decided.
     labels : Labels or array of shape (documents, categories)
         What is so.
-
-    Returns
-    -------
-    PairedTest
-        `statistic` is how many of the `n` decisions on whose rightness the two differ the first
-        got right; the p-value is that of a fair coin, exactly; `difference` is the difference of
-        the two numbers of right decisions.
-
-    References
-    ----------
-    Y. Yang and X. Liu, A re-examination of text categorization methods, 1999.
 
     Examples
     --------
@@ -155,6 +129,52 @@ def micro_sign_test(
     n_right = int(np.isin(only_a, right).sum() + (~np.isin(only_b, right)).sum())
     n = len(only_a) + len(only_b)
     return PairedTest(float(2 * n_right - n), float(n_right), coin_p_value(n_right, n), n)
+
+
+# What chance does --------------------------------------------------------------------------------
+
+
+def student_p_value(t: float, degrees: int) -> float:
+    """Return how probable it is that Student's t is as far from zero or farther, on either side."""
+    if abs(t) == inf:
+        return 0.0
+    square, whole = t * t, degrees + t * t
+    return incomplete_beta(degrees / 2, 0.5, degrees / whole, square / whole)
+
+
+def coin_p_value(heads: int, n: int) -> float:
+    """Return how probable it is that a fair coin is as far from half heads, or farther."""
+    fewer = min(heads, n - heads)
+    if 2 * fewer >= n - 1:  # half, or as near to it as an odd number comes
+        return 1.0
+    return 2 * incomplete_beta(n - fewer, fewer + 1, 0.5, 0.5)
+
+
+def incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
+    """Return the regularized incomplete beta function of `x`, `rest` being 1 - x, given exactly.
+
+    Lentz's evaluation of its continued fraction, on the side of the mean where it converges fast.
+    """
+    tiny = 1e-300  # stands for a denominator of zero
+    if x <= 0 or rest <= 0:
+        return float(rest <= 0)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(b, a, rest, x)
+    log_x, log_rest = (log(x), log1p(-x)) if x < rest else (log1p(-rest), log(rest))
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log_x + b * log_rest) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or tiny)
+    fraction = d
+    for m in count(1):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        before = fraction
+        for term in (even, odd):
+            d = 1 / (1 + term * d or tiny)
+            c = 1 + term / c or tiny
+            fraction *= c * d
+        if abs(fraction - before) <= 1e-16 * abs(fraction):
+            break
+    return front * fraction
 
 
 # Many systems ------------------------------------------------------------------------------------
@@ -239,12 +259,8 @@ def bootstrap_intervals(
 
     Parameters
     ----------
-    scores : array of shape (documents, categories) or None
+    scores, labels, decisions
         As for `evaluate`.
-    labels : Labels or array of shape (documents, categories)
-        Which documents belong.
-    decisions : bool array of shape (documents, categories), optional
-        Which categories were assigned; by default, those with a score above zero.
     measures : sequence of str, default=("micro_f1", "macro_f1")
         Their names, as `read_measure` takes them. Measures of decisions are computed for all draws
         together; one of a ranking takes `n_resamples` evaluations.
@@ -269,11 +285,13 @@ def bootstrap_intervals(
     whole = evaluate(scores, labels, decisions=decisions)
     values = {name: read_measure(whole, name) for name in measures}
     assert decisions is not None  # or `evaluate` would have raised
+    generator, n = np.random.default_rng(seed), len(decisions)
+    draws = (generator.integers(n, size=n) for _ in range(n_resamples))
     rates = measures_of("decisions")
     if all(name == "exact_match" or name.partition("_")[2] in rates for name in measures):
-        drawn = _measure_all(np.asarray(decisions, bool), positives, n_resamples, seed)
+        drawn = _measure_all(draws, np.asarray(decisions, bool), positives)
     else:
-        drawn = _measure_each(scores, labels, decisions, measures, n_resamples, seed)
+        drawn = _measure_each(draws, scores, labels, decisions, measures)
     tails = 50 * (1 - confidence), 50 * (1 + confidence)
     return {
         name: Interval(value, *map(float, np.nanpercentile(drawn[name], tails)))
@@ -284,42 +302,28 @@ def bootstrap_intervals(
 _BLOCK = 4_000_000  # numbers that are gathered at a time
 
 
-def _draws(n_documents: int, n_resamples: int, seed: int) -> Iterator[np.ndarray]:
-    generator = np.random.default_rng(seed)
-    for _ in range(n_resamples):
-        yield generator.integers(n_documents, size=n_documents)
-
-
 def _measure_each(
-    scores: np.ndarray | None,
-    labels: Labels | np.ndarray,
-    decisions: np.ndarray,
-    measures: Sequence[str],
-    n_resamples: int,
-    seed: int,
+    draws: Iterator[np.ndarray], scores: Any, labels: Any, decisions: np.ndarray, measures: Any
 ) -> dict[str, np.ndarray]:
     """Evaluate the documents of each draw."""
-    take: Callable[[np.ndarray], Any]
     take = labels.take if isinstance(labels, Labels) else np.asarray(labels).__getitem__
-    figures = np.empty((len(measures), n_resamples))
-    for i, drawn in enumerate(_draws(len(decisions), n_resamples, seed)):
+    figures = []
+    for drawn in draws:
         own = None if scores is None else scores[drawn]
         evaluation = evaluate(own, take(drawn), decisions=decisions[drawn])
-        figures[:, i] = [read_measure(evaluation, name) for name in measures]
-    return dict(zip(measures, figures, strict=True))
+        figures.append([read_measure(evaluation, name) for name in measures])
+    return dict(zip(measures, np.array(figures).T, strict=True))
 
 
 def _measure_all(
-    decisions: np.ndarray, positives: Positives, n_resamples: int, seed: int
+    draws: Iterator[np.ndarray], decisions: np.ndarray, positives: Positives
 ) -> dict[str, np.ndarray]:
     """Measure many draws at a time: a document drawn twice counts twice in the tables."""
     n, n_categories = positives.n_documents, len(positives.counts)
     taken_rows, taken_columns = np.nonzero(decisions)
     rows, columns = positives.within(decisions.shape[1])
     hit = decisions[rows, columns]
-    n_hits, n_labels = np.bincount(rows[hit], minlength=n), np.bincount(positives.rows, minlength=n)
-    exact = (n_hits == n_labels) & (n_hits == np.count_nonzero(decisions, axis=1))
-    draws, parts = _draws(n, n_resamples, seed), []
+    exact, parts = exactly_right(decisions, positives), []
     per_block = max(1, _BLOCK // max(1, n, len(positives.rows) + len(taken_rows)))
     while block := [np.bincount(one, minlength=n) for one in islice(draws, per_block)]:
         times = np.array(block)

@@ -10,28 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.errors import ParameterError
-from thresher.evaluation.significance import (
-    PairedTest,
-    macro_t_test,
-    micro_sign_test,
-    paired_t_test,
-)
-from thresher.experiments.protocols import (
-    CrossValidation,
-    count_once,
-    gather,
-    in_parallel,
-    make_splits,
-    run_split,
-    silent,
-    with_progress,
-)
+from thresher.evaluation import significance
+from thresher.evaluation.significance import PairedTest
+from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
 from thresher.linguistics import LanguageParameters
 from thresher.text import TextParameters
+from thresher.training import Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.training import Progress
 
 __all__ = ["Comparison", "compare"]
 
@@ -41,13 +28,6 @@ MEASURES = ("micro_f1", "macro_f1", "micro_break_even")
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Several categorizers on the same folds, as `compare` returns them.
-
-    Attributes
-    ----------
-    results : dict of str to CrossValidation
-        What each of the compared gave, by name; all on the same folds.
-    against : str
-        The name of the one that the others are tested against.
 
     Examples
     --------
@@ -60,31 +40,28 @@ class Comparison:
     ('perceptron', 1.0)
     """
 
-    results: dict[str, CrossValidation]
-    against: str
+    results: dict[str, CrossValidation]  # by name, all on the same folds
+    against: str  # the name of the one that the others are tested against
 
     @property
     def best(self) -> dict[str, str]:
         """The name of the best for each measure."""
-        names = list(self.results)
-        return {
-            measure: max(names, key=lambda name: self.results[name].mean(measure))
-            for measure in MEASURES
-        }
+        return {m: max(self.results, key=lambda name: self.results[name].mean(m)) for m in MEASURES}
 
     def t_test(self, name: str, measure: str) -> PairedTest:
         """Test one against `against`, by a paired t-test over the folds."""
         figures = (self.results[one].figures(measure) for one in (name, self.against))
-        return paired_t_test(*figures)
+        return significance.paired_t_test(*figures)
 
     def sign_test(self, name: str) -> PairedTest:
         """Test one against `against`, by the micro sign test over all decisions."""
         one, other = self.results[name], self.results[self.against]
-        return micro_sign_test(one.decided, other.decided, one.truth)
+        return significance.micro_sign_test(one.decided, other.decided, one.truth)
 
     def category_t_test(self, name: str) -> PairedTest:
         """Test one against `against`, by the macro t-test over the categories."""
-        return macro_t_test(self.results[name].whole(), self.results[self.against].whole())
+        wholes = (self.results[one].whole() for one in (name, self.against))
+        return significance.macro_t_test(*wholes)
 
     def seconds(self, name: str) -> float:
         """Return the median processor time of a fold, in which the first, that loads, is lost."""
@@ -116,7 +93,7 @@ def compare(
     protocol: str = "stratified",
     folds: int = 5,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Comparison:
     """Cross-validate several categorizers on the same folds.
 
@@ -128,24 +105,12 @@ def compare(
     categorizers : dict of str to Categorizer
         What to compare, by name. They may differ in all but what is counted (tokens, n-grams,
         stop words and the like).
-    documents : list of str, path, Documents or table
-        Labelled documents.
-    labels : list of str or list of lists of str, optional
-        The categories of each text, when `documents` is a list of texts.
+    documents, labels, folds, seed, progress
+        As for `cross_validate`.
     against : {"best", "first"} or str, default="best"
         Against which one the others are tested: the best by micro-F1, the first, or a name.
     protocol : {"stratified", "k-fold"}, default="stratified"
         Folds with their share of every category, or plain folds.
-    folds : int, default=5
-        How many folds.
-    seed : int, default=0
-        Seed of the division.
-    progress : callable, optional
-        Told the stage, the number of documents and the share that is done.
-
-    Returns
-    -------
-    Comparison
     """
     names = list(categorizers)
     if not names:
@@ -161,12 +126,10 @@ def compare(
     _check_alike(first, [categorizers[name] for name in names[1:]])
     counted = count_once(first, documents, labels, progress)
     splits = make_splits(counted.labels, protocol, folds=folds, seed=seed)
-    sizes = [len(split.train) for split in splits]
-    results = {}
-    for name in names:
-        alone = categorizers[name].replace(n_jobs=1)
-        tested = in_parallel(partial(run_split, alone, counted), splits, first.n_jobs_)
-        results[name] = gather(counted, splits, with_progress(tested, name, sizes, progress))
+    results = {
+        name: run_splits(one, counted, splits, first.n_jobs_, partial(progress, name))
+        for name, one in categorizers.items()
+    }
     if against == "best":
         against = max(names, key=lambda name: results[name].mean("micro_f1"))
     return Comparison(results, names[0] if against == "first" else against)

@@ -6,21 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thresher import training
 from thresher._spool import Spool
 from thresher.errors import DocumentError
 from thresher.examples import Examples
 from thresher.rows import Labels
-from thresher.training import (
-    Line,
-    Progress,
-    Reader,
-    check_learnable,
-    encoded,
-    fit_line,
-    fold_features,
-    new_stations,
-    no_progress,
-)
+from thresher.training import Line, Progress, Reader, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -51,29 +42,17 @@ class CountedDocuments(NamedTuple):
         *,
         progress: Progress = no_progress,
     ) -> CountedDocuments:
-        """Count documents as a categorizer would.
-
-        Parameters
-        ----------
-        categorizer : Categorizer
-            Whose parameters say what is counted; it is left alone.
-        documents : list of str, path, Documents or table
-            Labelled documents.
-        labels : list of labels, list of lists of labels or matrix, optional
-            The categories of each text, when `documents` is a list of texts.
-        progress : callable, optional
-            Told the stage, the number of documents and the share that is done.
-        """
+        """Count documents as a categorizer, which is left alone, would; see `cross_validate`."""
         reader = Reader(documents, labels, progress=progress)
-        stations, spool = new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
+        stations, spool = training.new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
         for batch in reader.batches("counting"):
             rows = stations.features.counter.count(batch.texts)
-            spool.append(rows, encoded(stations.categories, batch))
+            spool.append(rows, training.encoded(stations.categories, batch))
         if not len(spool):
             raise DocumentError("There is nothing to learn from: the source has no documents.")
         together, new_numbers = spool.labels(), stations.categories.sort()
         together = together._replace(indices=new_numbers[together.indices])
-        check_learnable(together, stations.categories)
+        training.check_learnable(together, stations.categories)
         spool.relabel(together)
         return cls(Examples(spool), stations.features, together, stations.categories.names)
 
@@ -81,15 +60,7 @@ class CountedDocuments(NamedTuple):
         return len(self.counts)
 
     def fit(self, categorizer: Categorizer, chosen: np.ndarray) -> Fitted:
-        """Train a categorizer of the same parameters on some of the documents.
-
-        Parameters
-        ----------
-        categorizer : Categorizer
-            Whose parameters are taken; it is left alone. What it counts must be what was counted.
-        chosen : array of int
-            The documents to learn from, in this order.
-        """
+        """Train a categorizer of the same parameters on the chosen documents, in this order."""
         labels = self.labels.take(chosen)
         present = np.bincount(labels.indices, minlength=len(self.categories)) > 0
         numbers = np.cumsum(present, dtype=np.int32) - 1
@@ -99,9 +70,9 @@ class CountedDocuments(NamedTuple):
         categorizer.check_parameters()
         learner = categorizer.new_learner()
         part = self.counts.take(chosen).relabelled(known)
-        features = fold_features(categorizer, self.features, learner, part)
+        features = training.fold_features(categorizer, self.features, learner, part)
         names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
-        return Fitted(fit_line(categorizer, features, learner, part, names), present)
+        return Fitted(training.fit_line(categorizer, features, learner, part, names), present)
 
 
 class Fitted(NamedTuple):
@@ -112,12 +83,9 @@ class Fitted(NamedTuple):
 
     def score(self, documents: CountedDocuments, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of some of the documents for the categories that were met."""
-        return np.concatenate(
-            [
-                self.line.learner.score_rows(self.line.features.apply(rows))
-                for rows, _ in documents.counts.take(chosen)
-            ]
-        )
+        learner, features = self.line.learner, self.line.features
+        blocks = documents.counts.take(chosen)
+        return np.concatenate([learner.score_rows(features.apply(rows)) for rows, _ in blocks])
 
     def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
         """Return labels in the learner's numbering, what it never met last, and their names."""

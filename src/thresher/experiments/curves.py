@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,21 +13,12 @@ from thresher.errors import ParameterError
 from thresher.evaluation.folds import Split
 from thresher.evaluation.measures import evaluate
 from thresher.evaluation.names import measure_title, read_measure
-from thresher.experiments.protocols import (
-    count_once,
-    in_parallel,
-    make_splits,
-    run_split,
-    silent,
-    standard_error,
-    summary,
-    with_progress,
-)
+from thresher.experiments import protocols
+from thresher.experiments.counted import CountedDocuments
+from thresher.training import Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.experiments.counted import CountedDocuments
-    from thresher.training import Progress
 
 __all__ = ["LearningCurve", "feature_curve", "learning_curve"]
 
@@ -39,23 +31,15 @@ NUMBERS = (100, 300, 1_000, 3_000, 10_000, 30_000)
 class LearningCurve:
     """What is learned from more and more documents, or with more and more features.
 
-    Attributes
-    ----------
-    name : str
-        What is counted along the curve: "documents" or "features".
-    numbers : array of int
-        How many there were at each point; in the mean over the folds.
-    measures : dict of str to array of shape (points, folds)
-        Each measure by its name, as `read_measure` has it; for documents, also
-        "training_error", the share of wrong decisions on the documents that were learned from.
-    mistakes : list of list of int
-        The mistakes in each pass while learning from all documents, for each fold.
+    Each measure is an array of shape (points, folds), under the name that `read_measure` has for
+    it; for documents, there is also "training_error", the share of wrong decisions on the documents
+    that were learned from.
     """
 
-    name: str
-    numbers: np.ndarray
+    name: str  # what is counted along the curve: "documents" or "features"
+    numbers: np.ndarray  # how many there were at each point; in the mean over the folds
     measures: dict[str, np.ndarray]
-    mistakes: list[list[int]] = field(default_factory=list)
+    mistakes: list[list[int]] = field(default_factory=list)  # in each pass over all, for each fold
 
     def mean(self, measure: str) -> np.ndarray:
         """Return the mean over the folds at each point."""
@@ -63,12 +47,12 @@ class LearningCurve:
 
     def standard_error(self, measure: str) -> np.ndarray:
         """Return the standard error of that mean at each point; NaN if there is only one fold."""
-        return np.array([standard_error(figures) for figures in self.measures[measure]])
+        return np.array([protocols.standard_error(figures) for figures in self.measures[measure]])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""
         points = {
-            measure: [summary(figures) for figures in values]
+            measure: [protocols.summary(figures) for figures in values]
             for measure, values in self.measures.items()
         }
         return {self.name: self.numbers.tolist(), "measures": points, "mistakes": self.mistakes}
@@ -93,23 +77,17 @@ def learning_curve(
     folds: int = 5,
     share: float = 0.25,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> LearningCurve:
     """Measure what is learned from more and more documents, always on the same others.
 
     Parameters
     ----------
-    categorizer : Categorizer
-        Whose parameters are taken; it is left alone.
-    documents : list of str, path, Documents, table or CountedDocuments
-        Labelled documents.
-    labels : list of str or list of lists of str, optional
-        The categories of each text, when `documents` is a list of texts.
+    categorizer, documents, labels, protocol, folds, share, seed, progress
+        As for `cross_validate`.
     sizes : sequence of float, default=(0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
         From how many documents to learn, as shares of the training documents. Smaller ones are
         parts of larger ones.
-    protocol, folds, share, seed, progress
-        As for `cross_validate`.
 
     Examples
     --------
@@ -122,8 +100,8 @@ def learning_curve(
     """
     if not len(sizes) or not all(0 < size <= 1 for size in sizes):
         raise ParameterError(f"sizes is {sizes!r}; give shares above 0 and at most 1.")
-    counted = count_once(categorizer, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    counted = protocols.count_once(categorizer, documents, labels, progress)
+    splits = protocols.make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
     alone = categorizer.replace(n_jobs=1)
     tasks = [
         (alone, split._replace(train=split.train[: max(1, round(size * len(split.train)))]))
@@ -143,7 +121,7 @@ def feature_curve(
     folds: int = 5,
     share: float = 0.25,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> LearningCurve:
     """Measure what is learned with more and more features, those that tell most first.
 
@@ -151,14 +129,10 @@ def feature_curve(
     ----------
     categorizer : Categorizer
         Whose parameters are taken, `n_selected` excepted; `select_by` says how features are judged.
-    documents : list of str, path, Documents, table or CountedDocuments
-        Labelled documents.
-    labels : list of str or list of lists of str, optional
-        The categories of each text, when `documents` is a list of texts.
+    documents, labels, protocol, folds, share, seed, progress
+        As for `cross_validate`.
     numbers : sequence of int, default=(100, 300, 1000, 3000, 10000, 30000)
         How many features to keep; where there are fewer, all are kept.
-    protocol, folds, share, seed, progress
-        As for `cross_validate`.
 
     Examples
     --------
@@ -171,8 +145,8 @@ def feature_curve(
     """
     if not len(numbers):
         raise ParameterError("numbers is empty; say how many features to keep.")
-    counted = count_once(categorizer, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    counted = protocols.count_once(categorizer, documents, labels, progress)
+    splits = protocols.make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
     tasks = [
         (categorizer.replace(n_jobs=1, n_selected=number), split)
         for number in sorted(numbers)
@@ -193,7 +167,7 @@ def _curve(
 
     def run(task: tuple[Categorizer, Split]) -> tuple[int, list[float], list[int]]:
         categorizer, split = task
-        fitted, evaluation, *_ = run_split(categorizer, counted, split)
+        fitted, evaluation, *_ = protocols.run_split(categorizer, counted, split)
         figures = [read_measure(evaluation, measure) for measure in MEASURES]
         learned = list(map(int, getattr(fitted.line.learner, "mistakes_", ())))
         if name == "features":
@@ -205,14 +179,12 @@ def _curve(
         return len(split.train), [*figures, own], learned
 
     sizes = [len(split.train) for _, split in tasks]
-    finished = in_parallel(run, tasks, threads)
-    results = list(with_progress(finished, f"curve of {name}", sizes, progress))
+    report = partial(progress, f"curve of {name}")
+    finished = protocols.in_parallel(run, tasks, threads)
+    results = list(protocols.with_progress(finished, sizes, report))
     points = np.array([number for number, _, _ in results]).reshape(-1, n_folds)
     figures = np.array([values for _, values, _ in results]).T
     measures = [*MEASURES, "training_error"] if name == "documents" else MEASURES
-    return LearningCurve(
-        name,
-        points.mean(axis=1).round().astype(int),
-        {m: v.reshape(-1, n_folds) for m, v in zip(measures, figures, strict=True)},
-        [learned for _, _, learned in results[-n_folds:]],
-    )
+    by_fold = {m: v.reshape(-1, n_folds) for m, v in zip(measures, figures, strict=True)}
+    mistakes = [learned for _, _, learned in results[-n_folds:]]
+    return LearningCurve(name, points.mean(axis=1).round().astype(int), by_fold, mistakes)

@@ -10,8 +10,7 @@ import numpy as np
 
 from thresher.errors import DocumentError, ParameterError
 from thresher.evaluation.contingency import ratio
-from thresher.experiments.protocols import silent
-from thresher.training import Progress, Reader
+from thresher.training import Progress, Reader, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -21,23 +20,13 @@ __all__ = ["ProgressiveValidation", "progressive_validation"]
 
 @dataclass(frozen=True, eq=False)
 class ProgressiveValidation:
-    """How well a stream was decided; all arrays have an entry for each batch.
+    """How well a stream was decided; all arrays have an entry for each batch."""
 
-    Attributes
-    ----------
-    n_documents : array of int
-        How many documents had been met at the end of the batch.
-    hits, assigned, belonging : arrays of int
-        In the batch: right assignments, all assignments, and labels.
-    wrong : array of int
-        Documents of the batch that did not get exactly their labels.
-    """
-
-    n_documents: np.ndarray
-    hits: np.ndarray
+    n_documents: np.ndarray  # how many had been met at the end of the batch
+    hits: np.ndarray  # right assignments in the batch
     assigned: np.ndarray
-    belonging: np.ndarray
-    wrong: np.ndarray
+    belonging: np.ndarray  # labels
+    wrong: np.ndarray  # documents of the batch that did not get exactly their labels
 
     @property
     def mistakes(self) -> np.ndarray:
@@ -52,16 +41,13 @@ class ProgressiveValidation:
     @property
     def f1(self) -> np.ndarray:
         """Micro-F1 of all decisions up to each batch."""
-        return self._f1(*(np.cumsum(one) for one in (self.hits, self.assigned, self.belonging)))
+        given = np.cumsum(self.assigned + self.belonging)
+        return np.asarray(ratio(2 * np.cumsum(self.hits), given))
 
     @property
     def batch_f1(self) -> np.ndarray:
         """Micro-F1 of the decisions of each batch."""
-        return self._f1(self.hits, self.assigned, self.belonging)
-
-    @staticmethod
-    def _f1(hits: np.ndarray, assigned: np.ndarray, belonging: np.ndarray) -> np.ndarray:
-        return np.asarray(ratio(2 * hits, assigned + belonging))
+        return np.asarray(ratio(2 * self.hits, self.assigned + self.belonging))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""
@@ -87,7 +73,7 @@ def progressive_validation(
     labels: Any = None,
     *,
     batch_size: int = 100,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> ProgressiveValidation:
     """Test, then train: each batch of a stream is decided before it is learned from.
 
@@ -98,14 +84,10 @@ def progressive_validation(
     ----------
     categorizer : Categorizer
         One that has learned nothing yet, or goes on from what it knows; it learns the stream.
-    documents : list of str, path, Documents or table
-        Labelled documents, in the order of the stream; they need not fit into memory.
-    labels : list of str or list of lists of str, optional
-        The categories of each text, when `documents` is a list of texts.
+    documents, labels, progress
+        As for `cross_validate`, in the order of the stream; they need not fit into memory.
     batch_size : int, default=100
         How many documents are decided before they are learned from; 1 is slow and exact.
-    progress : callable, optional
-        Told the stage, the number of documents and the share that is done.
 
     Examples
     --------
@@ -120,9 +102,8 @@ def progressive_validation(
         raise ParameterError(f"batch_size is {batch_size}; it must be at least 1.")
     counts = []
     for texts, truth in _stream(documents, labels, batch_size, progress):
-        decided: list[list[Any]] = [[] for _ in texts]
-        if categorizer.is_fitted:
-            decided = categorizer.decide(categorizer.scores(texts))
+        knows = categorizer.is_fitted
+        decided = categorizer.decide(categorizer.scores(texts)) if knows else [[] for _ in texts]
         pairs = [(set(one), set(own)) for one, own in zip(decided, truth, strict=True)]
         counts.append((
             len(pairs),

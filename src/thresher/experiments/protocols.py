@@ -1,8 +1,6 @@
 """Protocols: how documents are divided into those to learn from and those to be tested on.
 
-Everything that is learned from documents, the vocabulary, their frequencies, the choice of
-features, thresholds and weights, is learned from the training documents alone. Only the counting
-of words, which learns nothing, is done once for all.
+Everything is learned from the training documents alone; only the counting is done once for all.
 """
 
 from __future__ import annotations
@@ -20,18 +18,14 @@ from thresher.errors import ParameterError
 from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.evaluation.names import measure_title, read_measure
+from thresher.experiments.counted import CountedDocuments, Fitted
 from thresher.rows import Labels
+from thresher.training import Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
-    from thresher.experiments.counted import CountedDocuments, Fitted
-    from thresher.training import Progress
 
-__all__ = [
-    "CrossValidation",
-    "cross_validate",
-    "make_splits",
-]
+__all__ = ["CrossValidation", "cross_validate", "make_splits"]
 
 PROTOCOLS = ("stratified", "k-fold", "hold-out")
 MEASURES = ("micro_f1", "macro_f1", "micro_break_even", "macro_break_even", "exact_match")
@@ -40,26 +34,9 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def silent(stage: str, documents: int, share: float | None) -> None:
-    """Show nothing of the progress."""
-
-
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
     """The measures of each fold, and all decisions, as `cross_validate` returns them.
-
-    Attributes
-    ----------
-    evaluations : list of Evaluation
-        The measures of each fold; its categories are those met in training, then the others.
-    seconds : list of float
-        Processor time to learn and to score, in each fold.
-    categories : list of str
-        The names of the categories in `decided` and `truth`.
-    tested : array of int
-        The documents that were tested on, fold after fold.
-    decided, truth : Labels
-        What they were given, and what they have.
 
     Examples
     --------
@@ -70,12 +47,12 @@ class CrossValidation:
     (1.0, 0.0, 5)
     """
 
-    evaluations: list[Evaluation]
-    seconds: list[float]
-    categories: list[str]
-    tested: np.ndarray
-    decided: Labels
-    truth: Labels
+    evaluations: list[Evaluation]  # of each fold; first the categories met in training
+    seconds: list[float]  # of processor time to learn and to score, in each fold
+    categories: list[str]  # in the order of `decided` and `truth`
+    tested: np.ndarray  # the documents that were tested on, fold after fold
+    decided: Labels  # what they were given
+    truth: Labels  # what they have
 
     def figures(self, measure: str) -> np.ndarray:
         """Return a measure of each fold; `read_measure` says how measures are named."""
@@ -121,7 +98,7 @@ def cross_validate(
     folds: int = 5,
     share: float = 0.25,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> CrossValidation:
     """Learn from a part of the documents and measure on the rest, for each fold in turn.
 
@@ -146,17 +123,11 @@ def cross_validate(
         Seed of the division; the order of learning has its own in the categorizer.
     progress : callable, optional
         Told the stage, the number of documents and the share that is done.
-
-    Returns
-    -------
-    CrossValidation
     """
     counted = count_once(categorizer, documents, labels, progress)
     splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
-    alone = categorizer.replace(n_jobs=1)
-    tested = in_parallel(partial(run_split, alone, counted), splits, categorizer.n_jobs_)
-    sizes = [len(split.train) for split in splits]
-    return gather(counted, splits, with_progress(tested, "cross-validating", sizes, progress))
+    report = partial(progress, "cross-validating")
+    return run_splits(categorizer, counted, splits, categorizer.n_jobs_, report)
 
 
 class Tested(NamedTuple):
@@ -183,11 +154,17 @@ def run_split(categorizer: Categorizer, counted: CountedDocuments, split: Split)
     return Tested(fitted, evaluation, seconds, Labels(indptr, numbers, len(counted.categories)))
 
 
-def gather(
-    counted: CountedDocuments, splits: Sequence[Split], tested: Iterable[Tested]
+def run_splits(
+    categorizer: Categorizer,
+    counted: CountedDocuments,
+    splits: Sequence[Split],
+    threads: int,
+    report: Callable[[int, float], None],
 ) -> CrossValidation:
-    """Put the folds together."""
-    parts = list(tested)
+    """Work on all splits, several at a time, and put the folds together."""
+    alone = categorizer.replace(n_jobs=1)
+    tested = in_parallel(partial(run_split, alone, counted), splits, threads)
+    parts = list(with_progress(tested, [len(split.train) for split in splits], report))
     documents = np.concatenate([split.test for split in splits])
     return CrossValidation(
         evaluations=[part.evaluation for part in parts],
@@ -224,8 +201,6 @@ def count_once(
     categorizer: Categorizer, documents: Any, labels: Any, progress: Progress
 ) -> CountedDocuments:
     """Return the counts of documents, unless they are counts already."""
-    from thresher.experiments.counted import CountedDocuments
-
     if isinstance(documents, CountedDocuments):
         return documents
     return CountedDocuments.read(categorizer, documents, labels, progress=progress)
@@ -246,13 +221,13 @@ def in_parallel(
 
 
 def with_progress(
-    results: Iterable[Result], stage: str, sizes: Sequence[int], progress: Progress
+    results: Iterable[Result], sizes: Sequence[int], report: Callable[[int, float], None]
 ) -> Iterator[Result]:
     """Pass results on, reporting how many documents have been learned from."""
     done, total = 0, max(1, sum(sizes))
     for size, result in zip(sizes, results, strict=True):
         done += size
-        progress(stage, done, done / total)
+        report(done, done / total)
         yield result
 
 

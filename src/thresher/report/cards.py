@@ -69,13 +69,9 @@ def _card(ground: Ground, c: int) -> str:
 def _moving(ground: Ground, c: int, curve: ThresholdCurve, table: Contingency) -> str:
     """Return the chart, the slider and the figures that follow it."""
     total = ground.evaluation.contingency.total() if ground.moves_total else None
-    points = {
-        "t": [float(f"{value:.4g}") for value in curve.thresholds.tolist()],
-        "n": curve.assigned.tolist(),
-        "h": curve.hits.tolist(),
-        "p": curve.n_positives,
-        "at": curve.chosen,
-    }
+    thresholds = [float(f"{value:.4g}") for value in curve.thresholds.tolist()]
+    points = {"t": thresholds, "n": curve.assigned.tolist(), "h": curve.hits.tolist()}
+    points |= {"p": curve.n_positives, "at": curve.chosen}
     if total is not None:
         points["all"] = [total.true_positives, total.false_positives, total.false_negatives]
     data = attributes(data_curve=json.dumps(points, separators=(",", ":")))
@@ -89,12 +85,11 @@ def _moving(ground: Ground, c: int, curve: ThresholdCurve, table: Contingency) -
 
 def _figures(table: Contingency, total: Contingency | None) -> str:
     """Return what was decided, with a column that is filled when the threshold is moved."""
-    assigned = table.true_positives + table.false_positives
     rows = {
-        "precision": f"{percent(table.precision)}",
-        "recall": f"{percent(table.recall)}",
-        "F1": f"{percent(table.f1)}",
-        "given": count(assigned),
+        "precision": percent(table.precision),
+        "recall": percent(table.recall),
+        "F1": percent(table.f1),
+        "given": count(table.true_positives + table.false_positives),
         "rightly": count(table.true_positives),
         "wrongly": count(table.false_positives),
         "missed": count(table.false_negatives),
@@ -148,6 +143,4 @@ def _confused(ground: Ground, c: int) -> str:
 def linked(ground: Ground, category: int) -> str:
     """Return a category's name, linked to its card if it has one."""
     shown = name(ground.evaluation.categories[category])
-    if category not in ground.shown:
-        return shown
-    return f'<a href="#{card_id(category)}">{shown}</a>'
+    return f'<a href="#{card_id(category)}">{shown}</a>' if category in ground.shown else shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +13,9 @@ from thresher.report.curves import ThresholdCurve
 from thresher.report.markup import attributes, count, escape, percent, short
 
 __all__ = [
-    "learning_chart",
-    "mistakes_chart",
-    "precision_recall_chart",
-    "precision_recall_frame",
-    "reliability_chart",
-    "size_chart",
-]
+    "learning_chart", "mistakes_chart", "precision_recall_chart", "precision_recall_frame",
+    "reliability_chart", "size_chart",
+]  # fmt: skip
 
 # All charts have this many units of width, about as many as a phone has pixels: their text is
 # never scaled down, and scaled up a little at most.
@@ -27,29 +23,22 @@ WIDTH, HEIGHT = 340, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 34
 
 
-class Scale(NamedTuple):
-    """From a value to a place on an axis."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        share = (value - self.low) / ((self.high - self.low) or 1.0)
-        return self.start + share * (self.end - self.start)
+def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return the way from a value to its place on an axis."""
+    span = (high - low) or 1.0
+    return lambda value: start + (value - low) / span * (end - start)
 
 
 class Frame(NamedTuple):
     """The two axes of a chart."""
 
-    x: Scale
-    y: Scale
+    x: Callable[[float], float]
+    y: Callable[[float], float]
 
     @classmethod
     def of(cls, x: tuple[float, float], y: tuple[float, float]) -> Frame:
         """Spread ranges of values over the whole chart."""
-        return cls(Scale(*x, LEFT, WIDTH - RIGHT), Scale(*y, HEIGHT - BOTTOM, TOP))
+        return cls(_scale(*x, LEFT, WIDTH - RIGHT), _scale(*y, HEIGHT - BOTTOM, TOP))
 
     def path(self, xs: Iterable[float], ys: Iterable[float]) -> str:
         """Return a line through points, as SVG says it."""
@@ -58,35 +47,34 @@ class Frame(NamedTuple):
 
     def line(self, xs: Sequence[float], ys: Sequence[float], titles: Sequence[str]) -> str:
         """Return a line through points, each with a dot if it has a title."""
-        dots = "".join(
-            f'<circle class="dot" cx="{self.x(x):.4g}" cy="{self.y(y):.4g}" r="3">'
-            f"<title>{escape(title)}</title></circle>"
-            for x, y, title in zip(xs, ys, titles, strict=False)
-        )
+        titled = zip(xs, ys, titles, strict=False)
+        dots = "".join(self.circle("dot", x, y, 3, title) for x, y, title in titled)
         return f'<path class="line" d="{self.path(xs, ys)}"/>{dots}'
+
+    def circle(self, kind: str, x: float, y: float, radius: int, title: str) -> str:
+        """Return a point that says what it is when it is pointed at."""
+        return (
+            f'<circle class="{kind}" cx="{self.x(x):.4g}" cy="{self.y(y):.4g}" r="{radius}">'
+            f"<title>{escape(title)}</title></circle>"
+        )
 
     def grid(self, xs: dict[float, str], ys: dict[float, str], title_x: str, title_y: str) -> str:
         """Return the lines behind a chart, with the values and the names of its axes."""
         left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
         lines = [f"M{left} {self.y(y):.4g}H{right}" for y in ys]
         lines += [f"M{self.x(x):.4g} {top}V{bottom}" for x in xs]
-        texts = [
-            f'<text class="tick" x="{left - 6}" y="{self.y(y) + 4:.4g}" text-anchor="end">'
-            f"{escape(text)}</text>"
-            for y, text in ys.items()
-        ]
+        up, along = f'x="{left - 6}"', f'y="{bottom + 14}"'
+        texts = [_text("tick", f'{up} y="{self.y(y) + 4:.4g}"', text) for y, text in ys.items()]
         texts += [
-            f'<text class="tick" x="{self.x(x):.4g}" y="{bottom + 14}" text-anchor="middle">'
-            f"{escape(text)}</text>"
-            for x, text in xs.items()
+            _text("tick", f'x="{self.x(x):.4g}" {along}', text, "middle") for x, text in xs.items()
         ]
-        names = (
-            f'<text class="axis" x="{right}" y="{HEIGHT - 4}" text-anchor="end">'
-            f"{escape(title_x)}</text>"
-            f'<text class="axis" transform="translate(10 {top}) rotate(-90)" text-anchor="end">'
-            f"{escape(title_y)}</text>"
-        )
-        return f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}{names}'
+        texts.append(_text("axis", f'x="{right}" y="{HEIGHT - 4}"', title_x))
+        texts.append(_text("axis", f'transform="translate(10 {top}) rotate(-90)"', title_y))
+        return f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
+
+
+def _text(kind: str, place: str, text: str, anchor: str = "end") -> str:
+    return f'<text class="{kind}" {place} text-anchor="{anchor}">{escape(text)}</text>'
 
 
 PERCENTS = {0.0: "0", 0.5: "50", 1.0: "100"}
@@ -101,17 +89,14 @@ def _svg(inside: str, label: str, **others: str) -> str:
 
 
 def precision_recall_frame() -> str:
-    """Return what all precision-recall charts share, to be put on the page once.
-
-    Besides the axes, these are lines of equal F1.
-    """
+    """Return what all precision-recall charts share, once: axes and lines of equal F1."""
     lines = []
     for f1 in (0.2, 0.4, 0.6, 0.8):
         recall = np.linspace(f1 / (2 - f1), 1, 30)
         precision = f1 * recall / (2 * recall - f1)
         lines.append(f'<path class="equal" d="{UNIT.path(recall, precision)}"/>')
         at = f'x="{UNIT.x(1) - 3:.4g}" y="{UNIT.y(f1 / (2 - f1)) - 3:.4g}"'
-        lines.append(f'<text class="equal" {at} text-anchor="end">F1 {percent(f1)[:2]}</text>')
+        lines.append(_text("equal", at, f"F1 {percent(f1)[:2]}"))
     grid = UNIT.grid(PERCENTS, PERCENTS, "recall, %", "precision, %")
     return (
         '<svg class="defs" aria-hidden="true" width="0" height="0"><defs>'
@@ -121,8 +106,7 @@ def precision_recall_frame() -> str:
 
 def precision_recall_chart(curve: ThresholdCurve, category: str) -> str:
     """Return the curve of one category, with the chosen threshold and a mark that can be moved."""
-    precision, recall = curve.precision, curve.recall
-    at = curve.chosen
+    precision, recall, at = curve.precision, curve.recall, curve.chosen
     x, y = UNIT.x(float(recall[at])), UNIT.y(float(precision[at]))
     label = (
         f"Precision against recall in {short(category)}; as decided, precision is "
@@ -149,11 +133,8 @@ def size_chart(points: Sequence[tuple[str, int, float, str | None]]) -> str:
     for category, size, f1, target in points:
         if size < 1 or math.isnan(f1):
             continue
-        circle = (
-            f'<circle class="point" cx="{frame.x(math.log10(size)):.4g}" '
-            f'cy="{frame.y(f1):.4g}" r="4"><title>{escape(short(category))}: '
-            f"F1 {percent(f1)}, {count(size)} documents</title></circle>"
-        )
+        title = f"{short(category)}: F1 {percent(f1)}, {count(size)} documents"
+        circle = frame.circle("point", math.log10(size), f1, 4, title)
         marks.append(f'<a href="#{target}" tabindex="-1">{circle}</a>' if target else circle)
     grid = frame.grid(ticks, PERCENTS, "documents of the category", "F1, %")
     return _svg(grid + "".join(marks), "F1 of each category against its number of documents.")
@@ -166,7 +147,7 @@ def mistakes_chart(mistakes: Sequence[int]) -> str:
     frame = Frame.of((min(1, len(mistakes) - 1), max(len(mistakes), 2)), (0, top))
     step = max(1, -(-len(mistakes) // 10))
     xs = {float(n): str(n) for n in passes if (n - 1) % step == 0}
-    ys = {share * top: _short_count(share * top) for share in (0.0, 0.5, 1.0)}
+    ys = _ticks(top)
     titles = [f"pass {n}: {m:,} mistakes" for n, m in zip(passes, mistakes, strict=True)]
     line = frame.line(passes, mistakes, titles if len(mistakes) <= 60 else ())
     label = f"Mistakes fall from {mistakes[0]:,} in the first pass to {mistakes[-1]:,} in the last."
@@ -177,7 +158,6 @@ def learning_chart(points: Sequence[tuple[int, float]]) -> str:
     """Return F1 against the number of documents learned from."""
     top = _round_up(max(n for n, _ in points))
     frame = Frame.of((0, top), (0, 1))
-    xs = {share * top: _short_count(share * top) for share in (0.0, 0.5, 1.0)}
     numbers, f1s = zip(*sorted(points), strict=True)
     titles = [f"{n:,} documents: F1 {percent(f1)} %" for n, f1 in sorted(points)]
     line = frame.line(numbers, f1s, titles)
@@ -185,7 +165,7 @@ def learning_chart(points: Sequence[tuple[int, float]]) -> str:
         f"F1 is {percent(f1s[0])} percent after {numbers[0]:,} documents and {percent(f1s[-1])} "
         f"after {numbers[-1]:,}."
     )
-    return _svg(frame.grid(xs, PERCENTS, "documents learned from", "F1, %") + line, label)
+    return _svg(frame.grid(_ticks(top), PERCENTS, "documents learned from", "F1, %") + line, label)
 
 
 def reliability_chart(curve: ReliabilityCurve) -> str:
@@ -212,8 +192,10 @@ def _round_up(value: float) -> float:
     return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= value)
 
 
-def _short_count(value: float) -> str:
-    for size, unit in ((1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{value / size:.3g}{unit}"
-    return f"{value:.3g}"
+def _ticks(top: float) -> dict[float, str]:
+    """Return where an axis has numbers, and how they are said."""
+    ticks = {}
+    for value in (0.0, 0.5 * top, top):
+        size, unit = (1e6, "M") if value >= 1e6 else (1e3, "k") if value >= 1e3 else (1, "")
+        ticks[value] = f"{value / size:.3g}{unit}"
+    return ticks

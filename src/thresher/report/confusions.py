@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,40 +32,30 @@ class Confusions:
     def pairs(self, most: int | None = None) -> list[tuple[int, int, int]]:
         """Return (missed, given, documents) of two categories, the most frequent first."""
         both = (self.missed < self.n_categories) & (self.given < self.n_categories)
-        chosen = np.flatnonzero(both)[:most]
-        columns = (self.missed[chosen], self.given[chosen], self.documents[chosen])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        return _pairs(np.flatnonzero(both)[:most], self.missed, self.given, self.documents)
 
     def given_for(self, category: int) -> list[tuple[int, int]]:
         """Return (given, documents) where `category` was missed, the most frequent first."""
-        its = self.missed == category
-        return list(zip(self.given[its].tolist(), self.documents[its].tolist(), strict=True))
+        return _pairs(self.missed == category, self.given, self.documents)
 
     def missed_for(self, category: int) -> list[tuple[int, int]]:
         """Return (missed, documents) where `category` was wrongly given."""
-        its = self.given == category
-        return list(zip(self.missed[its].tolist(), self.documents[its].tolist(), strict=True))
+        return _pairs(self.given == category, self.missed, self.documents)
 
     def most_confused(self, most: int) -> list[int]:
         """Return the categories that take part in the most confusions of two, at most `most`."""
         total = np.zeros(self.n_categories, np.int64)
         for missed, given, documents in self.pairs():
             total[[missed, given]] += documents
-        order = np.argsort(-total, kind="stable")[:most]
-        return [int(c) for c in order if total[c]]
+        return [int(c) for c in np.argsort(-total, kind="stable")[:most] if total[c]]
+
+
+def _pairs(which: np.ndarray, *columns: np.ndarray) -> list[Any]:
+    return list(zip(*(column[which].tolist() for column in columns), strict=True))
 
 
 def confusions(evaluation: Evaluation) -> Confusions:
-    """Count the confusions in the decisions that an evaluation was made from.
-
-    Examples
-    --------
-    >>> from thresher.evaluation import evaluate
-    >>> truth = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0]])
-    >>> given = np.array([[0, 1, 0], [0, 1, 1], [0, 1, 0]])
-    >>> confusions(evaluate(None, truth, decisions=given)).pairs()
-    [(0, 1, 2), (0, 2, 1)]
-    """
+    """Count the confusions in the decisions that an evaluation was made from."""
     n = len(evaluation.categories)
     positives, decisions, width = evaluation.positives, evaluation.decisions, n + 1
     if positives is None or decisions is None:
@@ -77,7 +68,8 @@ def confusions(evaluation: Evaluation) -> Confusions:
     pairs, documents = _count_pairs(missed, wrong, positives.n_documents, width)
     order = np.lexsort((pairs, -documents))
     order = order[pairs[order] != n * width + n]  # documents that are all right
-    return Confusions(pairs[order] // width, pairs[order] % width, documents[order], n)
+    missed, wrong = np.divmod(pairs[order], width)
+    return Confusions(missed, wrong, documents[order], n)
 
 
 def _or_nothing(marks: np.ndarray, n_documents: int, width: int) -> np.ndarray:

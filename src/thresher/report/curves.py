@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher._ranking import CutPoints, Positives, midpoint, rankings
+from thresher._ranking import CutPoints, midpoint, rankings
 from thresher.decisions import Decisions
 from thresher.evaluation import Evaluation
 
@@ -41,22 +41,11 @@ def threshold_curves(
     A threshold is moved alone, all others staying as they are: in single-label mode, a document
     then gets the category when its margin is above those of all others. A curve has at most about
     `most` points.
-
-    Examples
-    --------
-    >>> from thresher.evaluation import evaluate
-    >>> scores, truth = np.array([[2.0], [1.0], [-1.0]]), np.array([[1], [0], [1]])
-    >>> curve = threshold_curves(evaluate(scores, truth), Decisions().grow(1))[0]
-    >>> curve.assigned.tolist(), curve.hits.tolist(), curve.chosen
-    ([3, 2, 1, 0], [2, 1, 1, 0], 1)
     """
     if evaluation.scores is None or evaluation.positives is None:
         return {}
-    positives: Positives = evaluation.positives
-    scores = _decisive(evaluation.scores, decisions)
-    table = evaluation.contingency
-    curves = {}
-    for c, ranked, own in rankings(scores, positives):
+    scores, table, curves = _decisive(evaluation.scores, decisions), evaluation.contingency, {}
+    for c, ranked, own in rankings(scores, evaluation.positives):
         hits = int(table.true_positives[c])
         decided = float(decisions.thresholds[c]), hits + int(table.false_positives[c]), hits
         curves[c] = _curve(ranked, own, decided, most)
@@ -84,8 +73,7 @@ def _curve(
     some = np.linspace(0, len(hit_at) - 1, min(len(hit_at), most * 3 // 4)).astype(int)
     last = max(int(hit_at[-1]), assigned)
     between = np.geomspace(1, last, max(2, most // 5)).astype(int)
-    wanted = np.unique(np.concatenate([hit_at[some], between]))
-    scores = ranked[n - wanted]
+    scores = ranked[n - np.concatenate([hit_at[some], between])]
     taken = np.unique(n - np.searchsorted(ranked, scores))  # ties stand or fall together
     taken = taken[taken != assigned][::-1]
     cuts = [*taken.tolist(), *([0] if assigned else [])]
@@ -94,10 +82,8 @@ def _curve(
     points = [(t, k, len(own) - int(np.searchsorted(order, t, "right"))) for t, k in moved]
     before = sum(k > assigned for _, k, _ in points)
     points.insert(before, (threshold, assigned, hits))
-    thresholds, counts, hit = zip(*points, strict=True)
-    return ThresholdCurve(
-        np.array(thresholds), np.array(counts), np.array(hit), len(own), int(before)
-    )
+    thresholds, counts, hits_there = map(np.array, zip(*points, strict=True))
+    return ThresholdCurve(thresholds, counts, hits_there, len(own), before)
 
 
 def _finite(ranked: np.ndarray, taken: int) -> float:

@@ -47,12 +47,8 @@ def explanation_text(explanation: Explanation) -> Group:
     for one in explanation.shares[:MOST_LINES]:
         numbers = (f"{one.share:+.3f}", f"{one.strength:.3f}", f"{one.weight:+.3f}")
         table.add_row(*numbers, Text(one.feature), style="green" if one.share > 0 else "red")
-    parts: list[RenderableType] = [
-        _coloured(explanation),
-        Text(),
-        Text(explanation.verdict(), style="bold"),
-        table,
-    ]
+    verdict = Text(explanation.verdict(), style="bold")
+    parts: list[RenderableType] = [_coloured(explanation), Text(), verdict, table]
     others = explanation.shares[MOST_LINES:]
     if others:
         rest = sum(one.share for one in others)
@@ -107,8 +103,7 @@ def explanation_page(explanation: Explanation) -> str:
         "<meta name='viewport' content='width=device-width'>"
         f"<title>{escape(explanation.category)}</title><style>"
         ":root{color-scheme:light dark}"
-        "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;"
-        "padding:0 1rem}"
+        "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}"
         "td,th{text-align:right;padding:.1rem .8rem}td:first-child,th:first-child"
         "{text-align:left;padding-left:0}span{border-radius:.2rem}"
         f"</style></head><body>{explanation_fragment(explanation)}</body></html>\n"

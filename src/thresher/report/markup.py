@@ -20,48 +20,24 @@ def escape(value: Any) -> str:
 
 
 def short(text: str, longest: int = LONGEST_NAME) -> str:
-    """Cut a text that is too long, and mark the cut.
-
-    Examples
-    --------
-    >>> short("wheat and corn", 6)
-    'wheat…'
-    """
+    """Cut a text that is too long, and mark the cut."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 def name(text: str) -> str:
-    """Return a category or a word: of bounded length, its direction of writing kept to itself.
-
-    Examples
-    --------
-    >>> name("<b>")
-    '<bdi>&lt;b&gt;</bdi>'
-    """
+    """Return a category or a word: of bounded length, its direction of writing kept to itself."""
     shown = short(text)
     title = "" if shown == text else f' title="{escape(short(text, 500))}"'
     return f"<bdi{title}>{breakable(shown) or '(no name)'}</bdi>"
 
 
 def breakable(text: str) -> str:
-    """Return a text, escaped, in which a line may be broken after punctuation.
-
-    Examples
-    --------
-    >>> breakable("comp.graphics")
-    'comp.<wbr>graphics'
-    """
+    """Return a text, escaped, in which a line may be broken after punctuation."""
     return re.sub(r"([./:,=_])(?=\w)", r"\1<wbr>", escape(text))
 
 
 def attributes(**values: Any) -> str:
-    """Return attributes, escaped; those that are None or False are left out, `_` stands for `-`.
-
-    Examples
-    --------
-    >>> attributes(data_value=0.5, title='"', hidden=None)
-    ' data-value="0.5" title="&quot;"'
-    """
+    """Return attributes, escaped; those that are None or False are left out, `_` stands for `-`."""
     return "".join(
         f' {key.strip("_").replace("_", "-")}="{escape("" if value is True else value)}"'
         for key, value in values.items()
@@ -70,13 +46,7 @@ def attributes(**values: Any) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a share in percent with one decimal; a dash where there is none.
-
-    Examples
-    --------
-    >>> percent(0.8612), percent(float("nan"))
-    ('86.1', '–')
-    """
+    """Return a share in percent with one decimal; a dash where there is none."""
     return "–" if value is None or not math.isfinite(value) else f"{100 * value:.1f}"
 
 
@@ -86,13 +56,7 @@ def count(value: float) -> str:
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> plural(1, "document"), plural(2000, "category", "categories")
-    ('1 document', '2,000 categories')
-    """
+    """Return a number with its noun."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 

@@ -2,33 +2,80 @@
 
 from __future__ import annotations
 
+import math
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
 from thresher.decisions import Decisions
-from thresher.report import sections
-from thresher.report.cards import Ground, cards
+from thresher.evaluation import Evaluation
+from thresher.evaluation.names import MEASURES, measures_of, read_measure
+from thresher.evaluation.significance import Interval, bootstrap_intervals
+from thresher.report.cards import Ground, card_id, cards, linked
+from thresher.report.charts import learning_chart, mistakes_chart, reliability_chart, size_chart
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
-from thresher.report.markup import escape, short
+from thresher.report.explanation import explanation_fragment
+from thresher.report.markup import (
+    attributes,
+    breakable,
+    count,
+    escape,
+    name,
+    percent,
+    plural,
+    short,
+    signed,
+)
 from thresher.report.report import Report, with_cards
+from thresher.report.worst import WrongDecision
 
 __all__ = ["build"]
 
 MOST_POINTS, LEAST_POINTS, ALL_POINTS = 200, 30, 20_000  # of one curve, and of all together
+MOST_ROWS = 1000  # categories in the table
+FEWEST_DRAWS, MOST_DRAWS, ALL_DRAWN = 100, 1000, 20_000_000  # of the bootstrap; documents in all
+FEW_ROWS = 8  # which one finds without a filter
+MOST_IN_MATRIX = 16
+MOST_PAIRS = 15
+
+PHONE_WORD = "doc<span class=wide>ument</span>s"  # a phone is narrow
+COUNTS = {"positives": PHONE_WORD, "assigned": "given"}
+
+HEADLINES = {
+    "one category": {
+        "micro_f1": ("F1", "of precision and recall"),
+        "micro_precision": ("Precision", "of what was given, right"),
+        "micro_recall": ("Recall", "of what belongs, found"),
+        "exact_match": ("Accuracy", "decisions that are right"),
+    },
+    "single-label": {
+        "exact_match": ("Accuracy", "documents that got theirs"),
+        "macro_f1": ("Macro-F1", "mean of the categories"),
+        "macro_precision": ("Macro precision", "mean of the categories"),
+        "macro_recall": ("Macro recall", "mean of the categories"),
+    },
+    "multi-label": {
+        "micro_f1": ("Micro-F1", "all decisions together"),
+        "macro_f1": ("Macro-F1", "mean of the categories"),
+        "micro_precision": ("Precision", "of what was given, right"),
+        "micro_recall": ("Recall", "of the labels, found"),
+        "exact_match": ("Exact match", "documents all right"),
+    },
+}
 
 
 def build(report: Report) -> str:
     """Return the page of a report."""
     ground = _ground(report)
     parts = {
-        "pictures": ("At a glance", sections.pictures(report, ground)),
-        "categories": ("Categories", sections.categories(ground)),
+        "pictures": ("At a glance", pictures(report, ground)),
+        "categories": ("Categories", categories(ground)),
         "cards": ("One category", cards(ground)),
-        "confusion": ("Confusions", sections.confusion(ground)),
-        "errors": ("Errors", sections.errors(report)),
-        "provenance": ("How it was made", sections.provenance(report)),
+        "confusion": ("Confusions", confusion(ground)),
+        "errors": ("Errors", errors(report)),
+        "provenance": ("How it was made", provenance(report)),
     }
     links = "".join(f'<a href="#{key}">{title}</a>' for key, (title, part) in parts.items() if part)
     return f"""<!doctype html>
@@ -39,7 +86,7 @@ script-src 'unsafe-inline'; img-src data:">
 <title>{escape(short(report.title))}</title>
 <style>{_resource("page.css")}</style>
 <script>document.documentElement.classList.add("js")</script></head>
-<body>{sections.opening(report)}{sections.headline(report)}
+<body>{opening(report)}{headline(report)}
 <nav aria-label="Sections">{links}</nav>
 <main>{"".join(part for _, part in parts.values())}</main>
 <script>{_resource("page.js")}</script></body></html>
@@ -49,7 +96,6 @@ script-src 'unsafe-inline'; img-src data:">
 def _ground(report: Report) -> Ground:
     """Compute what the sections share."""
     evaluation = report.evaluation
-    n = len(evaluation.categories)
     n_scored = 0 if evaluation.scores is None else evaluation.scores.shape[1]
     decisions = report.decisions or Decisions().grow(n_scored)
     shown = with_cards(evaluation)
@@ -58,18 +104,249 @@ def _ground(report: Report) -> Ground:
         evaluation.scores is not None
         and evaluation.decisions is not None
         and decisions.mode == "multi-label"
-        and n > 1
+        and len(evaluation.categories) > 1
         and np.array_equal(evaluation.decisions, evaluation.scores > decisions.thresholds)
     )
-    return Ground(
-        evaluation,
-        threshold_curves(evaluation, decisions, most),
-        confusions(evaluation),
-        report.words,
-        shown,
-        moves_total=by_threshold,
-    )
+    curves = threshold_curves(evaluation, decisions, most)
+    return Ground(evaluation, curves, confusions(evaluation), report.words, shown, by_threshold)
 
 
 def _resource(file: str) -> str:
     return files("thresher.report").joinpath(file).read_text(encoding="utf-8")
+
+
+def opening(report: Report) -> str:
+    """Return the title and one sentence that says it all."""
+    evaluation = report.evaluation
+    total = evaluation.contingency.total()
+    given = total.true_positives + total.false_positives
+    labels = total.true_positives + total.false_negatives
+    summary = (
+        f"{plural(evaluation.n_documents, 'document')} with {plural(labels, 'label')} in "
+        f"{plural(len(evaluation.categories), 'category', 'categories')}. "
+        f"The model gave {count(given)}: {count(total.true_positives)} were right, "
+        f"{count(total.false_positives)} wrong, and {count(total.false_negatives)} were missed. "
+        f"{percent(evaluation.exact_match)} % of the documents got exactly their labels."
+    )
+    date = f" · {escape(report.date)}" if report.date else ""
+    return (
+        f'<header><p class="over">Thresher · evaluation{date}</p>'
+        f'<h1>{breakable(short(report.title, 200))}</h1><p class="lead">{summary}</p></header>'
+    )
+
+
+def headline(report: Report) -> str:
+    """Return the figures that come first."""
+    evaluation = report.evaluation
+    mode = report.decisions.mode if report.decisions is not None else "multi-label"
+    figures = HEADLINES["one category" if len(evaluation.categories) == 1 else mode]
+    given = report.intervals
+    intervals = _intervals(evaluation, list(figures)) if given is None else given
+    cells = "".join(
+        _figure(title, read_measure(evaluation, measure), intervals.get(measure), note)
+        for measure, (title, note) in figures.items()
+    )
+    note = (
+        '<p class="soft below">The range under each figure is its 95 % interval: how far it would '
+        "vary if other documents of the same kind had been drawn.</p>"
+    )
+    section = f'<section class="headline" aria-label="Headline figures">{cells}</section>'
+    return section + (note if intervals else "")
+
+
+def _intervals(evaluation: Evaluation, measures: list[str]) -> dict[str, Interval]:
+    if evaluation.decisions is None:
+        return {}
+    known = [one for one in measures if math.isfinite(read_measure(evaluation, one))]
+    draws = max(FEWEST_DRAWS, min(MOST_DRAWS, ALL_DRAWN // evaluation.n_documents))
+    return bootstrap_intervals(
+        None, evaluation.labels(), evaluation.decisions, measures=known, n_resamples=draws
+    )
+
+
+def _figure(title: str, value: float, interval: Interval | None, note: str) -> str:
+    low, high = (interval.low, interval.high) if interval else (value, value)
+    bar = ""
+    if math.isfinite(value):
+        bar = (
+            f'<div class="track" style="--v:{value:.4f};--low:{low:.4f};--high:{high:.4f}" '
+            "aria-hidden=true><i></i><b></b></div>"
+        )
+    between = f'<p class="interval">{percent(low)} – {percent(high)}</p>' if interval else ""
+    return (
+        f'<div class="figure"><h2>{title}</h2><p class="value">{percent(value)}'
+        f"<small> %</small></p>{bar}{between}<p class=soft>{note}</p></div>"
+    )
+
+
+def pictures(report: Report, ground: Ground) -> str:
+    """Return the charts that are about all categories."""
+    measured, names = report.evaluation.per_category, report.evaluation.categories
+    figures = []
+    if len(names) > 2:
+        points = [
+            (names[c], int(measured["positives"][c]), float(measured["f1"][c]), card_id(c))
+            for c in ground.shown
+        ]
+        title = "F1 and size of the categories"
+        note = "Each point is a category, linked to its card below."
+        figures.append(_picture(size_chart(points), title, note))
+    if report.mistakes:
+        note = (
+            f"{plural(len(report.mistakes), 'pass', 'passes')} over the training documents; "
+            f"{count(report.mistakes[-1])} wrong decisions in the last."
+        )
+        figures.append(_picture(mistakes_chart(report.mistakes), "Mistakes while learning", note))
+    if report.learning_curve:
+        chart = learning_chart(report.learning_curve)
+        note = "Micro-F1 after learning from so many documents, measured on others."
+        figures.append(_picture(chart, "Learning curve", note))
+    if report.reliability is not None:
+        gap = percent(report.reliability.expected_error)
+        note = f"On the diagonal, probabilities mean what they say; the mean distance is {gap} %."
+        chart = reliability_chart(report.reliability)
+        figures.append(_picture(chart, "Reliability of probabilities", note))
+    drawn = f'<h2>At a glance</h2><div class="grid">{"".join(figures)}</div>'
+    return f'<section id="pictures">{drawn}</section>' if figures else ""
+
+
+def _picture(chart: str, title: str, note: str) -> str:
+    return f"<figure><h3>{title}</h3>{chart}<figcaption>{note}</figcaption></figure>"
+
+
+def categories(ground: Ground) -> str:
+    """Return the table of all categories, the largest first, with the averages at its foot."""
+    evaluation = ground.evaluation
+    shown = [key for key in measures_of(shown=True) if key in evaluation.per_category]
+    columns = COUNTS | {key: MEASURES[key].title for key in shown}
+    heads = "".join(
+        f'<th scope="col" aria-sort="{"descending" if key == "positives" else "none"}"'
+        f"{attributes(class_=_class(key))}><button type=button>{title}</button></th>"
+        for key, title in {"category": "category", **columns}.items()
+    )
+    rows = sorted(enumerate(evaluation.table()), key=lambda row: -row[1]["positives"])
+    body = "".join(
+        _row(linked(ground, c), row, list(columns), full=True) for c, row in rows[:MOST_ROWS]
+    )
+    averages = ("micro", "macro") if len(rows) > 1 else ()
+    foot = "".join(_row(one, getattr(evaluation, one), list(columns)) for one in averages)
+    hidden = len(rows) - MOST_ROWS
+    note = f"<p class=soft>{count(hidden)} smaller ones are not shown.</p>" if hidden > 0 else ""
+    return f"""<section id="categories"><h2>Categories</h2>
+<div class="controls needs-js"{attributes(hidden=len(rows) < FEW_ROWS)}>
+<label>Find <input type="search" id="find" autocomplete="off"></label>
+<label>with at least <input type="number" id="least" min="0" value="0"> documents</label>
+<output id="matches" class="soft"></output></div>
+<table class="sortable"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody><tfoot>{foot}</tfoot>
+</table><p class="needs-js"><button type="button" id="more" hidden></button></p>{note}</section>"""
+
+
+def _class(key: str) -> str | None:
+    is_wide = MEASURES[key].shown == "wide" if key in MEASURES else key == "assigned"
+    return "f1" if key == "f1" else "wide" if is_wide else None
+
+
+def _row(head: str, row: dict[str, Any], keys: list[str], full: bool = False) -> str:
+    """Return a row of the table; a full one can be sorted by, and its F1 is drawn."""
+    cells = []
+    for key in keys:
+        value, style, raw = row.get(key), None, None
+        shown = "" if value is None else count(value) if key in COUNTS else percent(value)
+        if full and value is not None and math.isfinite(value):
+            raw = f"{value}" if key in COUNTS else f"{value:.4f}"
+            style = f"--v:{value:.3f}" if key == "f1" else None
+        cells.append(f"<td{attributes(class_=_class(key), data_v=raw, style=style)}>{shown}</td>")
+    return f'<tr><th scope="row">{head}</th>{"".join(cells)}</tr>'
+
+
+def confusion(ground: Ground) -> str:
+    """Return which categories were given in the place of which."""
+    pairs = ground.confused.pairs(MOST_PAIRS)
+    if len(ground.evaluation.categories) < 2 or not pairs:
+        return ""
+    most = pairs[0][2]
+    rows = "".join(
+        f"<tr><td>{linked(ground, missed)}</td><td>{linked(ground, given)}</td>"
+        f'<td class="f1" style="--v:{n / most:.3f}">{count(n)}</td></tr>'
+        for missed, given, n in pairs
+    )
+    return f"""<section id="confusion"><h2>Confusions</h2>
+<p>Documents that missed one category and were wrongly given another.</p>
+<div class="two uneven">{_matrix(ground)}
+<table class="pairs"><thead><tr><th scope="col">missed</th><th scope="col">given instead</th>
+<th scope="col">documents</th></tr></thead><tbody>{rows}</tbody></table></div></section>"""
+
+
+def _matrix(ground: Ground) -> str:
+    """Return the categories that are confused most, each against each."""
+    table, names = ground.evaluation.contingency, ground.evaluation.categories
+    chosen = ground.confused.most_confused(MOST_IN_MATRIX)
+    size = table.true_positives + table.false_negatives
+    chosen.sort(key=lambda c: (-int(size[c]), names[c]))
+    times = {(missed, given): n for missed, given, n in ground.confused.pairs()}
+    heads = "".join(
+        f'<th scope="col" title="{escape(short(names[c]))}">{i}</th>'
+        for i, c in enumerate(chosen, 1)
+    )
+    rows = []
+    for i, missed in enumerate(chosen, 1):
+        cells = []
+        for given in chosen:
+            same = missed == given
+            n = int(table.true_positives[missed]) if same else times.get((missed, given), 0)
+            share = min(1.0, n / max(1, int(size[missed])))
+            style = f"--v:{(share if same else min(1.0, 3 * share)):.3f}" if n else None
+            shown = str(n or "") if n < 1000 else f"{n / 1000:.2g}k"
+            kind = "same" if same else None
+            cells.append(f"<td{attributes(class_=kind, style=style)}><span>{shown}</span></td>")
+        head = f'<th scope="row"><i>{i}</i> {linked(ground, missed)}</th>'
+        rows.append(f"<tr>{head}{''.join(cells)}</tr>")
+    return f"""<table class="matrix"><caption>Rows: where documents belong. Columns: what they were
+given, by the number of the row. Grey is right; the stronger the colour, the larger the share of the
+row.</caption><thead><tr><td></td>{heads}</tr></thead>
+<tbody>{"".join(rows)}</tbody></table>"""
+
+
+def errors(report: Report) -> str:
+    """Return the worst errors, with the reasons for them."""
+    single = report.decisions is not None and report.decisions.mode == "single-label"
+    titles = {
+        "wrong": "Wrong decisions" if single else "Wrongly given",
+        "missed": "Given nothing" if single else "Missed",
+    }
+    groups = []
+    for kind, title in titles.items():
+        its = [one for one in report.errors if one.kind == kind]
+        items = "".join(_error(one, one is its[0]) for one in its)
+        if items:
+            groups.append(f"<h3>{title}</h3>{items}")
+    if not groups:
+        return ""
+    return f"""<section id="errors"><h2>The worst errors</h2>
+<p>Those furthest on the wrong side, at most a few of each category. Words in green speak for the
+category, words in red against it. Some of these may be errors of the labels: look here first.</p>
+{"".join(groups)}</section>"""
+
+
+def _error(one: WrongDecision, is_open: bool) -> str:
+    first = short(" ".join(one.text[:400].split()), 90) or "(no text)"
+    place = breakable(short(one.place, 200))
+    about = ", ".join(name(label) for label in one.labels[:8]) or "no category"
+    given = ", ".join(name(label) for label in one.given[:8]) or "nothing"
+    reasons = "".join(explanation_fragment(explanation) for explanation in one.explanations)
+    return (
+        f'<details class="error {one.kind}"{attributes(open=is_open)}><summary>'
+        f"<strong>{name(one.category)}</strong> <bdi>{escape(first)}</bdi></summary>"
+        f'<p class="soft">{place}. Belongs to {about}; was given {given}; '
+        f"{signed(one.margin)} on the wrong side.</p>{reasons}</details>"
+    )
+
+
+def provenance(report: Report) -> str:
+    """Return how it was made."""
+    lines = "".join(
+        f"<div><dt>{escape(short(what, 200))}</dt><dd>{escape(short(value, 2000))}</dd></div>"
+        for what, value in report.provenance.items()
+    )
+    section = f'<section id="provenance"><h2>How it was made</h2><dl>{lines}</dl></section>'
+    return section if lines else ""

@@ -18,6 +18,7 @@ from thresher.errors import ParameterError
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.significance import Interval
 from thresher.report.worst import WorstErrors, WrongDecision
+from thresher.training import no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -27,8 +28,8 @@ __all__ = ["Report", "Words", "check_writable", "with_cards", "write_report"]
 MOST_CARDS = 250  # categories with a card of their own
 MOST_WORDS = 12  # of a category, on each side
 
+# The strongest words for a category and against it, with their weights.
 Words = tuple[list[tuple[str, float]], list[tuple[str, float]]]
-"""The strongest words for a category and against it, with their weights."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +47,20 @@ class Report:
     date : str, optional
         When it was made; by default nothing is said, so that equal data give equal pages.
     errors : sequence of WrongDecision
-        The worst errors. Default: none.
+        The worst errors.
     words : dict of str to Words
-        The strongest words of each category. Default: none.
+        The strongest words of each category.
     mistakes : sequence of int
-        Mistakes of the learner in each pass over the training documents. Default: none.
+        Mistakes of the learner in each pass over the training documents.
     learning_curve : sequence of (int, float)
-        Numbers of documents learned from, and the micro-F1 on others that each led to. Default:
-        none.
+        Numbers of documents learned from, and the micro-F1 on others that each led to.
     reliability : ReliabilityCurve, optional
         How often documents belonged, against how probable it was predicted to be.
     intervals : dict of str to Interval, optional
         Where the headline figures lie with 95 % confidence, as `bootstrap_intervals` gives them,
         which is asked for them by default; an empty one for none.
     provenance : dict of str to str
-        How it was made, as lines to read: what, and its value. Default: nothing.
+        How it was made, as lines to read: what, and its value.
 
     Examples
     --------
@@ -90,13 +90,7 @@ class Report:
         return build(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file; an old one is replaced in one step or not at all.
-
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        """
+        """Write the page to a file; an old one is replaced in one step or not at all."""
         page = self.to_html().encode("utf-8", "replace")
         target = check_writable(path).resolve()
         beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
@@ -134,8 +128,8 @@ def write_report(
 ) -> Evaluation:
     """Measure a categorizer on labelled documents, and write a page that shows the results.
 
-    The documents are read once. Besides their scores and labels, only the texts of the worst
-    errors are kept.
+    Returned is what `Categorizer.evaluate` returns. The documents are read once; besides their
+    scores and labels, only the texts of the worst errors are kept.
 
     Parameters
     ----------
@@ -143,27 +137,14 @@ def write_report(
         The HTML file to write.
     categorizer : Categorizer
         Which has learned, from other documents.
-    documents : list of str, path, Documents or table
-        Labelled documents.
-    labels : list of str or list of lists of str, optional
-        The categories of each text, when `documents` is a list of texts.
-    title : str, default="Evaluation"
-        What stands at the head of the page.
-    date : str, optional
-        When it was made; by default nothing is said, so that equal data give equal pages.
+    documents, labels, progress
+        As for `cross_validate`.
+    title, date, learning_curve
+        As for `Report`.
     provenance : dict of str to str, optional
         Lines to add to how it was made: where the documents are from, the model's name.
-    learning_curve : sequence of (int, float), optional
-        Numbers of documents learned from, and the micro-F1 on others that each led to.
     most_errors : int, default=12
         How many documents are shown that missed a category, and how many that got a wrong one.
-    progress : callable, optional
-        Told the stage, the number of documents and the share that is done.
-
-    Returns
-    -------
-    Evaluation
-        What `Categorizer.evaluate` returns.
 
     Examples
     --------
@@ -181,24 +162,18 @@ def write_report(
     decisions = categorizer.decisions_
     worst = WorstErrors(categorizer.categories_, decisions, most_errors)
     scores, truth, names = categorizer.scores_and_truth(
-        documents,
-        labels,
-        progress or (lambda stage, n_documents, share: None),
+        documents, labels, progress or no_progress,
         see=lambda batch, scores: worst.see(batch, scores, decisions.decide(scores)),
-    )
+    )  # fmt: skip
     evaluation = evaluate(scores, truth, names, decisions=decisions.decide(scores))
     report = Report(
-        evaluation,
-        decisions,
-        title=title,
-        date=date,
+        evaluation, decisions, title, date, learning_curve=learning_curve,
         errors=worst.explain(categorizer),
         words=_words(categorizer, evaluation),
         mistakes=[int(n) for n in getattr(categorizer.learner_, "mistakes_", ())],
-        learning_curve=learning_curve,
         reliability=_reliability(decisions, evaluation),
         provenance=(provenance or {}) | _provenance(categorizer, evaluation),
-    )
+    )  # fmt: skip
     report.save(path)
     return evaluation
 
@@ -224,7 +199,7 @@ def _reliability(decisions: Decisions, evaluation: Evaluation) -> ReliabilityCur
 
 def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
     """Say what the model is, what it has learned from, and with which versions it was measured."""
-    summary = categorizer.summary()
+    summary, python = categorizer.summary(), f"Python {platform.python_version()}"
     return {
         "Documents measured": f"{evaluation.n_documents:,}",
         "Documents learned from": f"{summary['documents_seen']:,}",
@@ -235,6 +210,5 @@ def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, s
         "Options": summary["options"],
         "Seed": str(categorizer.seed_),
         "Decisions": summary["mode"],
-        "Versions": f"Thresher {__version__}, Python {platform.python_version()}, "
-        f"NumPy {version('numpy')}",
+        "Versions": f"Thresher {__version__}, {python}, NumPy {version('numpy')}",
     }

@@ -47,30 +47,11 @@ class WrongDecision:
 
 
 class WorstErrors:
-    """Keep the worst errors of each kind, no more than a few of the same category.
+    """Keep the `most` worst errors of each kind, no more than a few of the same category.
 
     The further the score is on the wrong side of the threshold, the worse is the error. In
     single-label mode, what counts is how far the category that was given is ahead of the right
     one, and only the documents that got nothing are called missed.
-
-    Parameters
-    ----------
-    categories : sequence of str
-        Their names, in the order of the columns of scores.
-    decisions : Decisions
-        The thresholds.
-    most : int, default=12
-        Errors kept of each kind.
-
-    Examples
-    --------
-    >>> from thresher.documents import from_texts
-    >>> [batch] = from_texts(["wheat", "oats", "oil"], ["grain", "grain", []])
-    >>> worst = WorstErrors(["grain"], Decisions().grow(1))
-    >>> scores = np.array([[-2.0], [1.0], [0.5]])
-    >>> worst.see(batch, scores, scores > 0)
-    >>> [(one.kind, one.text, one.margin) for one in worst]
-    [('missed', 'wheat', 2.0), ('wrong', 'oil', 0.5)]
     """
 
     def __init__(self, categories: Sequence[str], decisions: Decisions, most: int = 12) -> None:
@@ -89,12 +70,10 @@ class WorstErrors:
         """Look for errors worse than those kept, in documents with labels, scores and decisions."""
         belongs = np.zeros(decided.shape, bool)
         for i, labels in enumerate(batch.labels or ()):
-            for name in map(str, labels):
-                if name in self._numbers:
-                    belongs[i, self._numbers[name]] = True
+            known = [self._numbers[name] for name in map(str, labels) if name in self._numbers]
+            belongs[i, known] = True
         margins = scores - self.decisions.thresholds
-        missed, wrong = belongs & ~decided, decided & ~belongs
-        ahead = margins
+        missed, wrong, ahead = belongs & ~decided, decided & ~belongs, margins
         if self.decisions.mode == "single-label":
             missed &= ~decided.any(axis=1, keepdims=True)
             right = np.where(belongs, margins, -np.inf).max(axis=1, initial=-np.inf)
@@ -102,7 +81,15 @@ class WorstErrors:
             ahead = margins - right[:, None]
         for kind, errors, badness in (("missed", missed, -margins), ("wrong", wrong, ahead)):
             errors_here = [
-                self._describe(kind, batch, row, column, float(badness[row, column]), decided[row])
+                WrongDecision(
+                    kind,
+                    self.categories[column],
+                    float(badness[row, column]),
+                    batch.place(row),
+                    str(batch.texts[row]),
+                    [str(label) for label in (batch.labels or [])[row]],
+                    [self.categories[c] for c in np.flatnonzero(decided[row])],
+                )
                 for row, column in self._worst(errors, badness)
             ]
             worst_first = sorted(self._kept[kind] + errors_here, key=lambda one: -one.margin)
@@ -127,33 +114,14 @@ class WorstErrors:
                 chosen.append(one)
         return chosen
 
-    def _describe(
-        self, kind: str, batch: Batch, row: int, column: int, margin: float, decided: np.ndarray
-    ) -> WrongDecision:
-        return WrongDecision(
-            kind,
-            self.categories[column],
-            margin,
-            batch.place(row),
-            str(batch.texts[row]),
-            [str(label) for label in (batch.labels or [])[row]],
-            [self.categories[c] for c in np.flatnonzero(decided)],
-        )
-
     def explain(self, categorizer: Categorizer) -> list[WrongDecision]:
         """Return the errors with the reasons for them, cut to what can be read."""
-        known = set(categorizer.categories_)
-        return [
-            replace(
-                one,
-                explanations=[
-                    excerpt(categorizer.explain(one.text, name))
-                    for name in one.explained
-                    if name in known
-                ],
-            )
-            for one in self
-        ]
+        known, explained = set(categorizer.categories_), []
+        for one in self:
+            names = [name for name in one.explained if name in known]
+            reasons = [excerpt(categorizer.explain(one.text, name)) for name in names]
+            explained.append(replace(one, explanations=reasons))
+        return explained
 
 
 def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explanation:
