@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from thresher.errors import ParameterError
@@ -60,14 +61,11 @@ class Split:
         """Return the documents of several splits, one split after the other."""
         if len(parts) == 1:
             return parts[0]
-        joined = Split()
-        for part in parts:
-            joined.texts += part.texts
-            joined.labels += part.labels
-            joined.ids += part.ids
-            if part.rows is not None:
-                joined.rows = (joined.rows or []) + part.rows
-        return joined
+        texts, labels, ids = (
+            list(chain.from_iterable(getattr(part, name) for part in parts))
+            for name in ("texts", "labels", "ids")
+        )
+        return Split(texts, labels, ids, [row for part in parts for row in part.rows or ()] or None)
 
 
 @dataclass

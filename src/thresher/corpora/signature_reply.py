@@ -107,12 +107,10 @@ def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, f
             features[i - 1].add("begins-as-line-after")
             features[i].add("begins-as-line-before")
     if window:
-        none: set[str] = set()
+        around = [set(), *features, set()]
         features = [
             own | {f"before:{name}" for name in before} | {f"after:{name}" for name in after}
-            for before, own, after in zip(
-                [none, *features], features, [*features[1:], none], strict=False
-            )
+            for before, own, after in zip(around, features, around[2:], strict=False)
         ]
     return [dict.fromkeys(sorted(names), 1.0) for names in features]
 

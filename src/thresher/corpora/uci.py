@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from thresher.corpora._archive import TABLE_COMMENT, members, read_bytes
@@ -20,8 +21,11 @@ __all__ = ["CORPORA"]
 
 MISSING = "?"
 HOME = "https://archive.ics.uci.edu/dataset"
-TERMS = "Free for research with citation; the archive lists its donated sets under CC BY 4.0."
-VERIFIED = "the sha256 of its lines, without blank ones and remarks"
+_table = partial(
+    CorpusInfo,
+    licence="Free for research with citation; the archive lists its donated sets under CC BY 4.0.",
+    verified_by="the sha256 of its lines, without blank ones and remarks",
+)
 
 # The attributes in the order of the columns.
 ADULT = """
@@ -47,12 +51,12 @@ AD_MEMBERS = r"(ad\.(?:data|names))$"
 AD_NUMBERS = ("height", "width", "aratio")
 
 
-def _file(folder: str, path: str, contents: str, size: int = 0, sha256: str = "") -> File:
+def _files(folder: str, path: str, contents: str, size: int = 0, sha256: str = "") -> tuple[File]:
     """Describe a table by its path in the archive, and by size and checksum of a packed copy."""
     name = path.rpartition("/")[2]
     plain = Form(name, f"https://archive.ics.uci.edu/ml/machine-learning-databases/{path}")
     packed = [Form(f"{name}.gz", size=size, sha256=sha256)] if size else []
-    return File(folder, (plain, *packed), contents)
+    return (File(folder, (plain, *packed), contents),)
 
 
 def _table_rows(path: Path, width: int) -> Iterator[tuple[str, list[str]]]:
@@ -72,19 +76,22 @@ def _tokens(names: Sequence[str], cells: Sequence[str]) -> str:
     return " ".join(f"{name}={cell}" for name, cell in zip(names, cells, strict=True))
 
 
-def _examples(
-    path: Path, attributes: str, labels: dict[str, str], numbers: str = "", leading: int = 0
-) -> Split:
-    """Read a table whose last column is the class; leave out examples with a missing value.
+def _reader(
+    attributes: str, labels: dict[str, str], positive: str, numbers: str = "", leading: int = 0
+) -> Callable[[Paths, str], Corpus]:
+    """Return what reads a table whose last column is the class; two are for training and testing.
 
     `labels` has the category of each class as the table writes it; `leading` counts the columns
     that come before the attributes.
     """
     names, numeric = attributes.split(), set(numbers.split())
-    split = Split()
-    for place, line in _table_rows(path, leading + len(names) + 1):
-        cells, label = line[leading:-1], line[-1]
-        if MISSING not in cells:
+
+    def examples(path: Path) -> Split:
+        split = Split()
+        for place, line in _table_rows(path, leading + len(names) + 1):
+            cells, label = line[leading:-1], line[-1]
+            if MISSING in cells:
+                continue
             row = {}
             for name, cell in zip(names, cells, strict=True):
                 if name not in numeric:
@@ -92,18 +99,11 @@ def _examples(
                 elif value := float(cell):
                     row[name] = value
             split.append(_tokens(names, cells), [labels[label]], place, row)
-    return split
-
-
-def _reader(
-    attributes: str, labels: dict[str, str], positive: str, numbers: str = "", leading: int = 0
-) -> Callable[[Paths, str], Corpus]:
-    """Return what reads a table, or two: the training and the test partition."""
+        return split
 
     def read(paths: Paths, variant: str) -> Corpus:
         splits = ("train", "test") if len(paths) == 2 else ("all",)
-        tables = (_examples(path, attributes, labels, numbers, leading) for path in paths)
-        return Corpus(dict(zip(splits, tables, strict=True)), positive=positive)
+        return Corpus(dict(zip(splits, map(examples, paths), strict=True)), positive=positive)
 
     return read
 
@@ -145,7 +145,7 @@ def _read_ads(paths: Paths, variant: str) -> Corpus:
 
 
 CORPORA = (
-    CorpusInfo(
+    _table(
         name="adult",
         title="Adult (census income)",
         summary=(
@@ -153,17 +153,16 @@ CORPORA = (
             "8 nominal attributes, 104 features in training."
         ),
         home=f"{HOME}/2/adult",
-        licence=TERMS,
         citation="R. Kohavi and B. Becker, Adult, UCI Machine Learning Repository, 1996",
         files=(
-            _file(
+            *_files(
                 "adult",
                 "adult/adult.data",
                 "ea895aae047aa83ca757e3024a029be8b11806c656ad2c5b1efd8cec28af19ad",
                 408_969,
                 "c7a2b4716a97f930123e0baf879188d701e798172631a654fc703d4b082907f3",
             ),
-            _file(
+            *_files(
                 "adult",
                 "adult/adult.test",
                 "10ab70aad17401e173c0096b6775f78362409517422ceb26c80f5f04dbc2e02e",
@@ -179,9 +178,8 @@ CORPORA = (
             ">50K",
             ADULT_NUMBERS,
         ),
-        verified_by=VERIFIED,
     ),
-    CorpusInfo(
+    _table(
         name="ads",
         title="Internet advertisements",
         summary=(
@@ -190,7 +188,6 @@ CORPORA = (
             "pass. (Its documentation says 458.)"
         ),
         home=f"{HOME}/51/internet+advertisements",
-        licence=TERMS,
         citation="N. Kushmerick, Learning to remove Internet advertisements, Agents 1999",
         files=(
             File(
@@ -214,25 +211,21 @@ CORPORA = (
         read=_read_ads,
         verified_by="the sha256 of its two tables",
     ),
-    CorpusInfo(
+    _table(
         name="congressional",
         title="Congressional voting records, 1984",
         summary="435 members of the house, 267 democrats and 168 republicans: 16 binary features.",
         home=f"{HOME}/105/congressional+voting+records",
-        licence=TERMS,
         citation="J. Schlimmer, Congressional Voting Records, UCI repository, 1987",
-        files=(
-            _file(
-                "house-votes-84",
-                "voting-records/house-votes-84.data",
-                "aaa5e785ce9efecf8d86ce7f87b1aad1f0954af8e071ce405b7342545ee8f707",
-            ),
+        files=_files(
+            "house-votes-84",
+            "voting-records/house-votes-84.data",
+            "aaa5e785ce9efecf8d86ce7f87b1aad1f0954af8e071ce405b7342545ee8f707",
         ),
         counts={"votes": {"all": 435}},
         read=_read_votes,
-        verified_by=VERIFIED,
     ),
-    CorpusInfo(
+    _table(
         name="credit",
         title="Credit approval (Japanese credit screening)",
         summary=(
@@ -240,20 +233,16 @@ CORPORA = (
             "attributes, 46 features."
         ),
         home=f"{HOME}/27/credit+approval",
-        licence=TERMS,
         citation="J. R. Quinlan, Credit Approval, UCI Machine Learning Repository, 1987",
-        files=(
-            _file(
-                "crx",
-                "credit-screening/crx.data",
-                "6f31a44ceea8bb98af5059310d4bb517c5206212754ffcbcbe74570f86bbfa77",
-            ),
+        files=_files(
+            "crx",
+            "credit-screening/crx.data",
+            "6f31a44ceea8bb98af5059310d4bb517c5206212754ffcbcbe74570f86bbfa77",
         ),
         counts={"complete": {"all": 653}},
         read=_reader(CREDIT, {"+": "+", "-": "-"}, "+", CREDIT_NUMBERS),
-        verified_by=VERIFIED,
     ),
-    CorpusInfo(
+    _table(
         name="nursery",
         title="Nursery",
         summary=(
@@ -263,22 +252,18 @@ CORPORA = (
             "order: shuffle before learning in one pass."
         ),
         home=f"{HOME}/76/nursery",
-        licence=TERMS,
         citation="V. Rajkovic et al., Nursery, UCI Machine Learning Repository, 1997",
-        files=(
-            _file(
-                "nursery",
-                "nursery/nursery.data",
-                "ed63762eabd18af61fdb96fb86439a911d04abceed9be122093033aefdd0581e",
-                40_193,
-                "e882b7ac73f8679c270f7ad0e3b966125c7e746dc86b71ce8d86d49c6ec5411a",
-            ),
+        files=_files(
+            "nursery",
+            "nursery/nursery.data",
+            "ed63762eabd18af61fdb96fb86439a911d04abceed9be122093033aefdd0581e",
+            40_193,
+            "e882b7ac73f8679c270f7ad0e3b966125c7e746dc86b71ce8d86d49c6ec5411a",
         ),
         counts={"priority": {"all": 12_960}, "classes": {"all": 12_960}},
         read=_read_nursery,
-        verified_by=VERIFIED,
     ),
-    CorpusInfo(
+    _table(
         name="wisconsin",
         title="Breast cancer, Wisconsin (original)",
         summary=(
@@ -286,21 +271,17 @@ CORPORA = (
             "feature for each value that occurs, 89 in all."
         ),
         home=f"{HOME}/15/breast+cancer+wisconsin+original",
-        licence=TERMS,
         citation=(
             "W. H. Wolberg, Breast Cancer Wisconsin (Original), UCI Machine Learning Repository, "
             "1992"
         ),
-        files=(
-            _file(
-                "breast-cancer-wisconsin",
-                "breast-cancer-wisconsin/breast-cancer-wisconsin.data",
-                "81add727690ddfdfffe60d06dfc915848ce8639c3cafc37b5b44604d334c444c",
-            ),
+        files=_files(
+            "breast-cancer-wisconsin",
+            "breast-cancer-wisconsin/breast-cancer-wisconsin.data",
+            "81add727690ddfdfffe60d06dfc915848ce8639c3cafc37b5b44604d334c444c",
         ),
         counts={"complete": {"all": 683}},
         # One column leads: the sample's number.
         read=_reader(WISCONSIN, {"2": "benign", "4": "malignant"}, "malignant", leading=1),
-        verified_by=VERIFIED,
     ),
 )
