@@ -16,7 +16,15 @@ from thresher.evaluation.folds import k_fold
 from thresher.experiments.protocols import in_parallel
 from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
-from thresher.papers._running import Problem, f1_percent, folds, one_category
+from thresher.papers._running import (
+    Documents,
+    Problem,
+    Task,
+    f1_percent,
+    folds,
+    numbered,
+    one_category,
+)
 from thresher.papers.carvalho_cohen_2006 import published
 from thresher.papers.carvalho_cohen_2006.curves import checkpoints, learning_curves
 from thresher.papers.carvalho_cohen_2006.learners import (
@@ -41,14 +49,17 @@ from thresher.papers.carvalho_cohen_2006.tables import (
     summarize,
     table_4,
 )
-from thresher.papers.dagan_karov_roth_1997.extensions import (
+from thresher.papers.dagan_karov_roth_1997 import (
     VERSIONS,
+    Grid,
+    break_even,
+    choose,
     learn_and_score,
     make_learner,
+    passes_of,
+    split_task,
     table_1,
 )
-from thresher.papers.dagan_karov_roth_1997.splits import Grid, choose, passes_of, split_task
-from thresher.papers.dagan_karov_roth_1997.tasks import Documents, Task, break_even, numbered
 from thresher.papers.learner_table import learner_table
 from thresher.rows import Labels, Rows
 

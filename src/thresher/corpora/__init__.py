@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._fetch import cache_folder, locate, obtain
 from thresher.corpora._registry import (
+    MODULES,
     CorpusInfo,
     Spec,
     check_variant,
     describe,
     is_corpus_spec,
-    names,
     parse_options,
     parse_spec,
 )
@@ -55,7 +55,7 @@ def list_corpora() -> list[CorpusInfo]:
     >>> len(list_corpora())
     16
     """
-    return [describe(name) for name in names()]
+    return [describe(name) for name in sorted(MODULES)]
 
 
 def is_here(corpus: str | CorpusInfo) -> bool:
@@ -80,7 +80,7 @@ def fetch(
     Parameters
     ----------
     corpus : str or CorpusInfo
-        The corpus, by name or as described.
+        As for `is_here`.
     download : bool
         Whether it may be downloaded. Default True.
     progress : callable, optional
@@ -108,8 +108,7 @@ def load(spec: str, **options: Any) -> Corpus:
     Traceback (most recent call last):
     thresher.errors.ParameterError: There is no corpus called 'reuters'. Did you mean ...
     """
-    asked = parse_spec(spec)
-    info = describe(spec)
+    asked, info = parse_spec(spec), describe(spec)
     variant = check_variant(info, asked.variant)
     chosen = parse_options(info, {**asked.options, **options})
     paths = [obtain(info, file, download=False, verify=False) for file in info.files]

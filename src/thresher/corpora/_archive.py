@@ -22,29 +22,22 @@ from thresher.errors import DocumentError
 
 __all__ = ["digest_of_lines", "digest_of_members", "members", "read_bytes"]
 
-DAMAGED = (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError)
+BROKEN = (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError)
+DAMAGED = (tarfile.TarError, zipfile.BadZipFile, *BROKEN)
 GZIP = b"\x1f\x8b"  # the first bytes of every such file
 TABLE_COMMENT = b"|"  # UCI's name for a remark, as in the first line of adult.test
 
 
 def members(path: Path, pattern: str = "") -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files of an archive, in the archive's order.
+    """Yield name and content of the files of a tar or zip archive, in the archive's order.
 
-    Parameters
-    ----------
-    path : Path
-        A tar archive, packed or not, or a zip archive.
-    pattern : str
-        Regular expression searched for in the names; only files where it is found are read.
-        Default: all.
+    `pattern` is a regular expression searched for in the names; only files that have it are read.
     """
     wanted = re.compile(pattern).search
+    kind_members = _zip_members if zipfile.is_zipfile(path) else _tar_members
     try:
-        if zipfile.is_zipfile(path):
-            yield from _zip_members(path, wanted)
-        else:
-            yield from _tar_members(path, wanted)
-    except (*DAMAGED, gzip.BadGzipFile) as error:
+        yield from kind_members(path, wanted)
+    except DAMAGED as error:
         raise DocumentError(
             f"{path} is damaged or not an archive ({error}); delete it and fetch it again."
         ) from None
@@ -55,10 +48,9 @@ def _tar_members(path: Path, wanted: Callable[[str], object]) -> Iterator[tuple[
         for member in archive:
             name = posixpath.normpath(member.name)
             _refuse_escape(path, member.name, member.name)
-            if member.issym():
-                _refuse_escape(path, member.name, posixpath.join(name, "..", member.linkname))
-            elif member.islnk():
-                _refuse_escape(path, member.name, member.linkname)
+            if member.issym() or member.islnk():  # a symbolic link counts from its own folder
+                start = posixpath.join(name, "..") if member.issym() else ""
+                _refuse_escape(path, member.name, posixpath.join(start, member.linkname))
             elif member.isfile() and wanted(name):
                 content = archive.extractfile(member)
                 assert content is not None  # it is a file
@@ -88,7 +80,7 @@ def read_bytes(path: Path) -> bytes:
     content = path.read_bytes()
     try:
         return gzip.decompress(content) if content.startswith(GZIP) else content
-    except (*DAMAGED, gzip.BadGzipFile) as error:
+    except DAMAGED as error:
         raise DocumentError(f"{path} is damaged ({error}); delete it and fetch it again.") from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from thresher.errors import ParameterError
@@ -60,14 +61,11 @@ class Split:
         """Return the documents of several splits, one split after the other."""
         if len(parts) == 1:
             return parts[0]
-        joined = Split()
-        for part in parts:
-            joined.texts += part.texts
-            joined.labels += part.labels
-            joined.ids += part.ids
-            if part.rows is not None:
-                joined.rows = (joined.rows or []) + part.rows
-        return joined
+        texts, labels, ids = (
+            list(chain.from_iterable(getattr(part, name) for part in parts))
+            for name in ("texts", "labels", "ids")
+        )
+        return Split(texts, labels, ids, [row for part in parts for row in part.rows or ()] or None)
 
 
 @dataclass
@@ -155,13 +153,7 @@ class Corpus:
         return zip(part.texts, part.labels, strict=True)
 
     def rows(self, split: str | None = None) -> list[dict[str, float]]:
-        """Return the features of each document by name; zeros are left out.
-
-        Parameters
-        ----------
-        split : str, optional
-            As for `split`.
-        """
+        """Return the features of each document of a split by name; zeros are left out."""
         rows = self.split(split).rows
         if rows is None:
             raise ParameterError(f"The corpus {self.name} holds text only; it has no features.")
@@ -172,15 +164,14 @@ class Corpus:
         return sorted({name for row in self.rows(split) for name in row})
 
     def sparse_rows(self, split: str | None = None, names: list[str] | None = None) -> Rows:
-        """Return the features as compressed sparse rows.
+        """Return the features of a split as compressed sparse rows.
 
         Parameters
         ----------
         split : str, optional
             As for `split`.
         names : list of str, optional
-            The columns in order; features without a column are left out. Default: those of
-            `feature_names`.
+            The columns in order; others are left out. Default: those of `feature_names`.
         """
         import numpy as np
 
@@ -188,15 +179,14 @@ class Corpus:
 
         names = self.feature_names(split) if names is None else names
         column = {name: i for i, name in enumerate(names)}
-        kept = [
-            [(column[name], value) for name, value in row.items() if name in column]
-            for row in self.rows(split)
-        ]
-        indptr = np.zeros(len(kept) + 1, np.int64)
-        np.cumsum([len(row) for row in kept], out=indptr[1:])
-        indices = np.fromiter((i for row in kept for i, _ in row), np.int32, indptr[-1])
-        values = np.fromiter((value for row in kept for _, value in row), np.float32, indptr[-1])
-        return Rows(indptr, indices, values, len(names))
+        ends, indices, values = [0], [], []
+        for row in self.rows(split):
+            kept = [name for name in row if name in column]
+            indices += [column[name] for name in kept]
+            values += [row[name] for name in kept]
+            ends.append(len(indices))
+        arrays = np.array(ends), np.array(indices, np.int32), np.array(values, np.float32)
+        return Rows(*arrays, len(names))
 
     def categories(self, set: str | None = None, split: str | None = "all") -> list[str]:
         """Return the categories, sorted, or a set of them that has a name.
@@ -219,7 +209,6 @@ class Corpus:
 
 
 def _source(split: Split, name: str) -> Source:
-    """Make a source of documents of a split."""
     from thresher.documents.batch import Record, Source
 
     def read(reading: Reading) -> Iterator[Batch]:

@@ -22,14 +22,8 @@ Progress = Callable[[int, int | None], None]
 def download(url: str, part: Path, progress: Progress | None = None) -> None:
     """Complete a partial file; raise `ConnectionError`, in a few words, when that fails.
 
-    Parameters
-    ----------
-    url : str
-        The address.
-    part : Path
-        The partial file; it need not be there yet, and stays when the download breaks off.
-    progress : callable, optional
-        Called with the bytes had so far and the bytes in all (None when unknown).
+    The file need not be there yet, and stays when the download breaks off. `progress` is called
+    with the bytes had so far and the bytes in all (None when unknown).
     """
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -40,7 +34,6 @@ def download(url: str, part: Path, progress: Progress | None = None) -> None:
 
 
 def _transfer(url: str, part: Path, progress: Progress | None) -> None:
-    """Fetch what is missing of the partial file."""
     had = part.stat().st_size if part.exists() else 0
     with _open(url, part, had) as response:
         resumed = response.status == PARTIAL

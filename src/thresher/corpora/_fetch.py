@@ -33,33 +33,18 @@ def cache_folder() -> Path:
 
 def locate(file: File) -> Path | None:
     """Return where the file is, in any of its forms; None when it is nowhere."""
-    data = data_folder()
-    for folder in ([data] if data else []) + [cache_folder()]:
-        for form in file.forms:
-            path = folder / file.folder / form.name
-            if path.is_file():
-                return path
-    return None
+    folders = [folder for folder in (data_folder(), cache_folder()) if folder]
+    paths = (folder / file.folder / form.name for folder in folders for form in file.forms)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def obtain(
     info: CorpusInfo, file: File, *, download: bool, verify: bool, progress: Progress | None = None
 ) -> Path:
-    """Return the path of a file of a corpus, verified and downloaded as asked.
+    """Return the path of a file of a corpus, downloaded where it may and must be.
 
-    Parameters
-    ----------
-    info : CorpusInfo
-        The corpus, for what is said when the file cannot be had.
-    file : File
-        The file.
-    download : bool
-        Whether it may be downloaded when it is not on this machine.
-    verify : bool
-        Whether a file that is there is read through and compared with its checksum. One that has
-        not the size it should have is, whatever is asked; a download always is.
-    progress : callable, optional
-        Called with the bytes had so far and the bytes in all (None when unknown).
+    A download is always verified, and so is a file that has not the size it should have; another
+    one only where asked.
     """
     path = locate(file)
     if path is not None:
@@ -70,12 +55,10 @@ def obtain(
     failed = []
     for form in file.forms if download else ():
         if form.url is not None:
-            target = cache_folder() / file.folder / form.name
             try:
-                return _download(info, file, form, target, progress)
+                return _download(info, file, form, form.url, progress)
             except OSError as error:
-                why = error.strerror or error
-                failed.append(f"the download from {form.url} failed: {why}")
+                failed.append(f"the download from {form.url} failed: {error.strerror or error}")
     raise DocumentError(_missing(info, file, failed))
 
 
@@ -85,7 +68,8 @@ def check(info: CorpusInfo, file: File, path: Path, name: str) -> None:
     `name` is the name under which it is known, which a partial download does not bear yet.
     """
     forms = [form for form in file.forms if form.name == name]
-    digest = _sha256(path)
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest in {form.sha256 for form in forms}:
         return
     if any(form.by_counts for form in forms):
@@ -110,26 +94,21 @@ def contents_digest(path: Path, file: File) -> str:
     return digest_of_members(members(path, file.members), file.members)
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _download(
-    info: CorpusInfo, file: File, form: Form, target: Path, progress: Progress | None
+    info: CorpusInfo, file: File, form: Form, url: str, progress: Progress | None
 ) -> Path:
     """Download to a file beside the target, verify it, and only then give it its name."""
     from thresher.corpora._download import download  # seldom needed, and slow to import
 
-    assert form.url is not None
+    target = cache_folder() / file.folder / form.name
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
-    download(form.url, part, progress)
+    download(url, part, progress)
     try:
         check(info, file, part, form.name)
     except DocumentError as error:
         part.unlink()  # to go on from it would only give the same
-        raise DocumentError(f"The download from {form.url} was refused: {error}") from None
+        raise DocumentError(f"The download from {url} was refused: {error}") from None
     os.replace(part, target)
     return target
 

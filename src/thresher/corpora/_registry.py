@@ -16,125 +16,69 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.corpora._corpus import Corpus
 
-__all__ = [
-    "CorpusInfo",
-    "File",
-    "Form",
-    "Option",
-    "Paths",
-    "Spec",
-    "describe",
-    "names",
-    "parse_spec",
-]
+__all__ = ["CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "describe", "parse_spec"]
+
+Paths = Sequence[Path]
 
 # The file of each corpus, imported when the corpus is asked for.
 MODULES = {
+    **dict.fromkeys(("adult", "ads", "congressional", "credit", "nursery", "wisconsin"), "uci"),
+    **dict.fromkeys(("reply", "signature"), "signature_reply"),
     "20newsgroups": "newsgroups20",
-    "adult": "adult",
-    "ads": "ads",
-    "congressional": "congressional",
-    "credit": "credit",
     "imdb": "imdb",
     "ling-spam": "ling_spam",
     "medline": "medline",
     "movie-reviews": "movie_reviews",
     "nigerian": "nigerian",
-    "nursery": "nursery",
     "ohsumed23": "ohsumed23",
-    "reply": "signature_reply",
     "reuters21578": "reuters21578",
-    "signature": "signature_reply",
-    "wisconsin": "wisconsin",
 }
 SPEC = re.compile(r"(?P<name>[\w-]+)(:(?P<details>[^/\\]*))?(/(?P<split>[\w.+-]+))?")
 YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
 class Form(NamedTuple):
-    """One way in which a file of a corpus is packed.
+    """One way in which a file of a corpus is packed."""
 
-    Parameters
-    ----------
-    name : str
-        File name within the corpus's folder.
-    url : str, optional
-        Public address it can be downloaded from; None when there is none.
-    size : int, optional
-        Bytes; None when this form was never seen by the authors.
-    sha256 : str, optional
-        Checksum of the packed file; None likewise.
-    by_counts : bool
-        Whether only the number of documents tells that it is right. Default False: the contents do.
-    """
-
-    name: str
-    url: str | None = None
-    size: int | None = None
-    sha256: str | None = None
-    by_counts: bool = False
+    name: str  # within the corpus's folder
+    url: str | None = None  # where it can be downloaded, if anywhere
+    size: int | None = None  # bytes; None when this form was never seen by the authors
+    sha256: str | None = None  # of the packed file; None likewise
+    by_counts: bool = False  # whether only the number of documents tells that it is right
 
 
 @dataclass(frozen=True)
 class File:
-    """One file of a corpus, in whatever form it is found.
+    """One file of a corpus, in whatever form it is there."""
 
-    Parameters
-    ----------
-    folder : str
-        Sub-folder of `$THRESHER_DATA` and of the cache in which the file is looked for.
-    forms : tuple of Form
-        The forms that are accepted, the preferred one first.
-    contents : str
-        sha256 of what is inside, the same for all forms: of the list of members that `members`
-        picks, else of the table's lines.
-    members : str, optional
-        Regular expression with one group; the part of an archive's names that counts.
-    """
-
-    folder: str
-    forms: tuple[Form, ...]
-    contents: str
-    members: str | None = None
+    folder: str  # where it is looked for, within `$THRESHER_DATA` and within the cache
+    forms: tuple[Form, ...]  # those that are accepted, the preferred one first
+    contents: str  # sha256 of the members, else of the table's lines: the same for all forms
+    members: str | None = None  # expression with one group: the part of members' names that counts
 
 
 class Option(NamedTuple):
-    """One choice that the reader of a corpus has.
-
-    Parameters
-    ----------
-    help : str
-        What the option does.
-    default : bool, int, str or tuple
-        Its value when it is not named; its type says what the option takes.
-    choices : tuple of str
-        The words it takes; a tuple default means several of them, joined by '+'. Default: any.
-    """
+    """One choice that the reader of a corpus has; the default's type says what it takes."""
 
     help: str
-    default: Any
-    choices: tuple[str, ...] = ()
+    default: Any  # a tuple takes several of the choices, joined by '+'
+    choices: tuple[str, ...] = ()  # the words it takes; none: any
 
     def parse(self, name: str, value: Any) -> Any:
         """Return the value in the option's own type, or say what it must be."""
+        parsed: Any
         if isinstance(self.default, tuple):
-            several = value.split("+") if isinstance(value, str) else list(value)
-            return tuple(self._word(name, word) for word in several if word)
+            several = value.split("+") if isinstance(value, str) else value
+            one = self._replace(default="")
+            return tuple(one.parse(name, word) for word in several if word)
         if isinstance(self.default, bool):
-            parsed = value if isinstance(value, bool) else YES_NO.get(str(value).lower())
-            return self._require(name, value, parsed, "yes or no")
-        if isinstance(self.default, int):
-            number = int(value) if re.fullmatch(r"[0-9]+", str(value)) else None
-            return self._require(name, value, number, "a whole number")
-        return self._word(name, value)
-
-    def _word(self, name: str, word: str) -> str:
-        known = word if not self.choices or word in self.choices else None
-        allowed: str = self._require(name, word, known, f"one of {', '.join(self.choices)}")
-        return allowed
-
-    @staticmethod
-    def _require(name: str, value: Any, parsed: Any, what: str) -> Any:
+            parsed, what = YES_NO.get(str(value).lower()), "yes or no"
+        elif isinstance(self.default, int):
+            what = "a whole number"
+            parsed = int(value) if re.fullmatch(r"[0-9]+", str(value)) else None
+        else:
+            what = f"one of {', '.join(self.choices)}"
+            parsed = value if not self.choices or value in self.choices else None
         if parsed is None:
             raise ParameterError(f"The option {name} is {value!r}; it must be {what}.")
         return parsed
@@ -146,18 +90,12 @@ class CorpusInfo:
 
     Parameters
     ----------
-    name : str
-        The word by which it is asked for.
-    title : str
-        Its full name.
+    name, title : str
+        The word by which it is asked for, and its full name.
     summary : str
         What is in it, in a sentence or two; also what a reader should beware of.
-    home : str
-        The web page of its authors or keepers.
-    licence : str
-        Its terms, in a sentence.
-    citation : str
-        The work to cite.
+    home, licence, citation : str
+        The web page of its authors or keepers, its terms in a sentence, and the work to cite.
     files : tuple of File
         What must be found or downloaded.
     counts : dict
@@ -268,11 +206,6 @@ def is_corpus_spec(text: str | os.PathLike[str]) -> bool:
     return match is not None and match["name"] in MODULES
 
 
-def names() -> list[str]:
-    """Return the names of all corpora, sorted."""
-    return sorted(MODULES)
-
-
 def describe(name: str) -> CorpusInfo:
     """Return what is known of a corpus; printed, it reads as a page.
 
@@ -291,10 +224,9 @@ def describe(name: str) -> CorpusInfo:
         near = difflib.get_close_matches(word, MODULES, 1, 0.5)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ParameterError(
-            f"There is no corpus called {word!r}.{hint} Known are {', '.join(names())}."
+            f"There is no corpus called {word!r}.{hint} Known are {', '.join(sorted(MODULES))}."
         )
-    module = import_module(f"thresher.corpora.{MODULES[word]}")
-    infos: Iterable[CorpusInfo] = module.CORPORA
+    infos: Iterable[CorpusInfo] = import_module(f"thresher.corpora.{MODULES[word]}").CORPORA
     return next(info for info in infos if info.name == word)
 
 
@@ -306,10 +238,8 @@ def parse_options(info: CorpusInfo, given: dict[str, Any]) -> dict[str, Any]:
         raise ParameterError(
             f"The corpus {info.name} has no option {unknown[0]!r}; it takes {takes}."
         )
-    return {
-        name: option.parse(name, given[name]) if name in given else option.default
-        for name, option in info.options.items()
-    }
+    parsed = {name: info.options[name].parse(name, value) for name, value in given.items()}
+    return {name: option.default for name, option in info.options.items()} | parsed
 
 
 def check_variant(info: CorpusInfo, variant: str | None) -> str:
@@ -327,6 +257,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "+".join(value) if isinstance(value, tuple) else str(value)
-
-
-Paths = Sequence[Path]

@@ -8,7 +8,21 @@ from thresher.corpora._registry import CorpusInfo, File, Form, Paths
 
 __all__ = ["CORPORA"]
 
+HOME = "https://ai.stanford.edu/~amaas/data/sentiment/"
 MEMBERS = r"(aclImdb/(?:train|test)/(?:pos|neg|unsup)/\d+_\d+\.txt)$"
+ARCHIVE = File(
+    "imdb",
+    (
+        Form("aclImdb_v1.tar.gz", f"{HOME}aclImdb_v1.tar.gz"),
+        Form(
+            "aclImdb_v1_texts.tar.xz",
+            size=40_082_824,
+            sha256="bc3706438c941fe85f4c90ea62c4b8c38256ac10e26a2467871aec8d98147c3a",
+        ),
+    ),
+    contents="bb611f39b7b8d08650ae7e593abe2909e5d7a3c9826539f4084c09ea7e68d95c",
+    members=MEMBERS,
+)
 
 
 def read(paths: Paths, variant: str) -> Corpus:
@@ -16,10 +30,8 @@ def read(paths: Paths, variant: str) -> Corpus:
     splits = {"train": Split(), "test": Split(), "unsup": Split()}
     for name, content in sorted(members(paths[0], MEMBERS), key=_by_number):
         split, label = name.split("/")[-3:-1]
-        if label == "unsup":
-            splits["unsup"].append(content.decode("utf-8", "replace"), [], name)
-        else:
-            splits[split].append(content.decode("utf-8", "replace"), [label], name)
+        split, labels = ("unsup", []) if label == "unsup" else (split, [label])
+        splits[split].append(content.decode("utf-8", "replace"), labels, name)
     return Corpus(splits, positive="pos")
 
 
@@ -36,27 +48,10 @@ CORPORA = (
             "25,000 reviews for training and 25,000 for testing, half of them positive, and 50,000 "
             "without a label (unsup). Sorted by class: shuffle before learning in one pass."
         ),
-        home="https://ai.stanford.edu/~amaas/data/sentiment/",
+        home=HOME,
         licence="No explicit licence; research use, to be cited.",
         citation="A. L. Maas et al., Learning word vectors for sentiment analysis, ACL 2011",
-        files=(
-            File(
-                "imdb",
-                (
-                    Form(
-                        "aclImdb_v1.tar.gz",
-                        url="https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz",
-                    ),
-                    Form(
-                        "aclImdb_v1_texts.tar.xz",
-                        size=40_082_824,
-                        sha256="bc3706438c941fe85f4c90ea62c4b8c38256ac10e26a2467871aec8d98147c3a",
-                    ),
-                ),
-                contents="bb611f39b7b8d08650ae7e593abe2909e5d7a3c9826539f4084c09ea7e68d95c",
-                members=MEMBERS,
-            ),
-        ),
+        files=(ARCHIVE,),
         counts={"v1.0": {"train": 25_000, "test": 25_000, "unsup": 50_000}},
         read=read,
         verified_by="the sha256 of each review; that of the authors' archive is not known to us",

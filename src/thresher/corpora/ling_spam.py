@@ -8,15 +8,13 @@ from thresher.corpora._registry import CorpusInfo, File, Form, Paths
 
 __all__ = ["ARCHIVE", "CORPORA"]
 
+SOURCE = "http://nlp.cs.aueb.gr/software_and_datasets"
 MEMBERS = r"(bare/part\d+/[^/]+\.txt)$"
 PART_SIZES = (289, 289, 289, 289, 290, 289, 289, 289, 289, 291)
 ARCHIVE = File(
     "ling-spam",
     (
-        Form(
-            "lingspam_public.tar.gz",
-            url="http://nlp.cs.aueb.gr/software_and_datasets/lingspam_public.tar.gz",
-        ),
+        Form("lingspam_public.tar.gz", f"{SOURCE}/lingspam_public.tar.gz"),
         Form(
             "lingspam_bare.tar.gz",
             size=3_233_786,

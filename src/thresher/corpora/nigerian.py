@@ -14,6 +14,7 @@ from thresher.corpora._registry import CorpusInfo, File, Form, Paths
 
 __all__ = ["CORPORA"]
 
+COPY = "https://raw.githubusercontent.com/IasonasPs/Nigerian-Prince-Detection-Model"
 COMMIT = "b29adccb11583aa954213d87620667e3e2c1ecb1"
 
 
@@ -21,15 +22,12 @@ def read(paths: Paths, variant: str) -> Corpus:
     """Read the letters, then what the variant sets against them."""
     letters, messages = paths
     split = Split()
-    rows = [(f"{letters.name}:{i}", *row) for i, row in enumerate(_rows(letters), 1)]
-    for place, label, body in rows:
-        if label == "1":
-            split.append(body, ["scam"], place)
-    if variant == "sms":
-        for place, label, body in rows:
-            if label == "0":
-                split.append(body, ["ham"], place)
-    elif variant == "ling-spam":
+    rows = list(enumerate(_rows(letters), 1))
+    for wanted, category in {"1": "scam", "0": "ham"}.items():
+        for i, (label, body) in rows:
+            if label == wanted and (category == "scam" or variant == "sms"):
+                split.append(body, [category], f"{letters.name}:{i}")
+    if variant == "ling-spam":
         legitimate = ling_spam.read([messages], "bare").split("all")
         for text, labels, place in zip(*legitimate.columns(), strict=True):
             if labels == ["ham"]:
@@ -50,10 +48,9 @@ CORPORA = (
         title="Nigerian letters (a fifth of them) against the Linguist list",
         summary=(
             "665 advance-fee letters against the 2,412 legitimate messages of Ling-Spam, against "
-            "1,114 text messages (sms), or alone. Beware: the "
-            "two come from different sources, and the latter are lower-cased and spaced out, which "
-            "alone tells them apart; figures near 100% say little. The larger collection of 3,977 "
-            "letters needs an account."
+            "1,114 text messages (sms), or alone. Beware: the two come from different sources, and "
+            "the latter are lower-cased and spaced out, which alone tells them apart; figures near "
+            "100% say little. The larger collection of 3,977 letters needs an account."
         ),
         home="https://www.kaggle.com/datasets/rtatman/fraudulent-email-corpus",
         licence=(
@@ -67,10 +64,7 @@ CORPORA = (
                 (
                     Form(
                         "test.csv",
-                        url=(
-                            "https://raw.githubusercontent.com/IasonasPs/"
-                            f"Nigerian-Prince-Detection-Model/{COMMIT}/Datasets/test.csv"
-                        ),
+                        f"{COPY}/{COMMIT}/Datasets/test.csv",
                         size=1_813_936,
                         sha256="6d40d1fe74b9ddbd0c6679a8ea81f06b3ccdc88c9347bd43d5d1d7a75e86d7fc",
                     ),

@@ -11,6 +11,23 @@ from thresher.corpora._registry import CorpusInfo, File, Form, Paths
 __all__ = ["CORPORA"]
 
 MEMBERS = r"((?:training|test)/C\d\d/\d+)$"
+ARCHIVE = File(
+    "ohsumed",
+    (
+        Form(
+            "ohsumed_single_23.tar.xz",
+            size=2_340_136,
+            sha256="cc903027338518aac03693ef15bbaa60d726762f75512013d2106f9a39837c53",
+        ),
+        Form(
+            "ohsumed-first-20000-docs.tar.gz",
+            "http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",
+            by_counts=True,
+        ),
+    ),
+    contents="491f5cbac7da1289b050cc7dcd5adc9b05b4014aacd9f1ca60d34471060452af",
+    members=MEMBERS,
+)
 
 
 def read(paths: Paths, variant: str) -> Corpus:
@@ -21,13 +38,12 @@ def read(paths: Paths, variant: str) -> Corpus:
     """
     abstracts = sorted(members(paths[0], MEMBERS))
     folders = Counter(name.rpartition("/")[2] for name, _ in abstracts)
-    splits = {"train": Split(), "test": Split()}
+    splits = {"training": Split(), "test": Split()}
     for name, content in abstracts:
         folder, category, number = name.split("/")[-3:]
         if folders[number] == 1:
-            split = "train" if folder == "training" else "test"
-            splits[split].append(content.decode("utf-8", "replace"), [category], name)
-    return Corpus(splits)
+            splits[folder].append(content.decode("utf-8", "replace"), [category], name)
+    return Corpus({"train": splits["training"], "test": splits["test"]})
 
 
 CORPORA = (
@@ -47,27 +63,7 @@ CORPORA = (
             "W. Hersh et al., OHSUMED, SIGIR 1994; the single-label set is of L. Yao et al., Graph "
             "convolutional networks for text classification, AAAI 2019"
         ),
-        files=(
-            File(
-                "ohsumed",
-                (
-                    Form(
-                        "ohsumed_single_23.tar.xz",
-                        size=2_340_136,
-                        sha256="cc903027338518aac03693ef15bbaa60d726762f75512013d2106f9a39837c53",
-                    ),
-                    Form(
-                        "ohsumed-first-20000-docs.tar.gz",
-                        url=(
-                            "http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz"
-                        ),
-                        by_counts=True,
-                    ),
-                ),
-                contents="491f5cbac7da1289b050cc7dcd5adc9b05b4014aacd9f1ca60d34471060452af",
-                members=MEMBERS,
-            ),
-        ),
+        files=(ARCHIVE,),
         counts={"single": {"train": 3_357, "test": 4_043}},
         read=read,
         verified_by="a download from Moschitti's page by the number of single-label abstracts only",

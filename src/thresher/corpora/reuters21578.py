@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from thresher.corpora._archive import members
 from thresher.corpora._corpus import Corpus, Split
@@ -33,7 +33,26 @@ TAG = re.compile(r"</?[A-Z]+>")
 CONTROL = re.compile(r"&#\d+;")
 FIELDS = ("topics", "places", "people", "orgs", "exchanges")
 PARTS = ("title", "dateline", "body")
+TYPES = ("NORM", "BRIEF", "UNPROC")
 MEMBERS = r"(reut2-\d{3}\.sgm)$"
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/reuters21578-mld"
+ARCHIVE = File(
+    "reuters21578",
+    (
+        Form(
+            "reuters21578.tar.gz",
+            f"{UCI}/reuters21578.tar.gz",
+            sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
+        ),
+        Form(  # the same files, packed again
+            "reuters21578.tar.gz",
+            size=8_093_017,
+            sha256="d71056d4e5eec6efb132b4ac19c055088d70b5d448388cc6c8886d7f7b240108",
+        ),
+    ),
+    contents="26016684f98f0e8c811c1da5d981daa0a7c54d499ef567b6c03dc298f0a54e14",
+    members=MEMBERS,
+)
 
 
 class Story(NamedTuple):
@@ -61,37 +80,17 @@ class Story(NamedTuple):
 
 
 def stories(path: Path) -> Iterator[Story]:
-    """Yield the stories of the collection in the order of NEWID, which is that of time.
-
-    Parameters
-    ----------
-    path : Path
-        The collection's archive.
-    """
+    """Yield the stories of the archive in the order of NEWID, which is that of time."""
     for _, content in sorted(members(path, MEMBERS)):
         for match in STORY.finditer(content.decode("latin-1")):
-            yield _story(match)
+            yield _story(match.groupdict())
 
 
-def _story(element: re.Match[str]) -> Story:
-    text = element["text"]
-    return Story(
-        newid=int(element["newid"]),
-        oldid=int(element["oldid"]),
-        has_topics=element["has_topics"],
-        lewis=element["lewis"],
-        cgi=element["cgi"],
-        type=element["type"] or "NORM",
-        topics=_names(element["topics"]),
-        places=_names(element["places"]),
-        people=_names(element["people"]),
-        orgs=_names(element["orgs"]),
-        exchanges=_names(element["exchanges"]),
-        title=_element(text, "TITLE"),
-        dateline=_element(text, "DATELINE"),
-        body=_element(text, "BODY"),
-        text=text,
-    )
+def _story(element: dict[str, Any]) -> Story:
+    element |= {name: int(element[name]) for name in ("newid", "oldid")}
+    element |= {field: _names(element[field]) for field in FIELDS}
+    element |= {part: _element(element["text"], part.upper()) for part in PARTS}
+    return Story(**element | {"type": element["type"] or "NORM"})
 
 
 def _element(text: str, tag: str) -> str:
@@ -106,15 +105,7 @@ def _names(field: str) -> list[str]:
 
 
 def split_of(story: Story, variant: str) -> str:
-    """Return the split of a story: train, test or unused.
-
-    Parameters
-    ----------
-    story : Story
-        The story.
-    variant : str
-        'modapte', 'modlewis', 'modhayes' or 'all'.
-    """
+    """Return the split of a story: train, test or unused."""
     if variant == "all":
         return "all"
     if variant == "modhayes":
@@ -129,16 +120,7 @@ def text_of(story: Story, parts: Iterable[str], *, decode: bool) -> str:
     """Return the chosen parts of a story, joined by newlines.
 
     A story without a body (a headline, or one that was never marked up) gives its whole TEXT
-    where the body is asked for.
-
-    Parameters
-    ----------
-    story : Story
-        The story.
-    parts : iterable of str
-        Some of 'title', 'dateline', 'body'.
-    decode : bool
-        Whether entities are decoded: `&lt;` becomes `<` and `&#3;`, a control character, goes.
+    where the body is asked for. Decoded, `&lt;` becomes `<` and `&#3;`, a control character, goes.
     """
     chosen = [part for part in PARTS if part in parts]
     if "body" in chosen and not story.body:
@@ -155,22 +137,13 @@ def category_sets(collection: Iterable[Story]) -> dict[str, list[str]]:
 
     R115 has every topic with a training document, R90 those that have a test document as well,
     R10 the ten with most training documents. Each is sorted by name.
-
-    Parameters
-    ----------
-    collection : iterable of Story
-        The stories.
     """
-    train: Counter[str] = Counter()
-    test: Counter[str] = Counter()
-    counters = {"train": train, "test": test}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("train", "test", "unused")}
     for story in collection:
-        counters.get(split_of(story, "modapte"), Counter()).update(story.topics)
-    return {
-        "R10": sorted(_most_frequent(train, 10)),
-        "R90": sorted(topic for topic in train if topic in test),
-        "R115": sorted(train),
-    }
+        counts[split_of(story, "modapte")].update(story.topics)
+    train, test = counts["train"], counts["test"]
+    top = sorted(_most_frequent(train, 10))
+    return {"R10": top, "R90": sorted(train.keys() & test.keys()), "R115": sorted(train)}
 
 
 def _most_frequent(counts: Counter[str], n: int) -> list[str]:
@@ -225,7 +198,6 @@ def read(
     return Corpus(splits, sets)
 
 
-UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/reuters21578-mld"
 CORPORA = (
     CorpusInfo(
         name="reuters21578",
@@ -241,25 +213,7 @@ CORPORA = (
             "acknowledged as Reuters-21578, Distribution 1.0."
         ),
         citation="D. D. Lewis, Reuters-21578 text categorization test collection, 1997",
-        files=(
-            File(
-                "reuters21578",
-                (
-                    Form(
-                        "reuters21578.tar.gz",
-                        url=f"{UCI}/reuters21578.tar.gz",
-                        sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
-                    ),
-                    Form(  # the same files, packed again
-                        "reuters21578.tar.gz",
-                        size=8_093_017,
-                        sha256="d71056d4e5eec6efb132b4ac19c055088d70b5d448388cc6c8886d7f7b240108",
-                    ),
-                ),
-                contents="26016684f98f0e8c811c1da5d981daa0a7c54d499ef567b6c03dc298f0a54e14",
-                members=MEMBERS,
-            ),
-        ),
+        files=(ARCHIVE,),
         counts={
             "modapte": {"train": 9_603, "test": 3_299, "unused": 8_676},
             "modlewis": {"train": 13_625, "test": 6_188, "unused": 1_765},
@@ -283,8 +237,8 @@ CORPORA = (
             "labelled": Option("only stories that keep a category", False),
             "types": Option(
                 "types of story: NORM has a body, BRIEF a headline, UNPROC no markup",
-                ("NORM", "BRIEF", "UNPROC"),
-                ("NORM", "BRIEF", "UNPROC"),
+                TYPES,
+                TYPES,
             ),
         },
     ),

@@ -78,28 +78,17 @@ ARCHIVE = File(
 
 
 def messages(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield name and marked lines of each message, sorted by name.
-
-    Parameters
-    ----------
-    path : Path
-        The archive.
-    """
+    """Yield name and marked lines of each message, sorted by name."""
     for name, content in sorted(members(path, MEMBERS)):
         lines = content.decode("latin-1").split("\n")
         yield name.rpartition("/")[2], lines[:-1] if lines[-1] == "" else lines
 
 
 def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, float]]:
-    """Return the binary features of each line of a message, by name.
+    """Return the binary features of each line of a message, headers included, marks excluded.
 
-    Parameters
-    ----------
-    lines : list of str
-        The message, headers included, without marks.
-    window : bool
-        Whether each line also gets the features of the line before and the line after it, as
-        `before:` and `after:`. Default False.
+    With `window`, each line also gets the features of the line before and the line after it, as
+    `before:` and `after:`.
 
     Examples
     --------
@@ -111,19 +100,17 @@ def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, f
     sender = {word.lower() for word in WORD.findall(header[1])} if header else set()
     features = [_own(line, sender) for line in lines]
     starts = [_first_mark(line) for line in lines]
-    n = len(lines)
-    for i in range(n):
-        features[i] |= {f"last<={limit}" for limit in LAST_LINES if n - i <= limit}
-        if i > 0 and starts[i] and starts[i - 1] == starts[i]:
+    for i, own in enumerate(features):
+        own |= {f"last<={limit}" for limit in LAST_LINES if len(lines) - i <= limit}
+    for i in range(1, len(lines)):
+        if starts[i] and starts[i - 1] == starts[i]:
+            features[i - 1].add("begins-as-line-after")
             features[i].add("begins-as-line-before")
-        if i + 1 < n and starts[i] and starts[i + 1] == starts[i]:
-            features[i].add("begins-as-line-after")
     if window:
+        around = [set(), *features, set()]
         features = [
-            own
-            | {f"before:{name}" for name in (features[i - 1] if i else ())}
-            | {f"after:{name}" for name in (features[i + 1] if i + 1 < n else ())}
-            for i, own in enumerate(features)
+            own | {f"before:{name}" for name in before} | {f"after:{name}" for name in after}
+            for before, own, after in zip(around, features, around[2:], strict=False)
         ]
     return [dict.fromkeys(sorted(names), 1.0) for names in features]
 

@@ -12,8 +12,7 @@ from importlib import import_module
 from typing import TypeVar
 
 from thresher.errors import ParameterError
-from thresher.papers._paper import Item, Paper
-from thresher.papers._result import Curve, Difference, Figure, Result, Table
+from thresher.papers._result import Curve, Difference, Figure, Item, Paper, Result, Table
 
 __all__ = [
     "Curve",

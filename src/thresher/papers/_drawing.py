@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thresher.errors import ParameterError
 from thresher.report.plots import COLOURS, new_figure
 
 if TYPE_CHECKING:
-    from thresher.papers._result import Curve, Figure, Table
-
-__all__ = ["draw_agreement", "draw_panels"]
+    from thresher.papers._result import Figure, Table
 
 GREY = "#999999"
 MARKERS = "osD^vP*X<>"
@@ -37,21 +37,14 @@ def draw_agreement(table: Table) -> Any:
     values = [value for cell in cells for value in (cell.published, cell.ours)]
     low, high = min(values) - 3, max(values) + 3
     axes.plot([low, high], [low, high], color=GREY, linewidth=1)
-    band = [value - table.tolerance for value in (low, high)]
-    top = [value + table.tolerance for value in (low, high)]
-    axes.fill_between([low, high], band, top, color=GREY, alpha=0.2, linewidth=0)
+    below, above = ([low + d, high + d] for d in (-table.tolerance, table.tolerance))
+    axes.fill_between([low, high], below, above, color=GREY, alpha=0.2, linewidth=0)
     for i, column in enumerate(table.columns):
         own = [cell for cell in cells if cell.column == column]
         if own:
-            axes.errorbar(
-                [cell.published for cell in own],
-                [cell.ours for cell in own],
-                yerr=[0.0 if cell.spread != cell.spread else cell.spread for cell in own],
-                **_look(i, points=True),
-                markersize=4,
-                elinewidth=0.8,
-                label=column,
-            )
+            _, _, published, ours, spread = zip(*own, strict=True)
+            look = _look(i, points=True) | {"markersize": 4, "elinewidth": 0.8}
+            axes.errorbar(published, ours, yerr=np.nan_to_num(spread), **look, label=column)
     axes.set(xlabel="published", ylabel="ours", xlim=(low, high), ylim=(low, high))
     axes.set_title(table.title, fontsize=9)
     axes.legend(frameon=False, fontsize=8)
@@ -67,7 +60,8 @@ def draw_panels(shown: Figure) -> Any:
             look = _look(names.index(name), points=shown.points)
             axes.plot(curve.x, curve.y, **look, linewidth=1.3, label=name)
         for name, curve in shown.published.get(panel, {}).items():
-            _draw_published(axes, name, curve, names.index(name))
+            look = _look(names.index(name), points=True) | {"fillstyle": "none"}
+            axes.plot(curve.x, curve.y, **look, label=f"{name} (published)")
         if shown.points:
             axes.axline((50, 50), slope=1, color=GREY, linewidth=1, zorder=0)
         if shown.log_x:
@@ -76,8 +70,3 @@ def draw_panels(shown: Figure) -> Any:
     grid[0].legend(frameon=False, fontsize=8)
     figure.suptitle(shown.title, fontsize=10, wrap=True)
     return figure
-
-
-def _draw_published(axes: Any, name: str, curve: Curve, number: int) -> None:
-    look = _look(number, points=True)
-    axes.plot(curve.x, curve.y, **look, fillstyle="none", label=f"{name} (published)")

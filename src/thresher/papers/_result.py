@@ -1,15 +1,15 @@
-"""What a reproduction gives back: published values beside ours, as a table or as curves."""
+"""What a paper is, and what its reproduction gives back: published values beside ours."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Cells", "Curve", "Difference", "Figure", "Result", "Table"]
+__all__ = ["Cells", "Curve", "Difference", "Figure", "Item", "Paper", "Result", "Table"]
 
 Cells = dict[str, dict[str, float]]  # row, then column
 
@@ -83,9 +83,12 @@ class Result(ABC):
             Leave out those that differ by this or less.
         """
 
-    @abstractmethod
     def to_markdown(self) -> str:
         """Return the result as Markdown."""
+        return "\n".join([*self._lines(), *(part for note in self.notes for part in ("", note))])
+
+    @abstractmethod
+    def _lines(self) -> list[str]: ...
 
     @abstractmethod
     def draw(self) -> Any:
@@ -152,32 +155,28 @@ class Table(Result):
         rows = sorted([*self.ours.values(), *self.published.values()], key=len, reverse=True)
         return list(dict.fromkeys(column for row in rows for column in row))
 
-    def _cells(self) -> Iterator[Difference]:
-        for row, cells in self.ours.items():
-            if row in self.summaries:
-                continue
-            for column, ours in cells.items():
-                published = self.published.get(row, {}).get(column)
-                if published is not None:
-                    spread = self.spread.get(row, {}).get(column, math.nan)
-                    yield Difference(row, column, published, ours, spread)
+    def _cells(self) -> list[Difference]:
+        return [
+            Difference(row, column, self.published[row][column], value, spread)
+            for row, cells in self.ours.items()
+            for column, value in cells.items()
+            if row not in self.summaries and column in self.published.get(row, {})
+            for spread in [self.spread.get(row, {}).get(column, math.nan)]
+        ]
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
         return _largest_first(self._cells(), beyond)
 
-    def to_markdown(self) -> str:
+    def _lines(self) -> list[str]:
         columns = self.columns
         head = "(ours, and in brackets the published value)" if self.published else "(ours)"
         lines = [f"**{self.title}** {head}", "", f"| | {' | '.join(columns)} |"]
         lines.append("|---" * (len(columns) + 1) + "|")
         for row in dict.fromkeys([*self.ours, *self.published]):
             lines.append(f"| {row} | {' | '.join(self._text(row, c) for c in columns)} |")
-        lines += self._listed_differences()
-        lines += [part for note in self.notes for part in ("", note)]
-        return "\n".join(lines)
+        return lines + self._listed_differences()
 
     def _text(self, row: str, column: str) -> str:
-        """Set one cell, the best one bold."""
         published = self.published.get(row, {}).get(column)
         bracket = "" if published is None else f"({published:.{self.digits}f})"
         ours = self.ours.get(row, {})
@@ -197,13 +196,9 @@ class Table(Result):
         beyond = self.differences(beyond=self.tolerance)
         if not beyond:
             return []
-        every = sum(1 for _ in self._cells())
-        lines = [
-            "",
-            f"{len(beyond)} of {every} cells differ by more than {self.tolerance:g} points:",
-        ]
+        every, limit = len(self._cells()), f"{self.tolerance:g}"
+        lines = ["", f"{len(beyond)} of {every} cells differ by more than {limit} points:", ""]
         lines += [
-            "",
             "| cell | published | ours | difference | ± between runs |",
             "|---|---|---|---|---|",
         ]
@@ -265,18 +260,18 @@ class Figure(Result):
         )
         return _largest_first(pairs, beyond)
 
-    def to_markdown(self) -> str:
+    def _lines(self) -> list[str]:
         lines = [f"**{self.title}** ({self.y_label} against {self.x_label})"]
         for panel, curves in self.ours.items():
-            places = _spread_out(next(iter(curves.values())).x)
-            xs = [next(iter(curves.values())).x[i] for i in places]
-            lines += ["", f"| {panel} | {' | '.join(f'{x:,.10g}' for x in xs)} |"]
+            x = next(iter(curves.values())).x
+            # At most eight places, evenly spread, the first and the last among them.
+            places = sorted({round(i * (len(x) - 1) / 7) for i in range(8)})
+            lines += ["", f"| {panel} | {' | '.join(f'{x[i]:,.10g}' for i in places)} |"]
             lines.append("|---" * (len(places) + 1) + "|")
             for name, curve in curves.items():
                 cells = (f"{curve.y[i]:.1f}" for i in places if i < len(curve.y))
                 lines.append(f"| {name} | {' | '.join(cells)} |")
-        lines += [part for note in self.notes for part in ("", note)]
-        return "\n".join(lines)
+        return lines
 
     def draw(self) -> Any:
         from thresher.papers._drawing import draw_panels
@@ -289,7 +284,26 @@ def _largest_first(cells: Iterable[Difference], beyond: float) -> list[Differenc
     return sorted(listed, key=lambda cell: -abs(cell.difference))
 
 
-def _spread_out(x: tuple[float, ...], n: int = 8) -> list[int]:
-    """Return at most n places, evenly spread over a sequence, the first and the last among them."""
-    last = len(x) - 1
-    return sorted({round(i * last / max(1, n - 1)) for i in range(n)})
+class Item(NamedTuple):
+    """A table or figure; `run(seed, quick)` returns its `Result`."""
+
+    summary: str
+    run: Callable[[int, bool], Result]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper of which tables and figures are reproduced.
+
+    Attributes
+    ----------
+    name, title, citation : str
+        The word by which it is asked for, its title, and what to cite.
+    items : dict of str to Item
+        Its tables and figures by name, such as "table-4".
+    """
+
+    name: str
+    title: str
+    citation: str
+    items: dict[str, Item]

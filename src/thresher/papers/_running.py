@@ -1,90 +1,72 @@
-"""What every reproduction needs: folds, runs with several seeds, and their means."""
+"""What every reproduction needs: problems and tasks, folds, runs with several seeds."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from thresher.evaluation.folds import Split, deal
 from thresher.experiments.protocols import in_parallel
+from thresher.learners.online import OnlineLearner
 from thresher.rows import Labels, Rows
-
-__all__ = [
-    "CORES",
-    "Problem",
-    "f1_percent",
-    "folds",
-    "mean_and_spread",
-    "one_category",
-    "run_with_seeds",
-]
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
 
 CORES = os.cpu_count() or 1
+HELD_OUT = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A problem of two classes.
-
-    Attributes
-    ----------
-    name : str
-        As the paper calls it.
-    rows : Rows
-        The examples' features.
-    positive : array of bool
-        Which examples are of the positive class.
-    data : {"same", "inferred", "other"}
-        Whether these are the paper's own data, data of which something had to be inferred, or
-        other data of the same kind.
-    """
+    """A problem of two classes, under the paper's name."""
 
     name: str
     rows: Rows
-    positive: np.ndarray
-    data: str = "same"
+    positive: np.ndarray  # which examples are of the positive class
 
     def __len__(self) -> int:
         return len(self.positive)
 
 
-def folds(
-    positive: np.ndarray, n_folds: int, seed: int, *, stratified: bool = False
-) -> Iterator[Split]:
-    """Yield training and test examples of each fold.
+class Documents(NamedTuple):
+    """Counts and labels of some documents."""
 
-    The library's `k_fold` divides the same way and then shuffles what each fold learns from anew.
-    Here one shuffle does both: the training examples of all folds come in its order, which a
-    learner that makes one pass depends on. Hence this protocol of the papers' own.
+    rows: Rows
+    labels: Labels
 
-    Parameters
-    ----------
-    positive : array of bool
-        Which examples are positive.
-    n_folds : int
-        How many folds.
-    seed : int
-        Seed of the shuffle.
-    stratified : bool, default=False
-        Give each fold its share of the positives.
+    def take(self, order: np.ndarray) -> Documents:
+        """Return the documents of `order`, in that order."""
+        return Documents(self.rows.take(order), self.labels.take(order))
+
+
+class Task(NamedTuple):
+    """Documents to learn from, and documents to be measured on."""
+
+    train: Documents
+    test: Documents
+
+    def rehearsal(self) -> Task:
+        """Return the task of learning the last quarter of the training documents from the rest."""
+        n = self.train.rows.n_rows
+        return Task(*map(self.train.take, np.split(np.arange(n), [n - int(HELD_OUT * n)])))
+
+
+def numbered(labels: Sequence[list[str]], categories: Sequence[str]) -> Labels:
+    """Return the labels that are among the categories, by their numbers.
 
     Examples
     --------
-    >>> [len(test) for train, test in folds(np.zeros(7, bool), 3, seed=0)]
-    [3, 2, 2]
+    >>> numbered([["grain", "wheat"], []], ["wheat", "corn"]).indices
+    array([0], dtype=int32)
     """
-    order = np.random.default_rng(seed).permutation(len(positive))
-    positives_first = order[np.argsort(~positive[order], kind="stable")]
-    fold = deal(positives_first if stratified else order, n_folds)
-    for number in range(n_folds):
-        yield Split(order[fold[order] != number], np.flatnonzero(fold == number))
+    number = {name: i for i, name in enumerate(categories)}
+    lists = [[number[name] for name in own if name in number] for own in labels]
+    return Labels.from_lists(lists, len(categories))
 
 
 def one_category(positive: np.ndarray) -> Labels:
@@ -98,6 +80,42 @@ def one_category(positive: np.ndarray) -> Labels:
     indptr = np.zeros(len(positive) + 1, np.int64)
     np.cumsum(positive, out=indptr[1:])
     return Labels(indptr, np.zeros(indptr[-1], np.int32), 1)
+
+
+def folds(
+    positive: np.ndarray, n_folds: int, seed: int, *, stratified: bool = False
+) -> Iterator[Split]:
+    """Yield training and test examples of each fold, stratified by the positives or not.
+
+    The library's `k_fold` divides the same way and then shuffles what each fold learns from anew.
+    Here one shuffle does both: the training examples of all folds come in its order, which a
+    learner that makes one pass depends on. Hence this protocol of the papers' own.
+
+    Examples
+    --------
+    >>> [len(test) for train, test in folds(np.zeros(7, bool), 3, seed=0)]
+    [3, 2, 2]
+    """
+    order = np.random.default_rng(seed).permutation(len(positive))
+    positives_first = order[np.argsort(~positive[order], kind="stable")]
+    fold = deal(positives_first if stratified else order, n_folds)
+    for number in range(n_folds):
+        yield Split(order[fold[order] != number], np.flatnonzero(fold == number))
+
+
+def scores_after(
+    learner: OnlineLearner, task: Task, passes: Collection[int], seed: int
+) -> dict[int, np.ndarray]:
+    """Return the test scores after each of some passes, each pass in another order."""
+    rows, labels = task.train
+    learner.start(rows.n_columns, labels.n_categories, len(rows.indices) / rows.n_rows)
+    random = np.random.default_rng(seed)
+    scores = {}
+    for done in range(1, max(passes) + 1):
+        learner.learn_rows(rows, labels, random.permutation(rows.n_rows))
+        if done in passes:
+            scores[done] = learner.score_rows(task.test.rows)
+    return scores
 
 
 def f1_percent(decided: np.ndarray, positive: np.ndarray) -> float:

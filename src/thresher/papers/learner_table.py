@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
-
-import numpy as np
 
 from thresher.corpora import load
 from thresher.evaluation import evaluate, read_measure
 from thresher.features import Strength
 from thresher.learners.online import LEARNERS
-from thresher.papers._paper import Item, Paper
-from thresher.papers._result import Cells, Table
-from thresher.papers._running import mean_and_spread, run_with_seeds
-from thresher.rows import Labels, Rows
+from thresher.papers._result import Cells, Item, Paper, Table
+from thresher.papers._running import (
+    Documents,
+    Task,
+    mean_and_spread,
+    numbered,
+    run_with_seeds,
+    scores_after,
+)
 from thresher.text import TextCounter
 
 __all__ = ["PAPER", "learner_table"]
@@ -30,63 +32,35 @@ PASSES = (1, 10)
 ORDERS = 3
 
 
-class Collection(NamedTuple):
-    """Counts and labels of both parts of the split."""
-
-    train: Rows
-    train_labels: Labels
-    test: Rows
-    test_labels: Labels
-
-
 @lru_cache(maxsize=1)
-def collection() -> Collection:
+def collection() -> Task:
     """Return the split, words of two characters or more; unlabelled documents are kept."""
     corpus = load("reuters21578:modapte,categories=R90")
-    number = {name: i for i, name in enumerate(corpus.categories("R90"))}
+    train, test = corpus.split("train"), corpus.split("test")
     counter = TextCounter()
-    parts: list[Rows | Labels] = []
-    for name in ("train", "test"):
-        part = corpus.split(name)
-        parts.append(counter.count(part.texts, grow=name == "train"))
-        lists = [[number[label] for label in own] for own in part.labels]
-        parts.append(Labels.from_lists(lists, len(number)))
-    return Collection(*parts)  # type: ignore[arg-type]
+    rows = counter.count(train.texts), counter.count(test.texts, grow=False)
+    labels = (numbered(part.labels, corpus.categories("R90")) for part in (train, test))
+    return Task(*map(Documents, rows, labels))
 
 
 def measure(name: str, average: str | None, passes: tuple[int, ...], seed: int) -> dict[str, float]:
     """Return the measures of one learner after each number of passes, in percent.
 
-    Parameters
-    ----------
-    name : str
-        The learner, as in `thresher.LEARNERS`; its default parameters and preferred strength.
-    average : {None, "examples"}
-        Whether it scores with the average of its hypotheses.
-    passes : tuple of int
-        After how many passes.
-    seed : int
-        Seed of the order, which is another one in each pass.
+    It has its default parameters and the strength it prefers; `average` is None or "examples".
     """
-    data, learner = collection(), LEARNERS[name]()
+    (rows, labels), (test, truth) = collection()
+    learner = LEARNERS[name]()
     if average is not None:
         learner.set_params(average=average)
-    strength = Strength(**learner.preferred_strength).observe(data.train)
-    rows, test = strength.apply(data.train), strength.apply(data.test)
-    learner.start(rows.n_columns, data.train_labels.n_categories, len(rows.indices) / rows.n_rows)
-    random = np.random.default_rng(seed)
+    strength = Strength(**learner.preferred_strength).observe(rows)
+    task = Task(Documents(strength.apply(rows), labels), Documents(strength.apply(test), truth))
     cells = {}
-    for done in range(1, max(passes) + 1):
-        learner.learn_rows(rows, data.train_labels, random.permutation(rows.n_rows))
-        if done in passes:
-            evaluation = evaluate(learner.score_rows(test), data.test_labels)
-            for title, measured in MEASURES.items():
-                cells[f"{title}, {_passes(done)}"] = 100 * read_measure(evaluation, measured)
+    for done, scores in scores_after(learner, task, passes, seed).items():
+        evaluation = evaluate(scores, truth)
+        for title, measured in MEASURES.items():
+            column = f"{title}, {done} {'pass' if done == 1 else 'passes'}"
+            cells[column] = 100 * read_measure(evaluation, measured)
     return cells
-
-
-def _passes(n: int) -> str:
-    return f"{n} pass" if n == 1 else f"{n} passes"
 
 
 def learner_table(seed: int = 0, quick: bool = False) -> Table:
@@ -99,13 +73,11 @@ def learner_table(seed: int = 0, quick: bool = False) -> Table:
         if average is None or "average" in learner().get_params()
     ]
     orders = 1 if quick else ORDERS
-
-    def run(row: tuple[str, str | None], order: int) -> dict[str, float]:
-        return measure(*row, passes, order)
-
+    seeds = range(seed, seed + orders)
+    runs = run_with_seeds(lambda row, order: measure(*row, passes, order), rows, seeds)
     ours: Cells = {
-        name + (", averaged" if average else ""): mean_and_spread(runs)[0]
-        for (name, average), runs in run_with_seeds(run, rows, range(seed, seed + orders)).items()
+        name + (", averaged" if average else ""): mean_and_spread(measured)[0]
+        for (name, average), measured in runs.items()
     }
     notes = [
         "9,603 training and 3,299 test documents, 90 categories; "

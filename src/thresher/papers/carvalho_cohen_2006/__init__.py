@@ -1,6 +1,8 @@
 """V. Carvalho and W. Cohen, Notes on single-pass online learning algorithms, 2006."""
 
-from thresher.papers._paper import Item, Paper
+from functools import partial
+
+from thresher.papers._result import Item, Paper
 from thresher.papers.carvalho_cohen_2006 import curves, selection, tables
 
 __all__ = ["PAPER"]
@@ -16,9 +18,9 @@ PAPER = Paper(
         "table-4": Item("F1 of ten online learners after one pass, 13 of 15 sets", tables.table_4),
         "table-5": Item("F1 of MBW beside SVM and Naive Bayes, 13 of 15 sets", tables.table_5),
         "figure-1": Item("what averaging does to each learner", tables.figure_1),
-        "figure-2": Item("F1 as examples come in", curves.figure_2),
-        "figure-3": Item("test error as examples come in", curves.figure_3),
-        "figure-4": Item("mistakes made while learning", curves.figure_4),
+        "figure-2": Item("F1 as examples come in", partial(curves.figure, "figure-2")),
+        "figure-3": Item("test error as examples come in", partial(curves.figure, "figure-3")),
+        "figure-4": Item("mistakes made while learning", partial(curves.figure, "figure-4")),
         "figure-6": Item("error against features kept, several P", selection.figure_6),
         "figure-7": Item("extremal selection against IG and chi-square", selection.figure_7),
         "figure-8": Item("the same on further sets", selection.figure_8),

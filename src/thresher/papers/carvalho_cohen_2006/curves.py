@@ -7,7 +7,7 @@ learner, is trained anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,12 +22,17 @@ from thresher.papers.carvalho_cohen_2006.problems import problem
 from thresher.papers.carvalho_cohen_2006.tables import NAME, learn_at_once, quiet_solvers
 from thresher.rows import Rows
 
-__all__ = ["checkpoints", "figure_2", "figure_3", "figure_4", "learning_curves"]
+__all__ = ["FIGURES", "checkpoints", "figure", "learning_curves"]
 
 ONLINE = {"MBW": "MBW", "v-MBW": "v-MBW", "v-P": "v-Perceptron"}
 FEWEST = 10
 QUICK_SETS = ("MovieReviews", "Ads")
 FOUR_SETS = ("Spam", "Reuters", "20newsgroup", "MovieReviews")
+FIGURES: dict[str, tuple[str, tuple[str, ...], str, str]] = {
+    "figure-2": ("Figure 2: learning curves", published.TEXT, "f1", "F1"),
+    "figure-3": ("Figure 3: test error", FOUR_SETS, "error", "errors, %"),
+    "figure-4": ("Figure 4: mistakes while learning", FOUR_SETS, "mistakes", "mistakes so far"),
+}
 
 
 class Measured(NamedTuple):
@@ -51,10 +56,6 @@ def checkpoints(n_examples: int, growth: float = 0.1) -> list[int]:
     while ends[-1] < n_examples:
         ends.append(min(n_examples, max(ends[-1] + 1, int(ends[-1] * (1 + growth)))))
     return ends
-
-
-def _pieces(ends: list[int]) -> Iterator[tuple[int, int]]:
-    yield from zip([0, *ends[:-1]], ends, strict=True)
 
 
 class _Stream:
@@ -88,16 +89,9 @@ class _Stream:
 
 
 def learning_curves(data: Problem, seed: int, *, mistakes: bool) -> Measured:
-    """Measure the learners at each checkpoint of one pass.
+    """Measure the learners at each checkpoint of one pass; a fifth of the data is held out.
 
-    Parameters
-    ----------
-    data : Problem
-        The data set; a fifth is held out.
-    seed : int
-        Seed of the split and the order.
-    mistakes : bool
-        Judge each example before it is learned. Slower: one example at a time.
+    For the mistakes each example is judged before it is learned, which is slower.
 
     Examples
     --------
@@ -124,26 +118,15 @@ def learning_curves(data: Problem, seed: int, *, mistakes: bool) -> Measured:
         for end in measured.examples:
             stream.meet(end, one_by_one=mistakes)
             note(name, stream.scores(held_out) >= 0, stream.n_mistakes)
-    _batch_curve(rows, positive, held_out, measured.examples, lambda *seen: note("SVM", *seen))
-    return measured
-
-
-def _batch_curve(
-    rows: Rows,
-    positive: np.ndarray,
-    held_out: Rows,
-    ends: list[int],
-    note: Callable[[np.ndarray, float], None],
-) -> None:
-    """Train the SVM at each checkpoint; it judges the examples up to the next one."""
-    X, X_test = rows.to_scipy(), held_out.to_scipy()
-    decide: Callable[[Any], np.ndarray] | None = None
+    # The SVM is trained at each checkpoint; it judges the examples up to the next one.
+    X, X_test, ends = rows.to_scipy(), held_out.to_scipy(), measured.examples
+    decide = _decider(X[:1], np.zeros(1, bool))
     wrong = 0.0
-    for start, end in _pieces(ends):
-        judged = decide(X[start:end]) if decide else np.zeros(end - start, bool)
-        wrong += np.count_nonzero(judged != positive[start:end])
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        wrong += np.count_nonzero(decide(X[start:end]) != positive[start:end])
         decide = _decider(X[:end], positive[:end])
-        note(decide(X_test), wrong)
+        note("SVM", decide(X_test), wrong)
+    return measured
 
 
 def _decider(X: Any, positive: np.ndarray) -> Callable[[Any], np.ndarray]:
@@ -159,9 +142,10 @@ def _measured(name: str, seed: int, mistakes: bool) -> Measured:
     return learning_curves(problem(name), seed, mistakes=mistakes)
 
 
-def _figure(
-    item: str, title: str, sets: tuple[str, ...], seed: int, kind: str, y_label: str
-) -> Figure:
+def figure(item: str, seed: int = 0, quick: bool = False) -> Figure:
+    """Return one of `FIGURES`: how a measure goes as examples come in."""
+    title, sets, kind, y_label = FIGURES[item]
+    sets = QUICK_SETS if quick else sets
     with quiet_solvers():
         runs = run_with_seeds(lambda *run: _measured(*run, kind == "mistakes"), sets, [seed])
     panels = {
@@ -186,22 +170,3 @@ def unpublished_figure(
     """Return a figure whose values the paper does not print."""
     notes = [f"The paper prints the curves, not their values. {note}"]
     return Figure(NAME, item, title, {}, panels, notes, **axes)
-
-
-def figure_2(seed: int = 0, quick: bool = False) -> Figure:
-    """F1 on held-out data as examples come in."""
-    sets = QUICK_SETS if quick else published.TEXT
-    return _figure("figure-2", "Figure 2: learning curves", sets, seed, "f1", "F1")
-
-
-def figure_3(seed: int = 0, quick: bool = False) -> Figure:
-    """Error on held-out data as examples come in."""
-    sets = QUICK_SETS if quick else FOUR_SETS
-    return _figure("figure-3", "Figure 3: test error", sets, seed, "error", "errors, %")
-
-
-def figure_4(seed: int = 0, quick: bool = False) -> Figure:
-    """Mistakes made while learning."""
-    sets = QUICK_SETS if quick else FOUR_SETS
-    title = "Figure 4: mistakes while learning"
-    return _figure("figure-4", title, sets, seed, "mistakes", "mistakes so far")

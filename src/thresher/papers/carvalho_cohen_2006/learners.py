@@ -40,27 +40,13 @@ INITIAL = 1.0  # what a feature weighs at first: 1 in Positive Winnow, 2 - 1 in 
 
 
 class Variant(NamedTuple):
-    """What can be done otherwise than the paper's program did, to see what it matters.
+    """What can be done otherwise than the paper's program did, to see what it matters."""
 
-    Attributes
-    ----------
-    always_on : bool
-        Whether the additive learners have an always-on feature.
-    romma_initial : {"one", "zero"}
-        What ROMMA's weights start from.
-    average : {"examples", "successes"}
-        Which examples count in the average.
-    absent_is_zero : bool
-        Whether a feature has no weight in the hypotheses from before it was first met.
-    stratified : bool
-        Whether each fold has its share of the positives.
-    """
-
-    always_on: bool = True
-    romma_initial: str = "one"
-    average: str = "examples"
-    absent_is_zero: bool = True
-    stratified: bool = False
+    always_on: bool = True  # whether the additive learners have an always-on feature
+    romma_initial: str = "one"  # or "zero": what ROMMA's weights start from
+    average: str = "examples"  # or "successes": which examples count in the average
+    absent_is_zero: bool = True  # whether a feature weighs nothing before it was first met
+    stratified: bool = False  # whether each fold has its share of the positives
 
 
 PROGRAM = Variant()
@@ -69,19 +55,11 @@ PROGRAM = Variant()
 def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
     """Return a learner by the paper's abbreviation, `v-` for its average.
 
-    Parameters
-    ----------
-    name : str
-        MBW, PW, BW, PA, ROMMA or P, with or without `v-`.
-    variant : Variant
-        What is done otherwise than in the program.
-
     Examples
     --------
     >>> learner("v-PA").average, learner("PA").gamma
     ('examples', 0.1)
     """
-    kind = name.removeprefix("v-")
     average = variant.average if name.startswith("v-") else None
     additive: dict[str, Any] = {
         "average": average,
@@ -97,7 +75,7 @@ def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
         "ROMMA": lambda: ROMMA(initial=variant.romma_initial, **additive),
         "P": lambda: Perceptron(threshold=0.0, margin=0.0, promotion=1.0, **additive),
     }
-    return make[kind]()
+    return make[name.removeprefix("v-")]()
 
 
 def learn_in_order(name: str, rows: Rows, positive: np.ndarray, variant: Variant) -> OnlineLearner:
@@ -123,16 +101,9 @@ def first_met(rows: Rows) -> np.ndarray:
 
 
 def scores_of(model: OnlineLearner, rows: Rows, absent: np.ndarray | None = None) -> np.ndarray:
-    """Score examples, if need be with what the absent features did not weigh in the average.
+    """Score examples, if need be without what absent features would weigh in the average.
 
-    Parameters
-    ----------
-    model : OnlineLearner
-        After learning.
-    rows : Rows
-        The examples.
-    absent : array, optional
-        For an averaged Winnow, the share of the hypotheses in which each feature had no weight.
+    For an averaged Winnow, `absent` is the share of the hypotheses in which a feature was so.
     """
     if absent is None:
         return model.score_rows(rows)[:, 0]
@@ -150,26 +121,9 @@ def is_corrected(name: str, variant: Variant) -> bool:
 
 
 def cross_validate(
-    data: Problem,
-    names: Sequence[str],
-    seed: int,
-    variant: Variant = PROGRAM,
-    n_folds: int = 5,
+    data: Problem, names: Sequence[str], seed: int, variant: Variant = PROGRAM, n_folds: int = 5
 ) -> dict[str, list[float]]:
     """Return F1 of the positive class in each fold, after one pass of each learner.
-
-    Parameters
-    ----------
-    data : Problem
-        The data set.
-    names : sequence of str
-        The learners, as `learner` takes them.
-    seed : int
-        Seed of the folds and of the order.
-    variant : Variant
-        What is done otherwise than in the program.
-    n_folds : int, default=5
-        How many folds.
 
     Examples
     --------

@@ -12,7 +12,6 @@ authors' set, which was not published. Spam and Scam are other messages than the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from threading import Lock
 
@@ -21,69 +20,32 @@ import numpy as np
 from thresher.corpora import load
 from thresher.errors import ParameterError
 from thresher.papers._running import Problem
-from thresher.rows import Rows
+from thresher.text import TextCounter
 
 __all__ = ["problem"]
 
 LETTERS = "[a-z]+"
 GROUPS = ("rec.autos", "sci.crypt", "sci.electronics", "sci.med", "sci.space")
+SETS = {  # the corpus, and its category that is positive
+    "Spam": ("ling-spam", "spam"),
+    "Scam": ("nigerian", "scam"),
+    "Reuters": ("reuters21578:all,labelled=yes", "earn"),
+    "20newsgroup": ("20newsgroups:remove=headers/all", GROUPS[0]),
+    "MovieReviews": ("movie-reviews", "pos"),
+    "Ads": ("ads", "ad"),
+    "Sig": ("signature", "signature"),
+    "Reply": ("reply", "reply"),
+    "Adult": ("adult/train", ">50K"),
+    "Congress": ("congressional", "democrat"),
+    "Credit": ("credit", "+"),
+    "Wisc": ("wisconsin", "benign"),
+    "Nursery": ("nursery", "priority"),
+}
 _reading = Lock()
 
 
-def _words(texts: list[str]) -> Rows:
-    from thresher.text import TextCounter
-
-    return TextCounter(token_pattern=LETTERS).count(texts)
-
-
-def _texts(name: str, spec: str, positive: str, data: str, split: str = "all") -> Problem:
-    part = load(spec).split(split)
-    return Problem(name, _words(part.texts), _carries(part.labels, positive), data)
-
-
-def _carries(labels: list[list[str]], positive: str) -> np.ndarray:
-    return np.array([positive in own for own in labels])
-
-
-def _table(name: str, spec: str, positive: str | None = None, split: str = "all") -> Problem:
-    corpus = load(spec)
-    positives = _carries(corpus.split(split).labels, positive or corpus.positive or "")
-    data = "inferred" if name in ("Sig", "Reply") else "same"
-    return Problem(name, corpus.sparse_rows(split), positives, data)
-
-
-def _newsgroups() -> Problem:
-    posts = load("20newsgroups:remove=headers").split("all")
-    taken = [i for i, labels in enumerate(posts.labels) if labels[0] in GROUPS]
-    rows = _words([posts.texts[i] for i in taken])
-    positive = _carries([posts.labels[i] for i in taken], GROUPS[0])
-    return Problem("20newsgroup", rows, positive, "inferred")
-
-
-RECIPES: dict[str, Callable[[], Problem]] = {
-    "Spam": lambda: _texts("Spam", "ling-spam", "spam", "other"),
-    "Scam": lambda: _texts("Scam", "nigerian", "scam", "other"),
-    "Reuters": lambda: _texts("Reuters", "reuters21578:all,labelled=yes", "earn", "inferred"),
-    "20newsgroup": _newsgroups,
-    "MovieReviews": lambda: _texts("MovieReviews", "movie-reviews", "pos", "same"),
-    "Ads": lambda: _table("Ads", "ads"),
-    "Sig": lambda: _table("Sig", "signature"),
-    "Reply": lambda: _table("Reply", "reply"),
-    "Adult": lambda: _table("Adult", "adult", split="train"),
-    "Congress": lambda: _table("Congress", "congressional"),
-    "Credit": lambda: _table("Credit", "credit"),
-    "Wisc": lambda: _table("Wisc", "wisconsin", positive="benign"),
-    "Nursery": lambda: _table("Nursery", "nursery"),
-}
-
-
 def problem(name: str) -> Problem:
-    """Return a data set of the paper; it is read once in a process.
-
-    Parameters
-    ----------
-    name : str
-        As in table 4, such as "MovieReviews".
+    """Return a data set by its name in table 4; it is read once in a process.
 
     Examples
     --------
@@ -91,12 +53,21 @@ def problem(name: str) -> Problem:
     Traceback (most recent call last):
     thresher.errors.ParameterError: There is no data set 'Webmaster'; there are Spam, ...
     """
-    if name not in RECIPES:
-        raise ParameterError(f"There is no data set {name!r}; there are {', '.join(RECIPES)}.")
+    if name not in SETS:
+        raise ParameterError(f"There is no data set {name!r}; there are {', '.join(SETS)}.")
     with _reading:  # several threads may ask for the same one
         return _read(name)
 
 
 @cache
 def _read(name: str) -> Problem:
-    return RECIPES[name]()
+    spec, positive = SETS[name]
+    corpus = load(spec)
+    pairs = list(corpus.pairs())
+    if name == "20newsgroup":
+        pairs = [pair for pair in pairs if pair[1][0] in GROUPS]
+    if corpus.split().rows is None:
+        rows = TextCounter(token_pattern=LETTERS).count([text for text, _ in pairs])
+    else:
+        rows = corpus.sparse_rows()
+    return Problem(name, rows, np.array([positive in labels for _, labels in pairs]))

@@ -10,7 +10,6 @@ fifth of the data is held out; the curves are means over several such splits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import deepcopy
 
 import numpy as np
@@ -45,48 +44,13 @@ def feature_numbers(n_features: int, per_decade: int = 4) -> list[int]:
     return sorted({min(one, n_features) for one in [*numbers, n_features]})
 
 
-def _error(scores: np.ndarray, truth: np.ndarray) -> float:
-    return 100 * float(np.mean((scores >= 0) != truth))
-
-
-def _taken_out(
-    model: OnlineLearner, test: Rows, truth: np.ndarray, keeps: Iterable[np.ndarray]
-) -> list[float]:
-    """Return the error when all features but some are taken out of the model, for each choice."""
-    errors = []
-    for keep in keeps:
-        pruned = deepcopy(model).discard_features(~keep)
-        errors.append(_error(pruned.score_rows(test)[:, 0], truth))
-    return errors
-
-
-def _chosen_first(
-    train: Problem, test: Rows, truth: np.ndarray, keeps: Iterable[np.ndarray]
-) -> list[float]:
-    """Return the error when the pass meets these features only, for each choice."""
-    errors = []
-    for keep in keeps:
-        kept = keep[:, 0]
-        model = learn_in_order("MBW", train.rows.keep(kept), train.positive, PROGRAM)
-        errors.append(_error(model.score_rows(test.keep(kept))[:, 0], truth))
-    return errors
-
-
 def errors_by_features(
     data: Problem, seed: int, shares: tuple[float, ...], batch: tuple[str, ...]
 ) -> dict[str, Curve]:
-    """Return the test error, in percent, against the number of features kept.
+    """Return the error, in percent, on a held-out fifth against the number of features kept.
 
-    Parameters
-    ----------
-    data : Problem
-        The data set; a fifth is held out.
-    seed : int
-        Seed of the split and the order.
-    shares : tuple of float
-        Values of P, the part of the features that comes from the top.
-    batch : tuple of str
-        Some of "IG", "CHI", "IG first", "CHI first", for comparison.
+    `shares` are values of P, the part of the features that comes from the top; `batch` is some of
+    "IG", "CHI", "IG first", "CHI first", for comparison.
 
     Examples
     --------
@@ -96,22 +60,30 @@ def errors_by_features(
     (10.0, 18.0, 20.0)
     """
     order, held_out = next(folds(data.positive, 5, seed))
-    train = Problem(data.name, data.rows.take(order), data.positive[order])
-    test = data.rows.take(held_out), data.positive[held_out]
-    model = learn_in_order("MBW", train.rows, train.positive, PROGRAM)
-    kept = feature_numbers(data.rows.n_columns)
-    errors = {}
-    for share in shares:
-        keeps = (extremal_features(model, n, share) for n in kept)
-        errors[f"EFS, P = {share:g}"] = _taken_out(model, *test, keeps)
+    rows, positive = data.rows.take(order), data.positive[order]
+    test, truth = data.rows.take(held_out), data.positive[held_out]
+    model = learn_in_order("MBW", rows, positive, PROGRAM)
+    numbers = feature_numbers(data.rows.n_columns)
+
+    def error(chosen: OnlineLearner, examples: Rows) -> float:
+        return 100 * float(np.mean((chosen.score_rows(examples)[:, 0] >= 0) != truth))
+
+    def taken_out(keep: np.ndarray) -> float:
+        return error(deepcopy(model).discard_features(~keep), test)
+
+    def chosen_first(keep: np.ndarray) -> float:
+        kept = keep[:, 0]
+        return error(learn_in_order("MBW", rows.keep(kept), positive, PROGRAM), test.keep(kept))
+
+    errors = {
+        f"EFS, P = {share:g}": [taken_out(extremal_features(model, n, share)) for n in numbers]
+        for share in shares
+    }
     for kind in batch:
-        scores = SCORES[kind.split()[0]](train.rows, one_category(train.positive))
-        keeps = (select(scores, n) for n in kept)
-        if kind.endswith("first"):
-            errors[kind] = _chosen_first(train, *test, keeps)
-        else:
-            errors[kind] = _taken_out(model, *test, keeps)
-    return {name: Curve(tuple(map(float, kept)), tuple(one)) for name, one in errors.items()}
+        scores = SCORES[kind.split()[0]](rows, one_category(positive))
+        measured = chosen_first if kind.endswith("first") else taken_out
+        errors[kind] = [measured(select(scores, n)) for n in numbers]
+    return {name: Curve(tuple(map(float, numbers)), tuple(one)) for name, one in errors.items()}
 
 
 def _figure(
@@ -119,10 +91,12 @@ def _figure(
     title: str,
     sets: tuple[str, ...],
     seed: int,
-    splits: int,
-    shares: tuple[float, ...],
-    batch: tuple[str, ...] = (),
+    quick: bool,
+    shares: tuple[float, ...] = (0.9, 1.0),
+    batch: tuple[str, ...] = BATCH,
 ) -> Figure:
+    splits = 1 if quick else SPLITS
+
     def run(name: str, split: int) -> dict[str, Curve]:
         return errors_by_features(problem(name), split, shares, batch)
 
@@ -142,20 +116,18 @@ def figure_6(seed: int = 0, quick: bool = False) -> Figure:
     """How much the few lightest features help, on 20newsgroup."""
     sets = ("MovieReviews",) if quick else ("20newsgroup",)
     title = "Figure 6: Extremal Feature Selection"
-    return _figure("figure-6", title, sets, seed, 1 if quick else SPLITS, SHARES)
+    return _figure("figure-6", title, sets, seed, quick, SHARES, ())
 
 
 def figure_7(seed: int = 0, quick: bool = False) -> Figure:
     """Extremal Feature Selection against information gain and chi-square."""
     sets = ("MovieReviews",) if quick else ("MovieReviews", "Reuters", "Spam", "Scam")
     title = "Figure 7: Extremal Feature Selection, information gain and chi-square"
-    splits = 1 if quick else SPLITS
-    return _figure("figure-7", title, sets, seed, splits, (0.9, 1.0), BATCH)
+    return _figure("figure-7", title, sets, seed, quick)
 
 
 def figure_8(seed: int = 0, quick: bool = False) -> Figure:
     """The same on further data sets."""
     sets = ("Ads",) if quick else ("20newsgroup", "Ads")
     title = "Figure 8: Extremal Feature Selection, information gain and chi-square"
-    splits = 1 if quick else SPLITS
-    return _figure("figure-8", title, sets, seed, splits, (0.9, 1.0), BATCH)
+    return _figure("figure-8", title, sets, seed, quick)

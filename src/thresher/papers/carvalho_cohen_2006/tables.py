@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from threading import Lock
 from typing import Any
@@ -16,13 +17,7 @@ from thresher.evaluation.significance import paired_t_test
 from thresher.experiments.protocols import standard_error
 from thresher.features import Strength
 from thresher.papers._result import Cells, Curve, Figure, Table
-from thresher.papers._running import (
-    Problem,
-    f1_percent,
-    folds,
-    mean_and_spread,
-    run_with_seeds,
-)
+from thresher.papers._running import Problem, f1_percent, folds, mean_and_spread, run_with_seeds
 from thresher.papers.carvalho_cohen_2006 import published
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, Variant, cross_validate
 from thresher.papers.carvalho_cohen_2006.problems import problem
@@ -53,27 +48,9 @@ VARIANTS: dict[str, Variant] = {
 def measure(
     sets: Sequence[str], names: Sequence[str], seed: int, runs: int
 ) -> dict[str, list[Folds]]:
-    """Cross-validate each data set several times, with another shuffle each time.
-
-    Parameters
-    ----------
-    sets, names : sequence of str
-        Data sets and learners.
-    seed : int
-        Seed of the first run; the others have the seeds after it.
-    runs : int
-        How many runs.
-
-    Returns
-    -------
-    dict of list of dict of list of float
-        Data set, run, learner, fold.
-    """
-
-    def run(name: str, shuffle: int) -> Folds:
-        return cross_validate(problem(name), names, shuffle)
-
-    return run_with_seeds(run, sets, range(seed, seed + runs))
+    """Cross-validate learners on each data set several times, with another shuffle each time."""
+    seeds = range(seed, seed + runs)
+    return run_with_seeds(lambda name, one: cross_validate(problem(name), names, one), sets, seeds)
 
 
 def _means(folds_of: Folds) -> dict[str, float]:
@@ -81,16 +58,9 @@ def _means(folds_of: Folds) -> dict[str, float]:
 
 
 def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
-    """Return median F1 and average rank of each column over some of the rows.
+    """Return median F1 and average rank of each column over those of `sets` that are there.
 
-    Parameters
-    ----------
-    cells : dict
-        Row, column, value.
-    sets : sequence of str
-        The rows; those that are not there are left out.
-    kind : str
-        What these rows are, for the names of the new ones.
+    `kind` tells what these rows are, in the names of the new ones.
 
     Examples
     --------
@@ -106,11 +76,8 @@ def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
     others, own = values[:, None, :], values[:, :, None]
     better, equal = (others > own).sum(axis=2), (others == own).sum(axis=2)
     ranks = np.mean(better + (equal + 1) / 2, axis=0)  # equal ones share their ranks
-    medians = np.median(values, axis=0)
-    return {
-        f"median, {kind}": dict(zip(columns, medians.tolist(), strict=True)),
-        f"average rank, {kind}": dict(zip(columns, ranks.tolist(), strict=True)),
-    }
+    rows_of = {f"median, {kind}": np.median(values, axis=0), f"average rank, {kind}": ranks}
+    return {name: dict(zip(columns, row.tolist(), strict=True)) for name, row in rows_of.items()}
 
 
 def _with_summaries(cells: Cells) -> Cells:
@@ -203,12 +170,11 @@ def table_5(seed: int = 0, quick: bool = False) -> Table:
     """F1 of MBW and of batch learners, on each data set."""
     sets = QUICK_SETS if quick else published.SETS
     online = {"v-P": "v-Perceptron", "MBW": "MBW", "v-MBW": "v-MBW"}
-    batch = ("SVM", "Naive Bayes")
 
     def run(name: str, shuffle: int) -> Folds:
         f1 = cross_validate(problem(name), list(online), shuffle)
-        f1 = {online[one]: values for one, values in f1.items()}
-        f1 |= _batch_folds(problem(name), batch, shuffle)
+        f1 = dict(zip(online.values(), f1.values(), strict=True))
+        f1 |= _batch_folds(problem(name), ("SVM", "Naive Bayes"), shuffle)
         return {column: f1[column] for column in published.BATCH}
 
     with quiet_solvers():
@@ -240,30 +206,24 @@ def figure_1(seed: int = 0, quick: bool = False) -> Figure:
         "ROMMA": "ROMMA",
     }
 
+    def points(cells: Cells, group: Sequence[str], learner: str) -> tuple[float, ...]:
+        return tuple(cells[name][learner] for name in group if name in cells)
+
     def panels(cells: Cells) -> dict[str, dict[str, Any]]:
         return {
             title: {
-                kind: Curve(
-                    tuple(cells[name][one] for name in group if name in cells),
-                    tuple(cells[name][f"v-{one}"] for name in group if name in cells),
-                )
+                kind: Curve(points(cells, group, one), points(cells, group, f"v-{one}"))
                 for kind, group in kinds.items()
             }
             for one, title in titles.items()
         }
 
-    return Figure(
-        NAME,
-        "figure-1",
-        "Figure 1: what averaging does",
-        panels(table.published),
-        panels(table.ours),
-        ["One point per data set; above the diagonal, averaging helps. Hollow: published."],
-        x_label="F1 of the last hypothesis",
-        y_label="F1 of the average",
-        points=True,
-        n_columns=3,
-    )
+    title = "Figure 1: what averaging does"
+    note = "One point per data set; above the diagonal, averaging helps. Hollow: published."
+    axes: dict[str, Any] = {"x_label": "F1 of the last hypothesis", "y_label": "F1 of the average"}
+    axes |= {"points": True, "n_columns": 3}
+    both = panels(table.published), panels(table.ours)
+    return Figure(NAME, "figure-1", title, *both, [note], **axes)
 
 
 # ---- what matters -------------------------------------------------------------------------------
@@ -271,9 +231,9 @@ def figure_1(seed: int = 0, quick: bool = False) -> Figure:
 
 def _changed(data: Problem, change: str) -> Problem:
     if change == "binary features":
-        return Problem(data.name, Strength("binary").apply(data.rows), data.positive, data.data)
+        return replace(data, rows=Strength("binary").apply(data.rows))
     if change == "the other class positive":
-        return Problem(data.name, data.rows, ~data.positive, data.data)
+        return replace(data, positive=~data.positive)
     return data
 
 
@@ -291,15 +251,9 @@ def variants(seed: int = 0, quick: bool = False) -> Table:
     for (name, change), rows in run_with_seeds(run, cells, range(seed, seed + runs)).items():
         means, printed = mean_and_spread(rows)[0], published.TABLE_4[name]
         ours[name][change] = float(np.mean([abs(means[one] - printed[one]) for one in printed]))
-    return Table(
-        NAME,
-        "variants",
-        "Mean distance of the ten cells of a row from the published ones, in points of F1",
-        {},
-        ours,
-        [
-            f"Mean of {runs} runs. Each column changes one thing; the least distance, set bold, is "
-            "the best fit."
-        ],
-        best="least of row",
+    title = "Mean distance of the ten cells of a row from the published ones, in points of F1"
+    note = (
+        f"Mean of {runs} runs. Each column changes one thing; the least distance, set bold, is "
+        "the best fit."
     )
+    return Table(NAME, "variants", title, {}, ours, [note], best="least of row")
