@@ -7,8 +7,23 @@ from weakref import WeakSet
 
 import numpy as np
 
-from thresher._kernels.text import counts as kernels
-from thresher._kernels.text.counts import CANDIDATES, COLUMNS, LOGGED, PARTS, QUEUED, RUNS, WORDS
+from thresher._kernels.text.counts import (
+    CANDIDATES,
+    COLUMNS,
+    LOGGED,
+    NOTHING,
+    PARTS,
+    QUEUED,
+    RUNS,
+    WORDS,
+    fill_pair_slots,
+    forget,
+    hash_ngrams,
+    ngrams,
+    settle,
+    take_columns_out,
+    take_pairs_out,
+)
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
 from thresher.text.tokens import Tokens
@@ -128,7 +143,7 @@ class Space:
         if grow:
             self._reserve_items(RUNS, runs.reserve(n))
         codes = np.empty((n, runs.high - runs.low + 1), np.int32)
-        kernels.ngrams(
+        ngrams(
             ids, n, ends, runs.low, runs.high, history, runs.slots, runs.pairs, runs.sizes, grow,
             codes,
         )  # fmt: skip
@@ -164,7 +179,7 @@ class Space:
         done = 0
         while done < n_documents:
             books = self.sizes, self.blocks, self.items, self.queue, bool(self.marks), self.log
-            done = kernels.settle(
+            done = settle(
                 done, words, parts, self.runs.high > 1, self.columns, self.seen, least,
                 MOST_CANDIDATES, grow, books, *out,
             )  # fmt: skip
@@ -229,7 +244,7 @@ class Space:
     def roll_back(self, mark: Mark) -> None:
         """Forget all that was added since."""
         if self.as_numbered == mark.as_numbered:
-            kernels.take_columns_out(
+            take_columns_out(
                 mark.sizes[COLUMNS], mark.sizes[LOGGED], self.columns, self.seen, self.sizes,
                 self.blocks, self.items, self.log,
             )  # fmt: skip
@@ -268,7 +283,7 @@ class Space:
         self.log = grown(self.log, n_logged if self.marks else 0)
         self.has_forgotten = True
         n_left = MOST_CANDIDATES // 2
-        kernels.forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
+        forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
 
     def kept(self, keep: np.ndarray) -> Space:
         """Return a space of some columns, of all that waits, and of what they are made of."""
@@ -384,7 +399,7 @@ class Runs:
 
     def __init__(self, low: int, high: int) -> None:
         self.low, self.high = low, high
-        self.no_words = np.full(high, kernels.NOTHING)
+        self.no_words = np.full(high, NOTHING)
         self.sizes = np.zeros(1, np.int64)  # how many pairs there are, as the kernels know it
         self.pairs = np.zeros((0, 2), np.int32)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
@@ -419,7 +434,7 @@ class Runs:
 
     def truncate(self, n: int) -> None:
         """Forget all but the first `n` pairs."""
-        kernels.take_pairs_out(self.slots, self.pairs, self.sizes, n)
+        take_pairs_out(self.slots, self.pairs, self.sizes, n)
 
     def lengths(self) -> np.ndarray:
         """Return how many words each pair stands for, one more than `high` for more than that."""
@@ -447,7 +462,7 @@ class Runs:
 
     def _hash_anew(self, n_pairs: int) -> None:
         slots, sizes = np.zeros(2 * n_slots(n_pairs), np.uint64), np.zeros(1, np.int64)
-        kernels.fill_pair_slots(slots, self.pairs, len(self), sizes)
+        fill_pair_slots(slots, self.pairs, len(self), sizes)
         if sizes[0] != len(self):
             raise ModelError("The model has a run of words twice; the file is damaged.")
         self.slots = slots
@@ -492,7 +507,7 @@ class HashedSpace(Space):
         if high == 1:
             return (hashes & self.mask).astype(np.int32)
         columns = np.empty((len(hashes), high - low + 1), np.int32)
-        kernels.hash_ngrams(hashes, len(hashes), ends, low, high, history, self.mask, columns)
+        hash_ngrams(hashes, len(hashes), ends, low, high, history, self.mask, columns)
         return columns
 
     def settle(
