@@ -33,16 +33,16 @@ LEAST_REMAINDER = np.float32(2.0**-4)
 
 
 class Documents(NamedTuple):
-    """The rows to learn from, in the order in which they are met."""
+    """Documents to score, and to learn from, in the order in which they are met."""
 
     indptr: np.ndarray  # int64
     indices: np.ndarray  # uint32: unsigned indices spare the test for negative ones
     values: np.ndarray  # float32 strengths
     always_on: np.ndarray  # float32 strength of the always-on feature in each document
-    order: np.ndarray  # int64
-    sample_weight: np.ndarray  # float64, above zero for all documents in `order`
-    label_indptr: np.ndarray  # int64
-    label_indices: np.ndarray  # uint32
+    order: np.ndarray | None = None  # int64; this and what follows are for learning alone
+    sample_weight: np.ndarray | None = None  # float64, above zero for all documents in `order`
+    label_indptr: np.ndarray | None = None  # int64
+    label_indices: np.ndarray | None = None  # uint32
 
 
 class Tally(NamedTuple):
@@ -56,61 +56,69 @@ class Tally(NamedTuple):
     positive_weight: np.ndarray  # float64
 
 
+# In every rule: a negative that reaches `low` is a mistake, and a positive that does not exceed
+# `high`. In all weights: `drift` is the sum of clock * change, empty without averaging; `live` says
+# which weights may change, empty where all may.
+
+
 class WinnowWeights(NamedTuple):
     """`up` and `down` are empty where `weights` is all there is (Positive Winnow)."""
 
     up: np.ndarray  # float32
     down: np.ndarray  # float32
     weights: np.ndarray  # float32: up - down, what a document is scored with
-    drift: np.ndarray  # float64: the sum of clock * change, empty without averaging
+    drift: np.ndarray  # float64
 
 
 class WinnowRule(NamedTuple):
     kind: int
     average: int
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
+    low: np.float32
+    high: np.float32
     promotion: np.float32
     demotion: np.float32
+    start: np.float32  # the weight at which a feature has no opinion; for external regret alone
+    regret: float  # for external regret alone
 
 
 class AdditiveWeights(NamedTuple):
     weights: np.ndarray  # float32
-    drift: np.ndarray  # float64: the sum of clock * change, empty without averaging
-    live: np.ndarray  # bool: which weights may change, empty where all may
+    drift: np.ndarray  # float64
+    live: np.ndarray  # bool
 
 
 class AdditiveRule(NamedTuple):
     kind: int
     average: int
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
+    low: np.float32
+    high: np.float32
     threshold: float  # this and what follows are float64
-    promotion: float
-    demotion: float
-    epsilon: float
-    aggressiveness: float
-    gamma: float
+    promotion: float = 0.0
+    demotion: float = 0.0
+    epsilon: float = 0.0
+    aggressiveness: float = 0.0
+    gamma: float = 0.0
 
 
 # ---- scores -------------------------------------------------------------------------------------
 
 
 @kernel
-def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
+def add_scores(documents, i, weights, scores, lo, hi):
     """Put the scores of document `i` for the categories `lo` to `hi` into `scores`."""
+    indices, values = documents.indices, documents.values
+    start, stop, strength = documents.indptr[i], documents.indptr[i + 1], documents.always_on[i]
     if hi - lo == 1:  # one number stays in a register
-        score = always_on[i] * weights[0, lo]
-        for p in range(indptr[i], indptr[i + 1]):
+        score = strength * weights[0, lo]
+        for p in range(start, stop):
             score += values[p] * weights[indices[p] + ONE, lo]
         scores[lo] = score
         return
     block = scores[lo:hi]  # slices of equal length, so that the loop over them vectorises
     row = weights[0, lo:hi]
-    strength = always_on[i]
     for k in range(len(block)):
         block[k] = strength * row[k]
-    for p in range(indptr[i], indptr[i + 1]):
+    for p in range(start, stop):
         row = weights[indices[p] + ONE, lo:hi]
         strength = values[p]
         for k in range(len(block)):
@@ -118,10 +126,10 @@ def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
 
 
 @kernel
-def score_documents(indptr, indices, values, always_on, weights, scores, first, last):
+def score_documents(documents, weights, scores, first, last):
     """Put the scores of the documents `first` to `last` into the rows of `scores`."""
     for i in range(first, last):
-        add_scores(indptr, indices, values, always_on, i, weights, scores[i], 0, scores.shape[1])
+        add_scores(documents, i, weights, scores[i], 0, scores.shape[1])
 
 
 @kernel
@@ -142,30 +150,38 @@ def normalize_strengths(indptr, values, always_on, out, constants):
 
 
 @kernel
-def carries(indptr, labels, i, k, end):
+def carries(documents, i, k, end):
     """Tell whether document `i` is labelled with category `k` before the place `end`."""
     carried = False
-    for p in range(indptr[i], end):
-        carried |= labels[p] == k
+    for p in range(documents.label_indptr[i], end):
+        carried |= documents.label_indices[p] == k
     return carried
 
 
 @kernel
-def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
+def find_mistakes(documents, i, tally, rule, lo, hi):
     """List the mistaken categories, negatives first; return where those end and where all end."""
-    end = lo
+    scores, wrong, end = tally.scores, tally.wrong, lo
+    first, last = documents.label_indptr[i], documents.label_indptr[i + 1]
     for k in range(lo, hi):
-        if scores[k] >= low and not carries(indptr, labels, i, k, indptr[i + 1]):
+        if scores[k] >= rule.low and not carries(documents, i, k, last):
             wrong[end] = k
             end += 1
     end_of_negatives = end
-    for p in range(indptr[i], indptr[i + 1]):
-        k = np.int64(labels[p])
+    for p in range(first, last):
+        k = np.int64(documents.label_indices[p])
         # A label given twice is one label.
-        if lo <= k < hi and scores[k] <= high and not carries(indptr, labels, i, k, p):
+        if lo <= k < hi and scores[k] <= rule.high and not carries(documents, i, k, p):
             wrong[end] = k
             end += 1
     return end_of_negatives, end
+
+
+@kernel
+def importance(documents, i, tally, k, is_positive):
+    """Return how much a mistake on document `i` counts in category `k`."""
+    weight = documents.sample_weight[i]
+    return weight * tally.positive_weight[k] if is_positive else weight
 
 
 @kernel
@@ -179,6 +195,15 @@ def counted(tally, average, met, k):
 def turn_clocks(tally, average, met, lo, hi):
     for k in range(lo, hi):
         tally.clock[k] = counted(tally, average, met, k)
+
+
+@kernel
+def put(model, average, f, k, new, clock):
+    """Let a weight be `new`; the average needs to know when it changed."""
+    old = model.weights[f, k]
+    model.weights[f, k] = new
+    if average != NO_AVERAGE:
+        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
 
 
 # ---- multiplicative -----------------------------------------------------------------------------
@@ -195,21 +220,18 @@ def multiplied(weight, factor):
 @kernel
 def multiply(model, rule, f, k, strength, grow, shrink, is_positive, clock):
     """Promote (or demote) category `k`'s weight of the feature in row `f`."""
-    old = model.weights[f, k]
     if rule.kind == MODIFIED:
         grow *= UNIT + strength
         shrink *= max(UNIT - strength, LEAST_REMAINDER)
     if not is_positive:
         grow, shrink = shrink, grow
     if rule.kind == POSITIVE:
-        new = multiplied(old, grow)
+        new = multiplied(model.weights[f, k], grow)
     else:
         up, down = multiplied(model.up[f, k], grow), multiplied(model.down[f, k], shrink)
         model.up[f, k], model.down[f, k] = up, down
         new = up - down
-    model.weights[f, k] = new
-    if rule.average != NO_AVERAGE:
-        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+    put(model, rule.average, f, k, new, clock)
 
 
 @kernel
@@ -231,40 +253,28 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 @kernel
 def winnow_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
-    met = np.int64(0)
-    for i in documents.order:
-        weight = documents.sample_weight[i]
-        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
+    for met in range(len(documents.order)):
+        i = documents.order[met]
+        add_scores(documents, i, model.weights, tally.scores, lo, hi)
+        middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
-            power = weight * tally.positive_weight[k] if is_positive else weight
+            power = importance(documents, i, tally, k, is_positive)
             clock = counted(tally, rule.average, met, k)
             winnow_update(documents, i, model, rule, k, power, is_positive, clock)
             tally.mistakes[k] += 1
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+    turn_clocks(tally, rule.average, len(documents.order), lo, hi)
 
 
 # ---- additive -----------------------------------------------------------------------------------
 
 
 @kernel
-def squared_norm(documents, i):
-    total = np.float64(documents.always_on[i]) ** 2
-    for p in range(documents.indptr[i], documents.indptr[i + 1]):
-        total += np.float64(documents.values[p]) ** 2
-    return total
-
-
-@kernel
-def squared_norm_of_live(documents, i, live, k):
+def squared_norm(documents, i, live, k):
     """Return the squared norm over the features that category `k` has not discarded."""
     total = np.float64(documents.always_on[i]) ** 2
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
-        if live[documents.indices[p] + ONE, k]:
+        if len(live) == 0 or live[documents.indices[p] + ONE, k]:
             total += np.float64(documents.values[p]) ** 2
     return total
 
@@ -288,12 +298,8 @@ def step(rule, margin, norm, is_positive):
 
 @kernel
 def add_to(model, tally, average, met, f, k, change):
-    old = model.weights[f, k]
-    new = old + change
-    model.weights[f, k] = new
-    if average != NO_AVERAGE:
-        clock = counted(tally, average, met, k)
-        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+    clock = counted(tally, average, met, k) if average != NO_AVERAGE else 0.0
+    put(model, average, f, k, model.weights[f, k] + change, clock)
 
 
 @kernel
@@ -325,15 +331,14 @@ def add_document(documents, i, model, tally, average, met, lo, hi, end):
 @kernel
 def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
     """Correct the categories listed as wrong on document `i`, the first of them negatives."""
-    masked = len(model.live) > 0
-    norm = 0.0 if masked else squared_norm(documents, i)
+    norm = 0.0
     for j in range(lo, end):
         k, is_positive = tally.wrong[j], j >= middle
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(tally.scores[k]) - rule.threshold)
-        if masked:
-            norm = squared_norm_of_live(documents, i, model.live, k)
-        scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
+        if j == lo or len(model.live) > 0:
+            norm = squared_norm(documents, i, model.live, k)
+        scale = importance(documents, i, tally, k, is_positive)
         tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
     add_document(documents, i, model, tally, rule.average, met, lo, hi, end)
     for j in range(lo, end):
@@ -347,7 +352,6 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
 
     The same corrections as below; one score and one norm stay in registers.
     """
-    labels = documents.label_indptr, documents.label_indices
     for i in documents.order:
         start, stop = documents.indptr[i], documents.indptr[i + 1]
         score = documents.always_on[i] * weights[0, k]
@@ -356,12 +360,12 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
             strength = documents.values[p]
             score += strength * weights[documents.indices[p] + ONE, k]
             norm += np.float64(strength) ** 2
-        is_positive = carries(*labels, i, k, documents.label_indptr[i + 1])
+        is_positive = carries(documents, i, k, documents.label_indptr[i + 1])
         if score > rule.high if is_positive else score < rule.low:
             continue
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(score) - rule.threshold)
-        scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
+        scale = importance(documents, i, tally, k, is_positive)
         change = np.float32(sign * scale * step(rule, margin, norm, is_positive))
         weights[0, k] += change * documents.always_on[i]
         for p in range(start, stop):
@@ -376,16 +380,13 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
     if hi - lo == 1 and rule.average == NO_AVERAGE and len(model.live) == 0:
         additive_epoch_alone(documents, model.weights, tally, rule, lo)
         return
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
-    met = np.int64(0)
-    for i in documents.order:
-        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
+    for met in range(len(documents.order)):
+        i = documents.order[met]
+        add_scores(documents, i, model.weights, tally.scores, lo, hi)
+        middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
         if end > lo:
             additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+    turn_clocks(tally, rule.average, len(documents.order), lo, hi)
 
 
 # ---- ROMMA --------------------------------------------------------------------------------------
@@ -395,8 +396,8 @@ class RommaWeights(NamedTuple):
     """The weights of category k are `scale[k] * weights[:, k]`: scaling them costs one product."""
 
     weights: np.ndarray  # float32
-    drift: np.ndarray  # float64: the sum of turned * change, empty without averaging
-    live: np.ndarray  # bool: which weights may change, empty where all may
+    drift: np.ndarray  # float64: `turned` being the clock
+    live: np.ndarray  # bool
     first: np.ndarray  # bool: entries in which a feature is met first and starts at one, or empty
     scale: np.ndarray  # float64
     norm: np.ndarray  # float64: squared norm of the scaled weights
@@ -407,8 +408,8 @@ class RommaWeights(NamedTuple):
 class RommaRule(NamedTuple):
     average: int
     aggressive: bool
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
+    low: np.float32
+    high: np.float32
 
 
 @kernel
@@ -424,11 +425,8 @@ def romma_coefficients(aggressive, label, score, norm, length):
 
 @kernel
 def romma_add(model, rule, f, k, change):
-    old = model.weights[f, k]
-    new = old + np.float32(change)
-    model.weights[f, k] = new
-    if rule.average != NO_AVERAGE:
-        model.drift[f, k] += model.turned[k] * (np.float64(new) - np.float64(old))
+    new = model.weights[f, k] + np.float32(change)
+    put(model, rule.average, f, k, new, model.turned[k])
 
 
 @kernel
@@ -449,11 +447,7 @@ def romma_scale(model, rule, k, factor):
 
 @kernel
 def romma_update(documents, i, model, rule, k, label, score, weight):
-    masked = len(model.live) > 0
-    if masked:
-        length = squared_norm_of_live(documents, i, model.live, k)
-    else:
-        length = squared_norm(documents, i)
+    length = squared_norm(documents, i, model.live, k)
     if length == 0.0:
         return
     c, d = romma_coefficients(rule.aggressive, label, score, model.norm[k], length)
@@ -465,7 +459,7 @@ def romma_update(documents, i, model, rule, k, label, score, weight):
     romma_add(model, rule, ALWAYS_ON, k, change * documents.always_on[i])
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
         f = documents.indices[p] + ONE
-        if not masked or model.live[f, k]:
+        if len(model.live) == 0 or model.live[f, k]:
             romma_add(model, rule, f, k, change * documents.values[p])
 
 
@@ -482,21 +476,17 @@ def romma_begin(documents, i, model, rule, lo, hi):
 @kernel
 def romma_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
-    met = np.int64(0)
     for i in documents.order:
-        weight = documents.sample_weight[i]
         if len(model.first) > 0:
             romma_begin(documents, i, model, rule, lo, hi)
-        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        add_scores(documents, i, model.weights, tally.scores, lo, hi)
         for k in range(lo, hi):
             tally.scores[k] *= model.scale[k]
             tally.steps[k] = UNIT
-        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
+        middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
-            share = weight * tally.positive_weight[k] if is_positive else weight
+            share = importance(documents, i, tally, k, is_positive)
             label, score = 1.0 if is_positive else -1.0, np.float64(tally.scores[k])
             romma_update(documents, i, model, rule, k, label, score, share)
             tally.mistakes[k] += 1
@@ -504,8 +494,7 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
         for k in range(lo, hi):
             if rule.average == EXAMPLES or tally.steps[k] == UNIT:
                 model.turned[k] += model.scale[k]
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+    turn_clocks(tally, rule.average, len(documents.order), lo, hi)
 
 
 # ---- experts ------------------------------------------------------------------------------------
@@ -526,22 +515,19 @@ def expert_multiply(experts, f, factors, lo, hi):
 
 
 @kernel
-def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
+def experts_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Sleeping Experts."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels = documents.label_indptr, documents.label_indices
+    threshold, penalty = rule
     yes, no = tally.scores, tally.steps
     for i in documents.order:
-        weight = documents.sample_weight[i]
-        add_scores(*rows, i, model.yes, yes, lo, hi)
-        add_scores(*rows, i, model.no, no, lo, hi)
-        labels_end = documents.label_indptr[i + 1]
+        add_scores(documents, i, model.yes, yes, lo, hi)
+        add_scores(documents, i, model.no, no, lo, hi)
         for k in range(lo, hi):
-            is_positive = carries(*labels, i, k, labels_end)
+            is_positive = carries(documents, i, k, documents.label_indptr[i + 1])
             awake = np.float64(yes[k]) + np.float64(no[k])
             tally.mistakes[k] += (yes[k] > threshold * awake) != is_positive
-            power = weight * tally.positive_weight[k] if is_positive else weight
-            beta = np.float64(penalty) if power == 1.0 else penalty**power
+            power = importance(documents, i, tally, k, is_positive)
+            beta = np.float64(penalty if power == 1.0 else penalty**power)
             if is_positive:  # the experts that said no are punished ...
                 after = yes[k] + beta * no[k]
             else:
@@ -561,16 +547,6 @@ def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
 # ---- external regret ----------------------------------------------------------------------------
 
 
-class RegretRule(NamedTuple):
-    average: int
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
-    promotion: np.float32
-    demotion: np.float32
-    start: np.float32  # the weight at which a feature has no opinion
-    regret: float
-
-
 @kernel
 def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
     """Multiply by Winnow's factor (`steps`) and by what the feature's regret calls for."""
@@ -581,26 +557,20 @@ def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
             factor *= common_loss
         if opinion < ZERO:
             factor *= own_loss
-        new = multiplied(old, factor)
-        model.weights[f, k] = new
-        if rule.average != NO_AVERAGE:
-            clock = counted(tally, rule.average, met, k)
-            model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+        clock = counted(tally, rule.average, met, k) if rule.average != NO_AVERAGE else 0.0
+        put(model, rule.average, f, k, multiplied(old, factor), clock)
 
 
 @kernel
-def regret_factors(documents, i, tally, rule, weight, lo, hi):
+def regret_factors(documents, i, tally, rule, lo, hi):
     """Put Winnow's factor of each category into `steps` and its label, ±1, into `scores`."""
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
-    middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
+    middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
     tally.steps[lo:hi] = UNIT
     for j in range(lo, end):
-        k = tally.wrong[j]
+        k, is_positive = tally.wrong[j], j >= middle
+        factor = rule.promotion if is_positive else rule.demotion
+        tally.steps[k] = factor ** importance(documents, i, tally, k, is_positive)
         tally.mistakes[k] += 1
-        if j < middle:
-            tally.steps[k] = rule.demotion**weight
-        else:
-            tally.steps[k] = rule.promotion ** (weight * tally.positive_weight[k])
     tally.scores[lo:hi] = -UNIT
     for p in range(documents.label_indptr[i], documents.label_indptr[i + 1]):
         if lo <= documents.label_indices[p] < hi:
@@ -610,16 +580,12 @@ def regret_factors(documents, i, tally, rule, weight, lo, hi):
 @kernel
 def regret_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Winnow with external regret."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    met = np.int64(0)
-    for i in documents.order:
-        weight = documents.sample_weight[i]
-        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        regret_factors(documents, i, tally, rule, weight, lo, hi)
-        own, common = (
-            np.float32(rule.regret**weight),
-            np.float32(rule.regret ** (-rule.regret * weight)),
-        )
+    for met in range(len(documents.order)):
+        i = documents.order[met]
+        add_scores(documents, i, model.weights, tally.scores, lo, hi)
+        regret_factors(documents, i, tally, rule, lo, hi)
+        weight, regret = documents.sample_weight[i], rule.regret
+        own, common = np.float32(regret**weight), np.float32(regret ** (-regret * weight))
         turn = met + (rule.average == SUCCESSES)  # a success counts for the hypothesis before
         if documents.always_on[i] != ZERO:
             regret_multiply(model, rule, tally, ALWAYS_ON, own, common, turn, lo, hi)
@@ -627,5 +593,4 @@ def regret_epoch(documents, model, tally, rule, lo, hi):
             if documents.values[p] != ZERO:
                 f = documents.indices[p] + ONE
                 regret_multiply(model, rule, tally, f, own, common, turn, lo, hi)
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+    turn_clocks(tally, rule.average, len(documents.order), lo, hi)

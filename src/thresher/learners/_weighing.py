@@ -16,18 +16,8 @@ def weigh(
 ) -> np.ndarray:
     """Return the weighted sums of the documents' strengths, one column per category.
 
-    Parameters
-    ----------
-    rows : Rows
-        The strengths.
-    always_on : array of float32
-        The strength of the always-on feature in each document.
-    weights : array
-        Its row 0 belongs to that feature; it may have more columns than there are categories.
-    n_categories : int
-        How many there are.
-    n_jobs : int, default=1
-        Among how many threads the documents are divided; the result is the same.
+    Row 0 of the weights belongs to the always-on feature, of which each document has a strength;
+    they may have more columns than there are categories. Threads divide the documents among them.
 
     Examples
     --------
@@ -35,24 +25,31 @@ def weigh(
     >>> weigh(rows, np.ones(1, np.float32), np.array([[0.5, 0.0], [1.0, 2.0]]), 2)
     array([[1.5, 2. ]])
     """
-    from thresher._kernels.online import score_documents
+    from thresher._kernels.online import Documents, score_documents
 
     sums = np.empty((rows.n_rows, n_categories), weights.dtype)
-    arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, always_on
-
-    def score(first: int, last: int) -> None:
-        score_documents(*arrays, weights, sums, first, last)
-
-    in_blocks(score, rows.n_rows, n_jobs)
+    documents = Documents(rows.indptr, rows.indices.view(np.uint32), rows.values, always_on)
+    in_blocks(
+        lambda first, last: score_documents(documents, weights, sums, first, last),
+        rows.n_rows,
+        n_jobs,
+    )
     return sums
 
 
-def narrowed(rows: Rows, n_features: int) -> tuple[Rows, np.ndarray | slice]:
-    """Return rows over the matrix rows that they use, and which these are.
+def linear_scores(rows: Rows, weights: np.ndarray, n_jobs: int = 1) -> np.ndarray:
+    """Return the sums of strengths times weights, and the first row of the weights."""
+    return weigh(rows, np.ones(rows.n_rows, np.float32), weights, weights.shape[1], n_jobs)
 
-    What is computed from the weights is then computed for the words of a few documents alone; of
-    many documents, for all words.
-    """
+
+def linear_shares(rows: Rows, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each entry's strength times its weight, and the first weight for every document."""
+    shares = rows.values * column[1:][rows.indices]
+    return shares.astype(np.float32), np.full(rows.n_rows, column[0], np.float32)
+
+
+def narrowed(rows: Rows, n_features: int) -> tuple[Rows, np.ndarray | slice]:
+    """Return rows over the matrix rows that they use, and which these are; of many rows, all."""
     if len(rows.indices) >= n_features:
         return rows, slice(None, 1 + n_features)
     features, places = np.unique(rows.indices, return_inverse=True)
@@ -106,10 +103,8 @@ def check_labels(rows: Rows, labels: Labels, owner: str, n_categories: int) -> N
         )
 
 
-def checked_order(order: np.ndarray | None, n_rows: int) -> np.ndarray:
+def checked_order(order: np.ndarray, n_rows: int) -> np.ndarray:
     """Return the order in which documents are met, as the kernels take it."""
-    if order is None:
-        return np.arange(n_rows)
     order = np.ascontiguousarray(order, np.int64)
     if len(order) and (order.min() < 0 or order.max() >= n_rows):
         raise ParameterError(
