@@ -33,16 +33,16 @@ LEAST_REMAINDER = np.float32(2.0**-4)
 
 
 class Documents(NamedTuple):
-    """Documents to score, and to learn from, in the order in which they are met."""
+    """The rows to learn from, in the order in which they are met."""
 
     indptr: np.ndarray  # int64
     indices: np.ndarray  # uint32: unsigned indices spare the test for negative ones
     values: np.ndarray  # float32 strengths
     always_on: np.ndarray  # float32 strength of the always-on feature in each document
-    order: np.ndarray | None = None  # int64; this and what follows are for learning alone
-    sample_weight: np.ndarray | None = None  # float64, above zero for all documents in `order`
-    label_indptr: np.ndarray | None = None  # int64
-    label_indices: np.ndarray | None = None  # uint32
+    order: np.ndarray  # int64
+    sample_weight: np.ndarray  # float64, above zero for all documents in `order`
+    label_indptr: np.ndarray  # int64
+    label_indices: np.ndarray  # uint32
 
 
 class Tally(NamedTuple):
@@ -100,17 +100,19 @@ class AdditiveRule(NamedTuple):
     gamma: float = 0.0
 
 
+# What is called for every document gets the few arrays that it needs: the first four of
+# `Documents`, or its last two. A call that hands over all of them costs as much as the work.
+
 # ---- scores -------------------------------------------------------------------------------------
 
 
 @kernel
-def add_scores(documents, i, weights, scores, lo, hi):
+def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
     """Put the scores of document `i` for the categories `lo` to `hi` into `scores`."""
-    indices, values = documents.indices, documents.values
-    start, stop, strength = documents.indptr[i], documents.indptr[i + 1], documents.always_on[i]
+    strength = always_on[i]
     if hi - lo == 1:  # one number stays in a register
         score = strength * weights[0, lo]
-        for p in range(start, stop):
+        for p in range(indptr[i], indptr[i + 1]):
             score += values[p] * weights[indices[p] + ONE, lo]
         scores[lo] = score
         return
@@ -118,7 +120,7 @@ def add_scores(documents, i, weights, scores, lo, hi):
     row = weights[0, lo:hi]
     for k in range(len(block)):
         block[k] = strength * row[k]
-    for p in range(start, stop):
+    for p in range(indptr[i], indptr[i + 1]):
         row = weights[indices[p] + ONE, lo:hi]
         strength = values[p]
         for k in range(len(block)):
@@ -126,10 +128,10 @@ def add_scores(documents, i, weights, scores, lo, hi):
 
 
 @kernel
-def score_documents(documents, weights, scores, first, last):
+def score_documents(indptr, indices, values, always_on, weights, scores, first, last):
     """Put the scores of the documents `first` to `last` into the rows of `scores`."""
     for i in range(first, last):
-        add_scores(documents, i, weights, scores[i], 0, scores.shape[1])
+        add_scores(indptr, indices, values, always_on, i, weights, scores[i], 0, scores.shape[1])
 
 
 @kernel
@@ -150,38 +152,36 @@ def normalize_strengths(indptr, values, always_on, out, constants):
 
 
 @kernel
-def carries(documents, i, k, end):
+def carries(indptr, labels, i, k, end):
     """Tell whether document `i` is labelled with category `k` before the place `end`."""
     carried = False
-    for p in range(documents.label_indptr[i], end):
-        carried |= documents.label_indices[p] == k
+    for p in range(indptr[i], end):
+        carried |= labels[p] == k
     return carried
 
 
 @kernel
-def find_mistakes(documents, i, tally, rule, lo, hi):
+def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
     """List the mistaken categories, negatives first; return where those end and where all end."""
-    scores, wrong, end = tally.scores, tally.wrong, lo
-    first, last = documents.label_indptr[i], documents.label_indptr[i + 1]
+    end = lo
     for k in range(lo, hi):
-        if scores[k] >= rule.low and not carries(documents, i, k, last):
+        if scores[k] >= low and not carries(indptr, labels, i, k, indptr[i + 1]):
             wrong[end] = k
             end += 1
     end_of_negatives = end
-    for p in range(first, last):
-        k = np.int64(documents.label_indices[p])
+    for p in range(indptr[i], indptr[i + 1]):
+        k = np.int64(labels[p])
         # A label given twice is one label.
-        if lo <= k < hi and scores[k] <= rule.high and not carries(documents, i, k, p):
+        if lo <= k < hi and scores[k] <= high and not carries(indptr, labels, i, k, p):
             wrong[end] = k
             end += 1
     return end_of_negatives, end
 
 
 @kernel
-def importance(documents, i, tally, k, is_positive):
-    """Return how much a mistake on document `i` counts in category `k`."""
-    weight = documents.sample_weight[i]
-    return weight * tally.positive_weight[k] if is_positive else weight
+def importance(weight, positive_weight, k, is_positive):
+    """Return how much a mistake on a document of this weight counts in category `k`."""
+    return weight * positive_weight[k] if is_positive else weight
 
 
 @kernel
@@ -253,13 +253,15 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 @kernel
 def winnow_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
+    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
     for met in range(len(documents.order)):
         i = documents.order[met]
-        add_scores(documents, i, model.weights, tally.scores, lo, hi)
-        middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
+        weight = documents.sample_weight[i]
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
-            power = importance(documents, i, tally, k, is_positive)
+            power = importance(weight, tally.positive_weight, k, is_positive)
             clock = counted(tally, rule.average, met, k)
             winnow_update(documents, i, model, rule, k, power, is_positive, clock)
             tally.mistakes[k] += 1
@@ -270,11 +272,19 @@ def winnow_epoch(documents, model, tally, rule, lo, hi):
 
 
 @kernel
-def squared_norm(documents, i, live, k):
+def squared_norm(documents, i):
+    total = np.float64(documents.always_on[i]) ** 2
+    for p in range(documents.indptr[i], documents.indptr[i + 1]):
+        total += np.float64(documents.values[p]) ** 2
+    return total
+
+
+@kernel
+def squared_norm_of_live(documents, i, live, k):
     """Return the squared norm over the features that category `k` has not discarded."""
     total = np.float64(documents.always_on[i]) ** 2
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
-        if len(live) == 0 or live[documents.indices[p] + ONE, k]:
+        if live[documents.indices[p] + ONE, k]:
             total += np.float64(documents.values[p]) ** 2
     return total
 
@@ -298,8 +308,12 @@ def step(rule, margin, norm, is_positive):
 
 @kernel
 def add_to(model, tally, average, met, f, k, change):
-    clock = counted(tally, average, met, k) if average != NO_AVERAGE else 0.0
-    put(model, average, f, k, model.weights[f, k] + change, clock)
+    old = model.weights[f, k]
+    new = old + change
+    model.weights[f, k] = new
+    if average != NO_AVERAGE:
+        clock = counted(tally, average, met, k)
+        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
 
 
 @kernel
@@ -331,14 +345,15 @@ def add_document(documents, i, model, tally, average, met, lo, hi, end):
 @kernel
 def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
     """Correct the categories listed as wrong on document `i`, the first of them negatives."""
-    norm = 0.0
+    masked = len(model.live) > 0
+    norm = 0.0 if masked else squared_norm(documents, i)
     for j in range(lo, end):
         k, is_positive = tally.wrong[j], j >= middle
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(tally.scores[k]) - rule.threshold)
-        if j == lo or len(model.live) > 0:
-            norm = squared_norm(documents, i, model.live, k)
-        scale = importance(documents, i, tally, k, is_positive)
+        if masked:
+            norm = squared_norm_of_live(documents, i, model.live, k)
+        scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
         tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
     add_document(documents, i, model, tally, rule.average, met, lo, hi, end)
     for j in range(lo, end):
@@ -352,6 +367,7 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
 
     The same corrections as below; one score and one norm stay in registers.
     """
+    labels = documents[6:]
     for i in documents.order:
         start, stop = documents.indptr[i], documents.indptr[i + 1]
         score = documents.always_on[i] * weights[0, k]
@@ -360,12 +376,12 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
             strength = documents.values[p]
             score += strength * weights[documents.indices[p] + ONE, k]
             norm += np.float64(strength) ** 2
-        is_positive = carries(documents, i, k, documents.label_indptr[i + 1])
+        is_positive = carries(*labels, i, k, documents.label_indptr[i + 1])
         if score > rule.high if is_positive else score < rule.low:
             continue
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(score) - rule.threshold)
-        scale = importance(documents, i, tally, k, is_positive)
+        scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
         change = np.float32(sign * scale * step(rule, margin, norm, is_positive))
         weights[0, k] += change * documents.always_on[i]
         for p in range(start, stop):
@@ -380,13 +396,15 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
     if hi - lo == 1 and rule.average == NO_AVERAGE and len(model.live) == 0:
         additive_epoch_alone(documents, model.weights, tally, rule, lo)
         return
-    for met in range(len(documents.order)):
-        i = documents.order[met]
-        add_scores(documents, i, model.weights, tally.scores, lo, hi)
-        middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
+    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
+    met = np.int64(0)
+    for i in documents.order:
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
             additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
-    turn_clocks(tally, rule.average, len(documents.order), lo, hi)
+        met += 1
+    turn_clocks(tally, rule.average, met, lo, hi)
 
 
 # ---- ROMMA --------------------------------------------------------------------------------------
@@ -447,7 +465,11 @@ def romma_scale(model, rule, k, factor):
 
 @kernel
 def romma_update(documents, i, model, rule, k, label, score, weight):
-    length = squared_norm(documents, i, model.live, k)
+    masked = len(model.live) > 0
+    if masked:
+        length = squared_norm_of_live(documents, i, model.live, k)
+    else:
+        length = squared_norm(documents, i)
     if length == 0.0:
         return
     c, d = romma_coefficients(rule.aggressive, label, score, model.norm[k], length)
@@ -459,7 +481,7 @@ def romma_update(documents, i, model, rule, k, label, score, weight):
     romma_add(model, rule, ALWAYS_ON, k, change * documents.always_on[i])
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
         f = documents.indices[p] + ONE
-        if len(model.live) == 0 or model.live[f, k]:
+        if not masked or model.live[f, k]:
             romma_add(model, rule, f, k, change * documents.values[p])
 
 
@@ -476,17 +498,19 @@ def romma_begin(documents, i, model, rule, lo, hi):
 @kernel
 def romma_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
+    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
     for i in documents.order:
+        weight = documents.sample_weight[i]
         if len(model.first) > 0:
             romma_begin(documents, i, model, rule, lo, hi)
-        add_scores(documents, i, model.weights, tally.scores, lo, hi)
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         for k in range(lo, hi):
             tally.scores[k] *= model.scale[k]
             tally.steps[k] = UNIT
-        middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
+        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
-            share = importance(documents, i, tally, k, is_positive)
+            share = importance(weight, tally.positive_weight, k, is_positive)
             label, score = 1.0 if is_positive else -1.0, np.float64(tally.scores[k])
             romma_update(documents, i, model, rule, k, label, score, share)
             tally.mistakes[k] += 1
@@ -519,14 +543,16 @@ def experts_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Sleeping Experts."""
     threshold, penalty = rule
     yes, no = tally.scores, tally.steps
+    rows, labels = documents[:4], documents[6:]
     for i in documents.order:
-        add_scores(documents, i, model.yes, yes, lo, hi)
-        add_scores(documents, i, model.no, no, lo, hi)
+        weight = documents.sample_weight[i]
+        add_scores(*rows, i, model.yes, yes, lo, hi)
+        add_scores(*rows, i, model.no, no, lo, hi)
         for k in range(lo, hi):
-            is_positive = carries(documents, i, k, documents.label_indptr[i + 1])
+            is_positive = carries(*labels, i, k, labels[0][i + 1])
             awake = np.float64(yes[k]) + np.float64(no[k])
             tally.mistakes[k] += (yes[k] > threshold * awake) != is_positive
-            power = importance(documents, i, tally, k, is_positive)
+            power = importance(weight, tally.positive_weight, k, is_positive)
             beta = np.float64(penalty if power == 1.0 else penalty**power)
             if is_positive:  # the experts that said no are punished ...
                 after = yes[k] + beta * no[k]
@@ -564,12 +590,13 @@ def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
 @kernel
 def regret_factors(documents, i, tally, rule, lo, hi):
     """Put Winnow's factor of each category into `steps` and its label, ±1, into `scores`."""
-    middle, end = find_mistakes(documents, i, tally, rule, lo, hi)
+    labels, bounds, weight = documents[6:], (rule.low, rule.high), documents.sample_weight[i]
+    middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
     tally.steps[lo:hi] = UNIT
     for j in range(lo, end):
         k, is_positive = tally.wrong[j], j >= middle
         factor = rule.promotion if is_positive else rule.demotion
-        tally.steps[k] = factor ** importance(documents, i, tally, k, is_positive)
+        tally.steps[k] = factor ** importance(weight, tally.positive_weight, k, is_positive)
         tally.mistakes[k] += 1
     tally.scores[lo:hi] = -UNIT
     for p in range(documents.label_indptr[i], documents.label_indptr[i + 1]):
@@ -580,9 +607,10 @@ def regret_factors(documents, i, tally, rule, lo, hi):
 @kernel
 def regret_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Winnow with external regret."""
+    rows = documents[:4]
     for met in range(len(documents.order)):
         i = documents.order[met]
-        add_scores(documents, i, model.weights, tally.scores, lo, hi)
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         regret_factors(documents, i, tally, rule, lo, hi)
         weight, regret = documents.sample_weight[i], rule.regret
         own, common = np.float32(regret**weight), np.float32(regret ** (-regret * weight))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -25,15 +26,11 @@ def weigh(
     >>> weigh(rows, np.ones(1, np.float32), np.array([[0.5, 0.0], [1.0, 2.0]]), 2)
     array([[1.5, 2. ]])
     """
-    from thresher._kernels.online import Documents, score_documents
+    from thresher._kernels.online import score_documents
 
     sums = np.empty((rows.n_rows, n_categories), weights.dtype)
-    documents = Documents(rows.indptr, rows.indices.view(np.uint32), rows.values, always_on)
-    in_blocks(
-        lambda first, last: score_documents(documents, weights, sums, first, last),
-        rows.n_rows,
-        n_jobs,
-    )
+    arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, always_on, weights, sums
+    in_blocks(partial(score_documents, *arrays), rows.n_rows, n_jobs)
     return sums
 
 

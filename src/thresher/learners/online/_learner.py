@@ -398,7 +398,7 @@ class OnlineLearner(GrowingLearner):
     def _live(self, rows: Any) -> np.ndarray:
         """Return which weights of some rows are not discarded."""
         if "live" in self._tables:
-            return self._tables["live"][rows]
+            return np.asarray(self._tables["live"][rows])
         return np.ones((len(self._tables["seen"][rows]), self.n_categories), bool)
 
     def discard_features(self, discarded: np.ndarray) -> Self:
