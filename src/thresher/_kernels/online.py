@@ -12,22 +12,15 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-# What a multiplicative correction does (`WinnowRule.kind`).
-POSITIVE, BALANCED, MODIFIED = 0, 1, 2
-
-# How far an additive correction goes (`AdditiveRule.kind`).
-PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4
-
-# Which hypotheses the average counts (`average` in every rule).
-NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2
+POSITIVE, BALANCED, MODIFIED = 0, 1, 2  # what a multiplicative correction does
+PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4  # how far an additive correction goes
+NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2  # which hypotheses the average counts
 
 ONE = np.uint32(1)
 ALWAYS_ON = np.uint64(0)  # its row; of the type that the other rows' numbers have
-ZERO = np.float32(0.0)
-UNIT = np.float32(1.0)
+ZERO, UNIT = np.float32(0.0), np.float32(1.0)
 # Weights stay within 2^-64 .. 2^64: a sum of a million of them is far from the ends of float32.
-LEAST = np.float32(2.0**-64)
-MOST = np.float32(2.0**64)
+LEAST, MOST = np.float32(2.0**-64), np.float32(2.0**64)
 # Where a document is one feature alone, 1 - strength is zero and would kill the weight for ever.
 LEAST_REMAINDER = np.float32(2.0**-4)
 
@@ -525,8 +518,6 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
 
 
 class ExpertWeights(NamedTuple):
-    """Two experts per feature and category, awake where the feature is."""
-
     yes: np.ndarray  # float32
     no: np.ndarray  # float32
 

@@ -66,8 +66,6 @@ class Tables:
     def _shape(self, name: str) -> tuple[int, ...]:
         return _shape(self.layout[name].axes, self.n_features, self.n_categories)
 
-    # ---- other sizes -------------------------------------------------------------------------
-
     def grow(self, n_features: int, n_categories: int) -> None:
         """Make room for more features and categories, which hold the initial values."""
         for name, (axes, _, fill) in self.layout.items():
@@ -102,16 +100,10 @@ class Tables:
         }
         self.n_categories = len(columns)
 
-    # ---- putting back ------------------------------------------------------------------------
-
     def checkpoint(self, columns: np.ndarray | None) -> Callable[[], None]:
         """Return a function that puts everything back as it is now, byte for byte.
 
-        Parameters
-        ----------
-        columns : array of int or None
-            The features whose rows may change until then, besides the always-on one's; None for
-            all. Those that are not there yet need not be left out.
+        Until then only the rows of these features, known yet or not, may change; None is for all.
         """
         layout, sizes = dict(self.layout), (self.n_features, self.n_categories)
         if columns is None:
@@ -136,8 +128,6 @@ class Tables:
             self.n_features, self.n_categories = sizes
 
         return put_back
-
-    # ---- the model file, and copies ----------------------------------------------------------
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Return the arrays as a model file holds them; truth values are bytes of 0 and 1."""

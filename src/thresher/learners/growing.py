@@ -111,15 +111,13 @@ class GrowingLearner(Learner):
         """Tell whether learning may change the rows of features that the documents lack."""
         return False
 
-    # ---- tables ------------------------------------------------------------------------------
-
     def _begin(self, layout: dict[str, Table], n_features: int, n_categories: int) -> None:
         self._tables: Tables = Tables(layout, n_features, n_categories)
         self.n_features, self.n_categories = n_features, n_categories
 
-    def _read_tables(self, tensors: dict[str, np.ndarray], n_features: int, n_cats: int) -> Self:
-        self._tables.read(tensors, n_features, n_cats)
-        self.n_features, self.n_categories = n_features, n_cats
+    def _read_tables(self, tensors: dict[str, np.ndarray], *sizes: int) -> Self:
+        self._tables.read(tensors, *sizes)
+        self.n_features, self.n_categories = sizes
         return self
 
     def _resized(self) -> None:

@@ -56,11 +56,9 @@ class Learner(Estimator):
     """
 
     name: ClassVar[str]
-    preferred_strength: ClassVar[dict[str, Any]] = {
-        "kind": "tf-idf",
-        "sublinear_tf": True,
-        "normalize": "l2",
-    }
+    preferred_strength: ClassVar[dict[str, Any]] = dict(
+        kind="tf-idf", sublinear_tf=True, normalize="l2"
+    )
     non_negative: ClassVar[bool] = False
     constant_name: ClassVar[str] = "(always on)"  # the share of no feature, in an explanation
     n_features, n_categories = _size("_n_features"), _size("_n_categories")
@@ -162,12 +160,8 @@ class Learner(Estimator):
             turns = np.arange(start, min(start + size, len(scores)))
             kept = keeps(rank, turns[:, None])
             entries, ends = np.nonzero(kept)[1], np.cumsum(kept.sum(1))
-            tries = document._replace(
-                indptr=np.append(0, ends),
-                indices=document.indices[entries],
-                values=document.values[entries],
-                lengths=None,
-            )
+            indices, values = document.indices[entries], document.values[entries]
+            tries = Rows(np.append(0, ends), indices, values, document.n_columns)
             scores[turns] = self.score_rows(tries)[:, category]
         return scores
 

@@ -50,12 +50,10 @@ class LinearModel(Learner):
         tensors = {"weights": np.vstack([intercepts, weights]).astype(np.float64)}
         return self._read_tables(tensors, *weights.shape)
 
-    def _read_tables(
-        self, tensors: dict[str, np.ndarray], n_features: int, n_categories: int
-    ) -> Self:
+    def _read_tables(self, tensors: dict[str, np.ndarray], *sizes: int) -> Self:
         self._tables = Tables({"weights": Table(BOTH, np.float64, 0.0)}, 0, 0)
-        self._tables.read(tensors, n_features, n_categories)
-        self.n_features, self.n_categories = n_features, n_categories
+        self._tables.read(tensors, *sizes)
+        self.n_features, self.n_categories = sizes
         return self
 
     def fit_rows(
@@ -127,8 +125,6 @@ class ScikitLearner(Learner):
         kw_only=False,
     )
 
-    # ---- learning ----------------------------------------------------------------------------
-
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
@@ -172,8 +168,6 @@ class ScikitLearner(Learner):
                 "another learner."
             )
         return clone(self.estimator).fit(X, y, **given)
-
-    # ---- scoring -----------------------------------------------------------------------------
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return a score per document and category; above zero means that it belongs."""
@@ -224,8 +218,6 @@ class ScikitLearner(Learner):
     def linear_weights(self) -> np.ndarray | None:
         """Return the weights (features, categories) if the classifier is linear, else None."""
         return None if self._weights is None else self._weights[1:]
-
-    # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> State:
         """Return the weights, as a `LinearModel` has them."""

@@ -44,11 +44,11 @@ class SummingLearner(GrowingLearner):
 
     def _computed(self) -> tuple[str, ...]:
         """Name the figures per category that are computed once, after learning."""
-        return ()
+        raise NotImplementedError
 
     def _as_summed(self, rows: Rows) -> Rows:
         """Return the documents as they are added up and scored."""
-        return rows
+        raise NotImplementedError
 
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
@@ -171,9 +171,7 @@ class NaiveBayes(SummingLearner):
         words="What is drawn: words, as they occur, or for each known word whether it occurs.",
     )
     smoothing: float = parameter(
-        default=1.0,
-        kind=Number(1e-10),
-        words="α, how often every word is taken to have occurred once more.",
+        default=1.0, kind=Number(1e-10), words="α, how often every word is counted once more."
     )
 
     def _computed(self) -> tuple[str, ...]:

@@ -468,14 +468,9 @@ class OnlineLearner(GrowingLearner):
 
     def state(self) -> State:
         """Return all that is needed to go on, as a JSON-able header and arrays."""
-        header = self.header(
-            mean_active=self.mean_active_,
-            mistakes=list(self.mistakes_),
-            n_passes=self.n_passes_,
-            n_seen=self.n_seen_,
-            filtered=self._filtered,
-        )
-        tensors = self._tables.tensors()
+        figures = {"mean_active": self.mean_active_, "mistakes": list(self.mistakes_)}
+        counts = {"n_passes": self.n_passes_, "n_seen": self.n_seen_, "filtered": self._filtered}
+        header, tensors = self.header(**figures, **counts), self._tables.tensors()
         return header, tensors | {"seen": tensors["seen"][1:]}
 
     @classmethod

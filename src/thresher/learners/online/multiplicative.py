@@ -23,6 +23,7 @@ class Winnow(ThresholdRange):
     non_negative = True
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "sqrt"}
     _kind: ClassVar[str]
+    _units: ClassVar[Any]  # the initial weight(s), in units of θ/d
     _epoch: ClassVar[str] = "winnow_epoch"
 
     threshold: float = parameter(
@@ -39,10 +40,6 @@ class Winnow(ThresholdRange):
         words="β, at most 1; 1/α where it is None. With αβ above 1 the weights grow without end.",
     )
 
-    def _initial(self, unit: float) -> Any:
-        """Return the initial weight(s), `unit` being θ/d."""
-        raise NotImplementedError
-
     def _factors(self) -> tuple[np.float32, np.float32]:
         demotion = 1 / self.promotion if self.demotion is None else self.demotion
         return np.float32(self.promotion), np.float32(demotion)
@@ -53,7 +50,7 @@ class Winnow(ThresholdRange):
         if given is not None:
             return np.asarray(given, np.float32)[()]
         length = 1.0 if self.normalize_strength else self.mean_active_
-        return np.asarray(self._initial(self.threshold / length), np.float32)[()]
+        return np.asarray(np.multiply(self._units, self.threshold / length), np.float32)[()]
 
     def _merge_columns(self, source: int, target: int) -> None:
         """Keep of each word what speaks most for either category, and least against it."""
@@ -107,7 +104,7 @@ class PositiveWinnow(Winnow):
     """
 
     name = "positive-winnow"
-    _kind = "POSITIVE"
+    _kind, _units = "POSITIVE", 1.0
 
     initial_weight: Any = parameter(
         default=None,
@@ -118,9 +115,6 @@ class PositiveWinnow(Winnow):
     margin: float = inherited(default=0.1)
     promotion: float = inherited(default=1.1)
     normalize_strength: bool = inherited(default=True)
-
-    def _initial(self, unit: float) -> Any:
-        return unit
 
     def _layout(self) -> dict[str, Table]:
         return self._matrix(self._start())
@@ -151,7 +145,7 @@ class BalancedWinnow(Winnow):
     """
 
     name = "balanced-winnow"
-    _kind = "BALANCED"
+    _kind, _units = "BALANCED", (2.0, 1.0)
 
     initial_weight: Sequence[float] | None = parameter(
         default=None,
@@ -160,9 +154,6 @@ class BalancedWinnow(Winnow):
         features in a document (1 under `normalize_strength`).""",
     )
     margin: float = inherited(default=0.5)
-
-    def _initial(self, unit: float) -> Any:
-        return 2 * unit, unit
 
     def _layout(self) -> dict[str, Table]:
         up, down = self._start()
