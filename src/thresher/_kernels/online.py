@@ -12,22 +12,15 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-# What a multiplicative correction does (`WinnowRule.kind`).
-POSITIVE, BALANCED, MODIFIED = 0, 1, 2
-
-# How far an additive correction goes (`AdditiveRule.kind`).
-PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4
-
-# Which hypotheses the average counts (`average` in every rule).
-NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2
+POSITIVE, BALANCED, MODIFIED = 0, 1, 2  # what a multiplicative correction does
+PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4  # how far an additive correction goes
+NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2  # which hypotheses the average counts
 
 ONE = np.uint32(1)
 ALWAYS_ON = np.uint64(0)  # its row; of the type that the other rows' numbers have
-ZERO = np.float32(0.0)
-UNIT = np.float32(1.0)
+ZERO, UNIT = np.float32(0.0), np.float32(1.0)
 # Weights stay within 2^-64 .. 2^64: a sum of a million of them is far from the ends of float32.
-LEAST = np.float32(2.0**-64)
-MOST = np.float32(2.0**64)
+LEAST, MOST = np.float32(2.0**-64), np.float32(2.0**64)
 # Where a document is one feature alone, 1 - strength is zero and would kill the weight for ever.
 LEAST_REMAINDER = np.float32(2.0**-4)
 
@@ -56,42 +49,52 @@ class Tally(NamedTuple):
     positive_weight: np.ndarray  # float64
 
 
+# In every rule: a negative that reaches `low` is a mistake, and a positive that does not exceed
+# `high`. In all weights: `drift` is the sum of clock * change, empty without averaging; `live` says
+# which weights may change, empty where all may.
+
+
 class WinnowWeights(NamedTuple):
     """`up` and `down` are empty where `weights` is all there is (Positive Winnow)."""
 
     up: np.ndarray  # float32
     down: np.ndarray  # float32
     weights: np.ndarray  # float32: up - down, what a document is scored with
-    drift: np.ndarray  # float64: the sum of clock * change, empty without averaging
+    drift: np.ndarray  # float64
 
 
 class WinnowRule(NamedTuple):
     kind: int
     average: int
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
+    low: np.float32
+    high: np.float32
     promotion: np.float32
     demotion: np.float32
+    start: np.float32  # the weight at which a feature has no opinion; for external regret alone
+    regret: float  # for external regret alone
 
 
 class AdditiveWeights(NamedTuple):
     weights: np.ndarray  # float32
-    drift: np.ndarray  # float64: the sum of clock * change, empty without averaging
-    live: np.ndarray  # bool: which weights may change, empty where all may
+    drift: np.ndarray  # float64
+    live: np.ndarray  # bool
 
 
 class AdditiveRule(NamedTuple):
     kind: int
     average: int
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
+    low: np.float32
+    high: np.float32
     threshold: float  # this and what follows are float64
-    promotion: float
-    demotion: float
-    epsilon: float
-    aggressiveness: float
-    gamma: float
+    promotion: float = 0.0
+    demotion: float = 0.0
+    epsilon: float = 0.0
+    aggressiveness: float = 0.0
+    gamma: float = 0.0
 
+
+# What is called for every document gets the few arrays that it needs: the first four of
+# `Documents`, or its last two. A call that hands over all of them costs as much as the work.
 
 # ---- scores -------------------------------------------------------------------------------------
 
@@ -99,15 +102,15 @@ class AdditiveRule(NamedTuple):
 @kernel
 def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
     """Put the scores of document `i` for the categories `lo` to `hi` into `scores`."""
+    strength = always_on[i]
     if hi - lo == 1:  # one number stays in a register
-        score = always_on[i] * weights[0, lo]
+        score = strength * weights[0, lo]
         for p in range(indptr[i], indptr[i + 1]):
             score += values[p] * weights[indices[p] + ONE, lo]
         scores[lo] = score
         return
     block = scores[lo:hi]  # slices of equal length, so that the loop over them vectorises
     row = weights[0, lo:hi]
-    strength = always_on[i]
     for k in range(len(block)):
         block[k] = strength * row[k]
     for p in range(indptr[i], indptr[i + 1]):
@@ -169,6 +172,12 @@ def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
 
 
 @kernel
+def importance(weight, positive_weight, k, is_positive):
+    """Return how much a mistake on a document of this weight counts in category `k`."""
+    return weight * positive_weight[k] if is_positive else weight
+
+
+@kernel
 def counted(tally, average, met, k):
     """Return how many hypotheses of category `k` the average has counted so far."""
     successes_only = average == SUCCESSES
@@ -179,6 +188,15 @@ def counted(tally, average, met, k):
 def turn_clocks(tally, average, met, lo, hi):
     for k in range(lo, hi):
         tally.clock[k] = counted(tally, average, met, k)
+
+
+@kernel
+def put(model, average, f, k, new, clock):
+    """Let a weight be `new`; the average needs to know when it changed."""
+    old = model.weights[f, k]
+    model.weights[f, k] = new
+    if average != NO_AVERAGE:
+        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
 
 
 # ---- multiplicative -----------------------------------------------------------------------------
@@ -195,21 +213,18 @@ def multiplied(weight, factor):
 @kernel
 def multiply(model, rule, f, k, strength, grow, shrink, is_positive, clock):
     """Promote (or demote) category `k`'s weight of the feature in row `f`."""
-    old = model.weights[f, k]
     if rule.kind == MODIFIED:
         grow *= UNIT + strength
         shrink *= max(UNIT - strength, LEAST_REMAINDER)
     if not is_positive:
         grow, shrink = shrink, grow
     if rule.kind == POSITIVE:
-        new = multiplied(old, grow)
+        new = multiplied(model.weights[f, k], grow)
     else:
         up, down = multiplied(model.up[f, k], grow), multiplied(model.down[f, k], shrink)
         model.up[f, k], model.down[f, k] = up, down
         new = up - down
-    model.weights[f, k] = new
-    if rule.average != NO_AVERAGE:
-        model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+    put(model, rule.average, f, k, new, clock)
 
 
 @kernel
@@ -231,21 +246,19 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 @kernel
 def winnow_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
-    met = np.int64(0)
-    for i in documents.order:
+    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
+    for met in range(len(documents.order)):
+        i = documents.order[met]
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
-            power = weight * tally.positive_weight[k] if is_positive else weight
+            power = importance(weight, tally.positive_weight, k, is_positive)
             clock = counted(tally, rule.average, met, k)
             winnow_update(documents, i, model, rule, k, power, is_positive, clock)
             tally.mistakes[k] += 1
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+    turn_clocks(tally, rule.average, len(documents.order), lo, hi)
 
 
 # ---- additive -----------------------------------------------------------------------------------
@@ -347,7 +360,7 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
 
     The same corrections as below; one score and one norm stay in registers.
     """
-    labels = documents.label_indptr, documents.label_indices
+    labels = documents[6:]
     for i in documents.order:
         start, stop = documents.indptr[i], documents.indptr[i + 1]
         score = documents.always_on[i] * weights[0, k]
@@ -376,8 +389,7 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
     if hi - lo == 1 and rule.average == NO_AVERAGE and len(model.live) == 0:
         additive_epoch_alone(documents, model.weights, tally, rule, lo)
         return
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
+    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
     met = np.int64(0)
     for i in documents.order:
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
@@ -395,8 +407,8 @@ class RommaWeights(NamedTuple):
     """The weights of category k are `scale[k] * weights[:, k]`: scaling them costs one product."""
 
     weights: np.ndarray  # float32
-    drift: np.ndarray  # float64: the sum of turned * change, empty without averaging
-    live: np.ndarray  # bool: which weights may change, empty where all may
+    drift: np.ndarray  # float64: `turned` being the clock
+    live: np.ndarray  # bool
     first: np.ndarray  # bool: entries in which a feature is met first and starts at one, or empty
     scale: np.ndarray  # float64
     norm: np.ndarray  # float64: squared norm of the scaled weights
@@ -407,8 +419,8 @@ class RommaWeights(NamedTuple):
 class RommaRule(NamedTuple):
     average: int
     aggressive: bool
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
+    low: np.float32
+    high: np.float32
 
 
 @kernel
@@ -424,11 +436,8 @@ def romma_coefficients(aggressive, label, score, norm, length):
 
 @kernel
 def romma_add(model, rule, f, k, change):
-    old = model.weights[f, k]
-    new = old + np.float32(change)
-    model.weights[f, k] = new
-    if rule.average != NO_AVERAGE:
-        model.drift[f, k] += model.turned[k] * (np.float64(new) - np.float64(old))
+    new = model.weights[f, k] + np.float32(change)
+    put(model, rule.average, f, k, new, model.turned[k])
 
 
 @kernel
@@ -482,9 +491,7 @@ def romma_begin(documents, i, model, rule, lo, hi):
 @kernel
 def romma_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
-    met = np.int64(0)
+    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
     for i in documents.order:
         weight = documents.sample_weight[i]
         if len(model.first) > 0:
@@ -496,7 +503,7 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
-            share = weight * tally.positive_weight[k] if is_positive else weight
+            share = importance(weight, tally.positive_weight, k, is_positive)
             label, score = 1.0 if is_positive else -1.0, np.float64(tally.scores[k])
             romma_update(documents, i, model, rule, k, label, score, share)
             tally.mistakes[k] += 1
@@ -504,16 +511,13 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
         for k in range(lo, hi):
             if rule.average == EXAMPLES or tally.steps[k] == UNIT:
                 model.turned[k] += model.scale[k]
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+    turn_clocks(tally, rule.average, len(documents.order), lo, hi)
 
 
 # ---- experts ------------------------------------------------------------------------------------
 
 
 class ExpertWeights(NamedTuple):
-    """Two experts per feature and category, awake where the feature is."""
-
     yes: np.ndarray  # float32
     no: np.ndarray  # float32
 
@@ -526,22 +530,21 @@ def expert_multiply(experts, f, factors, lo, hi):
 
 
 @kernel
-def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
+def experts_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Sleeping Experts."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    labels = documents.label_indptr, documents.label_indices
+    threshold, penalty = rule
     yes, no = tally.scores, tally.steps
+    rows, labels = documents[:4], documents[6:]
     for i in documents.order:
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.yes, yes, lo, hi)
         add_scores(*rows, i, model.no, no, lo, hi)
-        labels_end = documents.label_indptr[i + 1]
         for k in range(lo, hi):
-            is_positive = carries(*labels, i, k, labels_end)
+            is_positive = carries(*labels, i, k, labels[0][i + 1])
             awake = np.float64(yes[k]) + np.float64(no[k])
             tally.mistakes[k] += (yes[k] > threshold * awake) != is_positive
-            power = weight * tally.positive_weight[k] if is_positive else weight
-            beta = np.float64(penalty) if power == 1.0 else penalty**power
+            power = importance(weight, tally.positive_weight, k, is_positive)
+            beta = np.float64(penalty if power == 1.0 else penalty**power)
             if is_positive:  # the experts that said no are punished ...
                 after = yes[k] + beta * no[k]
             else:
@@ -561,16 +564,6 @@ def experts_epoch(documents, model, tally, threshold, penalty, lo, hi):
 # ---- external regret ----------------------------------------------------------------------------
 
 
-class RegretRule(NamedTuple):
-    average: int
-    low: np.float32  # a negative that reaches it is a mistake
-    high: np.float32  # a positive that does not exceed it is a mistake
-    promotion: np.float32
-    demotion: np.float32
-    start: np.float32  # the weight at which a feature has no opinion
-    regret: float
-
-
 @kernel
 def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
     """Multiply by Winnow's factor (`steps`) and by what the feature's regret calls for."""
@@ -581,26 +574,21 @@ def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
             factor *= common_loss
         if opinion < ZERO:
             factor *= own_loss
-        new = multiplied(old, factor)
-        model.weights[f, k] = new
-        if rule.average != NO_AVERAGE:
-            clock = counted(tally, rule.average, met, k)
-            model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+        clock = counted(tally, rule.average, met, k) if rule.average != NO_AVERAGE else 0.0
+        put(model, rule.average, f, k, multiplied(old, factor), clock)
 
 
 @kernel
-def regret_factors(documents, i, tally, rule, weight, lo, hi):
+def regret_factors(documents, i, tally, rule, lo, hi):
     """Put Winnow's factor of each category into `steps` and its label, ±1, into `scores`."""
-    labels, bounds = (documents.label_indptr, documents.label_indices), (rule.low, rule.high)
+    labels, bounds, weight = documents[6:], (rule.low, rule.high), documents.sample_weight[i]
     middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
     tally.steps[lo:hi] = UNIT
     for j in range(lo, end):
-        k = tally.wrong[j]
+        k, is_positive = tally.wrong[j], j >= middle
+        factor = rule.promotion if is_positive else rule.demotion
+        tally.steps[k] = factor ** importance(weight, tally.positive_weight, k, is_positive)
         tally.mistakes[k] += 1
-        if j < middle:
-            tally.steps[k] = rule.demotion**weight
-        else:
-            tally.steps[k] = rule.promotion ** (weight * tally.positive_weight[k])
     tally.scores[lo:hi] = -UNIT
     for p in range(documents.label_indptr[i], documents.label_indptr[i + 1]):
         if lo <= documents.label_indices[p] < hi:
@@ -610,16 +598,13 @@ def regret_factors(documents, i, tally, rule, weight, lo, hi):
 @kernel
 def regret_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Winnow with external regret."""
-    rows = documents.indptr, documents.indices, documents.values, documents.always_on
-    met = np.int64(0)
-    for i in documents.order:
-        weight = documents.sample_weight[i]
+    rows = documents[:4]
+    for met in range(len(documents.order)):
+        i = documents.order[met]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        regret_factors(documents, i, tally, rule, weight, lo, hi)
-        own, common = (
-            np.float32(rule.regret**weight),
-            np.float32(rule.regret ** (-rule.regret * weight)),
-        )
+        regret_factors(documents, i, tally, rule, lo, hi)
+        weight, regret = documents.sample_weight[i], rule.regret
+        own, common = np.float32(regret**weight), np.float32(regret ** (-regret * weight))
         turn = met + (rule.average == SUCCESSES)  # a success counts for the hypothesis before
         if documents.always_on[i] != ZERO:
             regret_multiply(model, rule, tally, ALWAYS_ON, own, common, turn, lo, hi)
@@ -627,5 +612,4 @@ def regret_epoch(documents, model, tally, rule, lo, hi):
             if documents.values[p] != ZERO:
                 f = documents.indices[p] + ONE
                 regret_multiply(model, rule, tally, f, own, common, turn, lo, hi)
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+    turn_clocks(tally, rule.average, len(documents.order), lo, hi)

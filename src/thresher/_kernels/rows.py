@@ -10,11 +10,8 @@ NOT_FINITE, OUT_OF_RANGE, ZEROS, TWICE = 1, 2, 4, 8
 
 @kernel
 def look_over(indptr, indices, values, n_columns, seen):
-    """Say what is wrong or unusual; `seen` is one zero per column.
-
-    Plain loops over all entries, which vectorise. Only where some row does not ascend is it looked
-    whether a column stands twice in a row.
-    """
+    """Say what is wrong or unusual; `seen` is one zero per column."""
+    # Plain loops vectorise; a column stands twice only where some row does not ascend.
     outside, odd, zeros, descents = 0, 0, 0, 0
     for p in range(len(values)):
         odd += not abs(values[p]) < np.inf
@@ -45,10 +42,7 @@ def has_duplicates(indptr, indices, seen):
 
 @kernel
 def add_up(indptr, indices, values, weights, label_indptr, labels, sums, totals, mass):
-    """Add weighted rows to the sums of their categories and to the totals.
-
-    Row 0 counts the documents; `mass` gets the sum of all that a category got.
-    """
+    """Add weighted rows to sums, totals and `mass`, all that a category got; row 0 counts rows."""
     for i in range(len(indptr) - 1):
         weight = weights[i]
         totals[0] += weight

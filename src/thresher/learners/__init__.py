@@ -8,12 +8,11 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from thresher.errors import ModelError, ParameterError
-from thresher.learners.bayes import NaiveBayes
-from thresher.learners.learner import GrowingLearner, Learner, is_online
-from thresher.learners.linear import LinearModel
+from thresher.learners.growing import GrowingLearner
+from thresher.learners.learner import Learner, is_online
 from thresher.learners.online import LEARNERS as ONLINE
-from thresher.learners.rocchio import Rocchio
-from thresher.learners.scikit import ScikitLearner, is_classifier
+from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
+from thresher.learners.sums import NaiveBayes, Rocchio
 
 __all__ = [
     "LEARNERS",
@@ -64,14 +63,7 @@ def register(learner: T) -> T:
 
 
 def make_learner(spec: Any, **params: Any) -> Learner:
-    """Return a fresh learner.
-
-    Parameters
-    ----------
-    spec : str, learner, classifier of scikit-learn, or class
-        A name, or what to make one like, with the same parameters.
-    **params
-        Parameters that differ.
+    """Return a fresh learner: by its name, or like a learner, its class or one of scikit-learn.
 
     Examples
     --------
@@ -119,15 +111,7 @@ def import_learner(place: str) -> type:
 
 
 def learner_class(name: str, more: Iterable[type[Learner]] = ()) -> type[Learner]:
-    """Return the class that a model file names.
-
-    Parameters
-    ----------
-    name : str
-        As in the header.
-    more : iterable of classes
-        Learners that are not registered.
-    """
+    """Return the class that a model file names, be it registered or among `more`."""
     own: dict[str, type[Learner]] = {LinearModel.name: LinearModel}
     own |= {learner.name: learner for learner in more}
     learner = own.get(name) or _registered(name)

@@ -88,8 +88,7 @@ class Targets(NamedTuple):
         strangers = np.setdiff1d(answers.classes, self.classes)
         if not len(strangers):
             return self
-        classes = np.concatenate([self.classes, strangers])
-        return Targets(self.kind, classes, False)
+        return Targets(self.kind, np.concatenate([self.classes, strangers]), False)
 
     @property
     def n_columns(self) -> int:
@@ -115,18 +114,14 @@ class Targets(NamedTuple):
 
     def as_decisions(self, scores: np.ndarray) -> np.ndarray:
         """Return scores in scikit-learn's shape: one-dimensional where there are two classes."""
-        if self.kind == "single" and len(self.classes) <= 2:
-            if scores.shape[1] == 2:
-                return np.asarray(scores[:, 1] - scores[:, 0])
-            return scores[:, 0]
-        return scores
+        if self.kind == "multilabel" or len(self.classes) > 2:
+            return scores
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores[:, 0]
 
     def predict(self, scores: np.ndarray) -> np.ndarray:
         """Return the class of the highest score, or every class whose score is above zero."""
         if self.kind == "multilabel":
             return (scores > 0).astype(np.int64)
-        if self.single_column:
-            column = (scores[:, 0] > 0).astype(np.intp)
-        else:
-            column = np.argmax(scores, axis=1)
+        single = self.single_column
+        column = (scores[:, 0] > 0).astype(np.intp) if single else np.argmax(scores, axis=1)
         return np.asarray(self.classes[column])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -16,18 +17,8 @@ def weigh(
 ) -> np.ndarray:
     """Return the weighted sums of the documents' strengths, one column per category.
 
-    Parameters
-    ----------
-    rows : Rows
-        The strengths.
-    always_on : array of float32
-        The strength of the always-on feature in each document.
-    weights : array
-        Its row 0 belongs to that feature; it may have more columns than there are categories.
-    n_categories : int
-        How many there are.
-    n_jobs : int, default=1
-        Among how many threads the documents are divided; the result is the same.
+    Row 0 of the weights belongs to the always-on feature, of which each document has a strength;
+    they may have more columns than there are categories. Threads divide the documents among them.
 
     Examples
     --------
@@ -38,21 +29,24 @@ def weigh(
     from thresher._kernels.online import score_documents
 
     sums = np.empty((rows.n_rows, n_categories), weights.dtype)
-    arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, always_on
-
-    def score(first: int, last: int) -> None:
-        score_documents(*arrays, weights, sums, first, last)
-
-    in_blocks(score, rows.n_rows, n_jobs)
+    arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, always_on, weights, sums
+    in_blocks(partial(score_documents, *arrays), rows.n_rows, n_jobs)
     return sums
 
 
-def narrowed(rows: Rows, n_features: int) -> tuple[Rows, np.ndarray | slice]:
-    """Return rows over the matrix rows that they use, and which these are.
+def linear_scores(rows: Rows, weights: np.ndarray, n_jobs: int = 1) -> np.ndarray:
+    """Return the sums of strengths times weights, and the first row of the weights."""
+    return weigh(rows, np.ones(rows.n_rows, np.float32), weights, weights.shape[1], n_jobs)
 
-    What is computed from the weights is then computed for the words of a few documents alone; of
-    many documents, for all words.
-    """
+
+def linear_shares(rows: Rows, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each entry's strength times its weight, and the first weight for every document."""
+    shares = rows.values * column[1:][rows.indices]
+    return shares.astype(np.float32), np.full(rows.n_rows, column[0], np.float32)
+
+
+def narrowed(rows: Rows, n_features: int) -> tuple[Rows, np.ndarray | slice]:
+    """Return rows over the matrix rows that they use, and which these are; of many rows, all."""
     if len(rows.indices) >= n_features:
         return rows, slice(None, 1 + n_features)
     features, places = np.unique(rows.indices, return_inverse=True)
@@ -106,10 +100,8 @@ def check_labels(rows: Rows, labels: Labels, owner: str, n_categories: int) -> N
         )
 
 
-def checked_order(order: np.ndarray | None, n_rows: int) -> np.ndarray:
+def checked_order(order: np.ndarray, n_rows: int) -> np.ndarray:
     """Return the order in which documents are met, as the kernels take it."""
-    if order is None:
-        return np.arange(n_rows)
     order = np.ascontiguousarray(order, np.int64)
     if len(order) and (order.min() < 0 or order.max() >= n_rows):
         raise ParameterError(

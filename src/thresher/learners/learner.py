@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,19 +13,24 @@ from thresher.examples import Examples
 from thresher.learners._targets import Answers, Targets, read_targets
 from thresher.learners._weighing import checked_sample_weight
 from thresher.parameters import Estimator
-from thresher.rows import Labels, Rows
+from thresher.rows import Rows
 from thresher.storage import require_field
 
-__all__ = ["GrowingLearner", "Learner", "Progress", "Watch", "is_online"]
+__all__ = ["Learner", "Progress", "Watch", "is_online"]
 
-Progress = Callable[[str, int, float], None]
+Progress = Callable[[str, int, float], None] | None
 """Called with the stage, how many documents it has seen, and the share of it that is done."""
 
-Watch = Callable[[int, int, int, int], None]
+Watch = Callable[[int, int, int, int], None] | None
 """Called with the number of the pass, and the documents, mistakes and decisions since last time."""
 
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
 TRIED_AT_ONCE = 2_000_000  # entries of the documents that are scored to explain one
+
+
+def _size(name: str) -> Any:
+    """Keep a number under a private name: scikit-learn lets learning add no public attributes."""
+    return property(attrgetter(name), lambda self, number: setattr(self, name, number))
 
 
 class Learner(Estimator):
@@ -50,43 +56,17 @@ class Learner(Estimator):
     """
 
     name: ClassVar[str]
-    preferred_strength: ClassVar[dict[str, Any]] = {
-        "kind": "tf-idf",
-        "sublinear_tf": True,
-        "normalize": "l2",
-    }
-    non_negative: ClassVar[bool] = False
-    constant_name: ClassVar[str] = (
-        "(always on)"  # what an explanation calls the share of no feature
+    preferred_strength: ClassVar[dict[str, Any]] = dict(
+        kind="tf-idf", sublinear_tf=True, normalize="l2"
     )
-
-    @property
-    def n_features(self) -> int:
-        """How many features it knows."""
-        return self._n_features
-
-    @n_features.setter
-    def n_features(self, number: int) -> None:
-        self._n_features = number
-
-    @property
-    def n_categories(self) -> int:
-        """How many categories it knows."""
-        return self._n_categories
-
-    @n_categories.setter
-    def n_categories(self, number: int) -> None:
-        self._n_categories = number
+    non_negative: ClassVar[bool] = False
+    constant_name: ClassVar[str] = "(always on)"  # the share of no feature, in an explanation
+    n_features, n_categories = _size("_n_features"), _size("_n_categories")
 
     # ---- what a subclass provides ------------------------------------------------------------
 
     def fit_rows(
-        self,
-        examples: Examples,
-        *,
-        n_jobs: int = 1,
-        progress: Progress | None = None,
-        watch: Watch | None = None,
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
         """Learn from scratch.
 
@@ -164,39 +144,25 @@ class Learner(Estimator):
         for i in range(rows.n_rows):
             here = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
             document = rows.take(np.array([i]))
-            n = len(document.indices)
-            one_less = self._tried(document, np.arange(n), np.arange(n), category)
-            alone = self.score_rows(document)[0, category] - one_less
-            order = np.argsort(-np.abs(alone), kind="stable")
-            rank = np.empty(n, np.int64)
-            rank[order] = np.arange(n)
-            scores = self._tried(document, rank, np.arange(n + 1), category, earlier=True)
+            each = np.arange(len(document.indices))
+            *one_less, whole = self._tried(document, each, np.not_equal, category)
+            order = np.argsort(-np.abs(whole - np.array(one_less)), kind="stable")
+            scores = self._tried(document, np.argsort(order), np.greater_equal, category)
             shares[here][order] = scores[:-1] - scores[1:]
             rest[i] = scores[-1]
         return shares, rest
 
-    def _tried(
-        self,
-        document: Rows,
-        rank: np.ndarray,
-        turns: np.ndarray,
-        category: int,
-        earlier: bool = False,
-    ) -> np.ndarray:
-        """Return the document's score without its entry of each turn, or without all before it."""
-        scores = np.empty(len(turns), np.float64)
+    def _tried(self, document: Rows, rank: np.ndarray, keeps: Any, category: int) -> np.ndarray:
+        """Return the document's score at each turn, with the entries whose rank the turn keeps."""
+        scores = np.empty(len(rank) + 1, np.float64)
         size = max(1, TRIED_AT_ONCE // max(1, len(rank)))
-        for start in range(0, len(turns), size):
-            some = turns[start : start + size]
-            kept = rank >= some[:, None] if earlier else rank != some[:, None]
-            entries = np.nonzero(kept)[1]
-            tries = Rows(
-                np.concatenate([[0], np.cumsum(kept.sum(1))]),
-                document.indices[entries],
-                document.values[entries],
-                document.n_columns,
-            )
-            scores[start : start + size] = self.score_rows(tries)[:, category]
+        for start in range(0, len(scores), size):
+            turns = np.arange(start, min(start + size, len(scores)))
+            kept = keeps(rank, turns[:, None])
+            entries, ends = np.nonzero(kept)[1], np.cumsum(kept.sum(1))
+            indices, values = document.indices[entries], document.values[entries]
+            tries = Rows(np.append(0, ends), indices, values, document.n_columns)
+            scores[turns] = self.score_rows(tries)[:, category]
         return scores
 
     def linear_weights(self) -> np.ndarray | None:
@@ -232,10 +198,6 @@ class Learner(Estimator):
             The classes.
         sample_weight : array, optional
             How much each document counts; 1 by default.
-
-        Returns
-        -------
-        self
         """
         rows, answers, weights = self._read(X, y, sample_weight, reset=True)
         if weights is not None and not weights.any():
@@ -332,113 +294,6 @@ class Learner(Estimator):
             classifier_tags=ClassifierTags(multi_label=True, poor_score=self.non_negative),
             input_tags=InputTags(sparse=True, positive_only=self.non_negative),
         )
-
-
-class GrowingLearner(Learner):
-    """A learner that goes on learning, while new features and new categories appear."""
-
-    def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
-        """Forget everything and begin with `n_features` and `n_categories`.
-
-        Parameters
-        ----------
-        n_features, n_categories : int
-            How many there are now; `grow` adds more.
-        mean_active : float, default=1.0
-            The mean number of features in a document.
-        """
-        raise NotImplementedError
-
-    def learn_rows(
-        self,
-        rows: Rows,
-        labels: Labels,
-        order: np.ndarray | None = None,
-        n_jobs: int = 1,
-        *,
-        sample_weight: np.ndarray | None = None,
-        ends_pass: bool = True,
-    ) -> np.ndarray:
-        """Meet every document once and learn from it.
-
-        Parameters
-        ----------
-        rows : Rows
-            The strengths.
-        labels : Labels
-            The categories of each document.
-        order : array of int, optional
-            The order in which the documents are met; their own by default.
-        n_jobs : int, default=1
-            Among how many threads the categories are divided; the result is the same.
-        sample_weight : array, optional
-            How much each document counts; 1 by default.
-        ends_pass : bool, default=True
-            False where more documents of the same pass follow.
-
-        Returns
-        -------
-        array of int
-            Mistakes per category, where the learner goes by them; else zeros.
-        """
-        raise NotImplementedError
-
-    def grow(self, n_features: int, n_categories: int) -> Self:
-        """Make room for new features and categories."""
-        raise NotImplementedError
-
-    def prune(self, keep: np.ndarray) -> Self:
-        """Remove the features where `keep` is false; the others are renumbered in order."""
-        raise NotImplementedError
-
-    def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
-        """Return a function that puts the learner back exactly as it is now.
-
-        It undoes a `grow` and a `learn_rows` of documents that use these features only, also one
-        that was interrupted. What it costs depends on those features, not on how many there are.
-
-        Parameters
-        ----------
-        columns : array of int
-            The features of the documents to come, among them those that `grow` is to add.
-        """
-        raise NotImplementedError
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go on learning from more documents, met once each in the order given.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : array, optional
-            All classes, where they are known before the first documents; new ones may appear
-            later without it.
-
-        Returns
-        -------
-        self
-        """
-        first = not hasattr(self, "classes_")
-        rows, answers, weights = self._read(X, y, sample_weight, reset=first)
-        if first:
-            self._targets = Targets.first(answers, classes)
-            active = len(rows.values) / max(rows.n_rows, 1)
-            self.start(rows.n_columns, self._targets.n_columns, active)
-        else:
-            was_single = self._targets.single_column
-            self._targets = self._targets.extended(answers)
-            if was_single and not self._targets.single_column:
-                self._open_second_column()
-            self.grow(self.n_features, self._targets.n_columns)
-        self.classes_ = self._targets.classes
-        labels = self._targets.encode(answers.values)
-        self.learn_rows(rows, labels, None, self._n_jobs(), sample_weight=weights)
-        return self
-
-    def _open_second_column(self) -> None:
-        """Give `classes_[0]` a category of its own: so far the only one stood for `classes_[1]`."""
-        raise NotImplementedError
 
 
 def is_online(learner: Learner) -> bool:

@@ -1,4 +1,4 @@
-"""Any classifier of scikit-learn as a learner."""
+"""Any classifier of scikit-learn as a learner, and the weights as which a linear one is saved."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
-from thresher.learners._weighing import check_rows
+from thresher.learners._tables import BOTH, Table, Tables
+from thresher.learners._weighing import check_rows, linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.learners.linear import LinearModel, linear_scores, linear_shares
 from thresher.parameters import Some, parameter
 from thresher.rows import Labels, Rows
 
-__all__ = ["ScikitLearner", "is_classifier"]
+__all__ = ["LinearModel", "ScikitLearner", "is_classifier"]
 
 CERTAIN = 1e-7  # how far a probability is kept from 0 and 1, whose odds are infinite
 
@@ -28,6 +28,71 @@ def is_classifier(thing: Any) -> bool:
 
 def _refuse(value: Any) -> str | None:
     return None if is_classifier(value) else "a classifier of scikit-learn, such as LinearSVC()"
+
+
+class LinearModel(Learner):
+    """Weights and an intercept per category: what a linear classifier of scikit-learn is saved as.
+
+    A document scores the sum of its strengths times their weights, and the intercept.
+
+    Examples
+    --------
+    >>> model = LinearModel().take(np.array([[2.0], [-1.0]]), np.array([-0.5]))
+    >>> rows = Rows(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), 2)
+    >>> model.score_rows(rows)
+    array([[0.5]], dtype=float32)
+    """
+
+    name = "linear-model"
+
+    def take(self, weights: np.ndarray, intercepts: np.ndarray) -> Self:
+        """Take over weights (features, categories) and an intercept per category."""
+        tensors = {"weights": np.vstack([intercepts, weights]).astype(np.float64)}
+        return self._read_tables(tensors, *weights.shape)
+
+    def _read_tables(self, tensors: dict[str, np.ndarray], *sizes: int) -> Self:
+        self._tables = Tables({"weights": Table(BOTH, np.float64, 0.0)}, 0, 0)
+        self._tables.read(tensors, *sizes)
+        self.n_features, self.n_categories = sizes
+        return self
+
+    def fit_rows(
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
+    ) -> Self:
+        """Refuse: only the classifier that the weights come from knows how they are learned."""
+        raise ModelError(
+            "A linear-model holds the weights of a classifier that was trained before and learns "
+            "nothing; train that classifier again."
+        )
+
+    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return a score per document and category; above zero means that it belongs."""
+        check_rows(rows, "LinearModel", self.n_features, False)
+        return linear_scores(rows, self._tables["weights"], n_jobs).astype(np.float32)
+
+    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each entry of `rows` adds to the score, and the intercept."""
+        return linear_shares(rows, self._tables["weights"][:, category])
+
+    def linear_weights(self) -> np.ndarray | None:
+        """Return the weights (features, categories)."""
+        return self._tables["weights"][1:]
+
+    def drop_categories(self, keep: np.ndarray) -> Self:
+        """Remove the categories where `keep` is false; the others are renumbered in order."""
+        self._tables.drop(keep)
+        self.n_categories = self._tables.n_categories
+        return self
+
+    def state(self) -> State:
+        """Return all that is needed to score, as a JSON-able header and arrays."""
+        return self.header(), self._tables.tensors()
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Rebuild the model from what `state` returned, checking every shape and type."""
+        model, n_features, n_categories = cls.from_header(header)
+        return model._read_tables(tensors, n_features, n_categories)
 
 
 class ScikitLearner(Learner):
@@ -60,15 +125,8 @@ class ScikitLearner(Learner):
         kw_only=False,
     )
 
-    # ---- learning ----------------------------------------------------------------------------
-
     def fit_rows(
-        self,
-        examples: Examples,
-        *,
-        n_jobs: int = 1,
-        progress: Progress | None = None,
-        watch: Watch | None = None,
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
         """Hand all documents, which must fit into memory, to scikit-learn."""
         self.check_parameters()
@@ -80,8 +138,8 @@ class ScikitLearner(Learner):
             counted = np.flatnonzero(labels.weights > 0)
             rows, labels = rows.take(counted), labels.take(counted)
         X = rows._replace(n_columns=self.n_features).to_scipy()
-        together = self.n_categories > 1 and bool((np.diff(labels.indptr) == 1).all())
-        if together:
+        self._together = self.n_categories > 1 and bool((np.diff(labels.indptr) == 1).all())
+        if self._together:
             self._columns = np.unique(labels.indices)  # the category of each class of the estimator
             self._estimators = [self._fitted(X, labels.indices, labels.weights)]
         else:
@@ -92,7 +150,6 @@ class ScikitLearner(Learner):
                 self._estimators.append(self._fitted(X, truth[:, k].astype(int), labels.weights))
                 if progress is not None:
                     progress("categories", rows.n_rows, (k + 1) / self.n_categories)
-        self._together = together
         self._weights = self._linear(X)
         return self
 
@@ -104,16 +161,13 @@ class ScikitLearner(Learner):
         classes = np.unique(y)
         if len(classes) < 2:
             return int(classes[0]) if len(classes) else 0
-        if weights is None:
-            return clone(self.estimator).fit(X, y)
-        if not has_fit_parameter(self.estimator, "sample_weight"):
+        given = {} if weights is None else {"sample_weight": weights}
+        if given and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ParameterError(
                 f"{type(self.estimator).__name__} takes no sample_weight; leave it out, or choose "
                 "another learner."
             )
-        return clone(self.estimator).fit(X, y, sample_weight=weights)
-
-    # ---- scoring -----------------------------------------------------------------------------
+        return clone(self.estimator).fit(X, y, **given)
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return a score per document and category; above zero means that it belongs."""
@@ -146,21 +200,14 @@ class ScikitLearner(Learner):
                 return None
             coef = estimator.coef_
             coef = np.atleast_2d(coef.toarray() if hasattr(coef, "toarray") else coef)
-            both = np.vstack(
-                [np.atleast_1d(np.broadcast_to(estimator.intercept_, len(coef))), coef.T]
-            )
-            if both.shape[0] != len(weights):
-                return None
+            both = np.vstack([np.broadcast_to(estimator.intercept_, len(coef)), coef.T])
             if len(columns) == 2 and both.shape[1] == 1:
                 both = np.hstack([-both, both])
-            if both.shape[1] != len(columns):
+            if both.shape != (len(weights), len(columns)):
                 return None
             weights[:, columns] = both
-        some = X[:20]
-        close = np.allclose(
-            some @ weights[1:] + weights[0], self._scores(some), rtol=1e-4, atol=1e-5
-        )
-        return weights if close else None
+        scores, some = self._scores(X[:20]), X[:20] @ weights[1:] + weights[0]
+        return weights if np.allclose(some, scores, rtol=1e-4, atol=1e-5) else None
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
@@ -171,8 +218,6 @@ class ScikitLearner(Learner):
     def linear_weights(self) -> np.ndarray | None:
         """Return the weights (features, categories) if the classifier is linear, else None."""
         return None if self._weights is None else self._weights[1:]
-
-    # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> State:
         """Return the weights, as a `LinearModel` has them."""

@@ -2,10 +2,14 @@
 
 from thresher.learners.online._discarding import extremal_features
 from thresher.learners.online._learner import OnlineLearner
-from thresher.learners.online.additive import PassiveAggressive, Perceptron
-from thresher.learners.online.experts import RegretWinnow, SleepingExperts
-from thresher.learners.online.romma import ROMMA
-from thresher.learners.online.winnow import BalancedWinnow, ModifiedBalancedWinnow, PositiveWinnow
+from thresher.learners.online.additive import ROMMA, PassiveAggressive, Perceptron
+from thresher.learners.online.multiplicative import (
+    BalancedWinnow,
+    ModifiedBalancedWinnow,
+    PositiveWinnow,
+    RegretWinnow,
+    SleepingExperts,
+)
 
 __all__ = [
     "LEARNERS",

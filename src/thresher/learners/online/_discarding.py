@@ -24,7 +24,7 @@ def extremal_features(
     Parameters
     ----------
     learner : OnlineLearner
-        Any learner of this module, after learning.
+        After learning.
     feature_budget : int
         How many features a category keeps.
     extremal_share : float, default=0.9
@@ -74,19 +74,14 @@ def extremal_mask(
 
 def _extremes(values: np.ndarray, n_top: int, n_bottom: int) -> np.ndarray:
     """Mark the largest and the smallest values; of equal ones, the last."""
-    ranked = np.sort(values)
     chosen = np.zeros(len(values), bool)
-    if n_top:
-        chosen[_first(values, values > ranked[-n_top], ranked[-n_top], n_top)] = True
-    if n_bottom:
-        bound = ranked[n_bottom - 1]
-        free = np.where(chosen, np.inf, values)
-        chosen[_first(free, free < bound, bound, n_bottom)] = True
+    chosen[_last(values, n_top)] = True
+    chosen[_last(np.where(chosen, -np.inf, -values), n_bottom)] = True
     return chosen
 
 
-def _first(values: np.ndarray, beyond: np.ndarray, bound: float, n: int) -> np.ndarray:
-    """Return `n` places: all those beyond the bound, and the last of those at it."""
-    level = np.flatnonzero(values == bound)
-    wanted = n - np.count_nonzero(beyond)
-    return np.concatenate([np.flatnonzero(beyond), level[len(level) - wanted :]])
+def _last(values: np.ndarray, n: int) -> np.ndarray:
+    """Return the places of the `n` largest values; of equal ones, the last."""
+    bound = np.sort(values)[-n] if n else np.inf
+    beyond, level = np.flatnonzero(values > bound), np.flatnonzero(values == bound)
+    return np.concatenate([beyond, level[len(level) + len(beyond) - n :]])

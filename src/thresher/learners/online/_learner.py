@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
-from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, TableLearner
-from thresher.learners._weighing import (
-    check_labels,
-    check_rows,
-    checked_order,
-    checked_sample_weight,
-    in_blocks,
-    narrowed,
-    weigh,
-)
+from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
+from thresher.learners._weighing import check_rows, in_blocks, narrowed, weigh
+from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.online._discarding import extremal_mask
 from thresher.parameters import Choice, Flag, Number, Some, Whole, parameter
@@ -30,15 +24,18 @@ PRUNE_EVERY = 1000  # documents between two prunings to the feature budget
 PIECES = 20  # of a pass that is watched
 LISTED_PASSES = 1000  # of which the mistakes are kept; a stream never ends
 MOST = 2.0**24  # of what multiplies weights
-NO_MASK, NO_DRIFT = np.empty((0, 0), bool), np.empty((0, 0))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and bool(np.isfinite(value))
+# What the kernels get for arrays that a learner does without.
+NOTHING = {
+    "up": np.empty((0, 0), np.float32),
+    "down": np.empty((0, 0), np.float32),
+    "drift": np.empty((0, 0)),
+    "live": np.empty((0, 0), bool),
+}
 
 
 def _refuse_strength(value: Any) -> str | None:
-    return None if _is_number(value) and 0 <= value <= 1e6 else "True, False or at least 0"
+    right = isinstance(value, int | float | np.number) and 0 <= value <= 1e6
+    return None if right else "True, False or at least 0"
 
 
 def _refuse_weights(value: Any) -> str | None:
@@ -56,15 +53,13 @@ def _refuse_seed(value: Any) -> str | None:
     return None if whole or isinstance(value, generators) else "a whole number from 0, a generator"
 
 
-class OnlineLearner(TableLearner):
+class OnlineLearner(GrowingLearner):
     """A learner that is corrected where it is mistaken; all categories at once, in passes.
 
     A subclass says which arrays it keeps (`_layout`) and how one pass goes (`_pass`).
 
     Attributes
     ----------
-    classes_ : array
-        The classes, in the order of the columns, after `fit` or `partial_fit`.
     mistakes_ : list of int
         Mistakes in each pass, over all categories; of the last 1,000 passes.
     n_passes_, n_seen_ : int
@@ -74,9 +69,7 @@ class OnlineLearner(TableLearner):
     """
 
     threshold: float = parameter(
-        default=0.0,
-        kind=Number(),
-        words="θ, which the score of a document must exceed for the document to belong.",
+        default=0.0, kind=Number(), words="θ, which a document must score above to belong."
     )
     always_on: float = parameter(
         default=False,
@@ -84,9 +77,7 @@ class OnlineLearner(TableLearner):
         words="Add a feature of this strength (1 if True) to every document.",
     )
     normalize_strength: bool = parameter(
-        default=False,
-        kind=Flag(),
-        words="Divide the strengths of a document, the always-on one among them, by their sum.",
+        default=False, kind=Flag(), words="Divide all strengths, always-on included, by their sum."
     )
     unseen: str = parameter(
         default="keep",
@@ -113,14 +104,10 @@ class OnlineLearner(TableLearner):
         every 1,000 documents and after each pass.""",
     )
     extremal_share: float = parameter(
-        default=0.9,
-        kind=Number(0, 1),
-        words="Which part of the budget goes to the weightiest features; the rest to the lightest.",
+        default=0.9, kind=Number(0, 1), words="The part of it that the weightiest features get."
     )
     max_iter: int = parameter(
-        default=10,
-        kind=Whole(1),
-        words="Passes over the documents at most; `fit` stops after one without mistakes.",
+        default=10, kind=Whole(1), words="Passes at most; `fit` stops after one without mistakes."
     )
     shuffle: bool = parameter(
         default=True, kind=Flag(), words="Meet the documents in another order in each pass."
@@ -131,19 +118,10 @@ class OnlineLearner(TableLearner):
         words="The seed of that order.",
     )
     n_jobs: int = parameter(
-        default=1,
-        kind=Whole(1, 1024),
-        words="Threads, which share the categories among them; the result does not depend on it.",
+        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
     )
 
-    _figures = (
-        "mistakes_",
-        "n_passes_",
-        "n_seen_",
-        "_pass_mistakes",
-        "_pass_documents",
-        "_filtered",
-    )
+    _figures = ("mistakes_", "n_passes_", "n_seen_", "_pass_mistakes", "_pass_size", "_filtered")
 
     # ---- what a subclass provides ------------------------------------------------------------
 
@@ -151,9 +129,14 @@ class OnlineLearner(TableLearner):
         """Name the arrays that are kept, beside the clock and what was seen."""
         raise NotImplementedError
 
-    def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
-        """Return the function that meets the documents for the categories from one to another."""
+    def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
+        """Return the kernel that meets the documents, and its weights and rule."""
         raise NotImplementedError
+
+    def _arrays(self, weights: Any, **more: Any) -> Any:
+        """Return the arrays as a kernel takes them, by the names of its fields."""
+        arrays = NOTHING | self._tables.whole | more
+        return weights(*(arrays[name] for name in weights._fields))
 
     def _matrix(self, fill: float) -> dict[str, Table]:
         """Return the layout of one matrix of weights, and of its average where there is one."""
@@ -163,27 +146,16 @@ class OnlineLearner(TableLearner):
     # ---- starting, and categories that go or become one --------------------------------------
 
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
-        """Forget everything and begin with `n_features` and `n_categories`.
-
-        Parameters
-        ----------
-        n_features, n_categories : int
-            How many there are now; `grow` adds more.
-        mean_active : float, default=1.0
-            d, the mean number of active features in a document, from which the initial weights
-            are derived where none are given.
-        """
+        """Forget everything and begin with `n_features` and `n_categories`."""
         self.check_parameters()
         self.mean_active_ = float(mean_active) if mean_active > 0 else 1.0
         self.mistakes_: list[int] = []
         self.n_passes_ = self.n_seen_ = 0
-        self._pass_mistakes = self._pass_documents = 0
+        self._pass_mistakes = self._pass_size = 0
         self._filtered = False  # whether the filtering range has been applied
-        common = {
-            "clock": Table(CATEGORIES, np.float64, 0.0),
-            "seen": Table(FEATURES, bool, False),  # where somebody asks: `_counts_features`
-        }
-        self._begin(self._layout() | common, n_features, n_categories)
+        clock, seen = Table(CATEGORIES, np.float64, 0.0), Table(FEATURES, bool, False)
+        layout = self._layout() | {"clock": clock, "seen": seen}
+        self._begin(layout, n_features, n_categories)
         return self
 
     @property
@@ -204,9 +176,8 @@ class OnlineLearner(TableLearner):
         clock, both = tables["clock"], [source, target]
         clock[target] = clock[both].max()
         if "drift" in tables:
-            tables["drift"][:, target] = max(clock[target], 1) * (
-                tables["weights"][:, target] - mean
-            )
+            change = tables["weights"][:, target] - mean
+            tables["drift"][:, target] = max(clock[target], 1) * change
         if "live" in tables:
             tables["live"][:, target] = tables["live"][:, both].any(1)
 
@@ -216,12 +187,7 @@ class OnlineLearner(TableLearner):
     # ---- learning ----------------------------------------------------------------------------
 
     def fit_rows(
-        self,
-        examples: Examples,
-        *,
-        n_jobs: int = 1,
-        progress: Progress | None = None,
-        watch: Watch | None = None,
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
         """Learn from scratch, in up to `max_iter` passes, stopping when no mistakes remain."""
         self.start(examples.n_columns, examples.n_categories, examples.mean_active)
@@ -233,13 +199,9 @@ class OnlineLearner(TableLearner):
             for rows, labels, visits in blocks if watch is None else _pieces(blocks, n_documents):
                 met = rows.n_rows if visits is None else len(visits)
                 done += met
+                last, weights = done == n_documents, labels.weights
                 mistakes = self.learn_rows(
-                    rows,
-                    labels,
-                    visits,
-                    n_jobs,
-                    sample_weight=labels.weights,
-                    ends_pass=done == n_documents,
+                    rows, labels, visits, n_jobs, sample_weight=weights, ends_pass=last
                 )
                 if progress is not None:
                     progress(f"pass {number}", done, done / n_documents)
@@ -249,68 +211,43 @@ class OnlineLearner(TableLearner):
                 break
         return self
 
-    def learn_rows(
-        self,
-        rows: Rows,
-        labels: Labels,
-        order: np.ndarray | None = None,
-        n_jobs: int = 1,
-        *,
-        sample_weight: np.ndarray | None = None,
-        ends_pass: bool = True,
+    def _learn(
+        self, rows: Rows, labels: Labels, order: np.ndarray | None, weights: np.ndarray, n_jobs: int
     ) -> np.ndarray:
-        """Meet every document once and correct the mistaken categories; count the mistakes."""
+        """Correct the mistaken categories and count the mistakes."""
         from thresher._kernels.online import Documents, Tally
 
-        check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
-        check_labels(rows, labels, type(self).__name__, self.n_categories)
-        strengths, always_on = self.strengths(rows, training=True)
-        order, weights = (
-            checked_order(order, rows.n_rows),
-            checked_sample_weight(sample_weight, rows.n_rows),
-        )
-        if sample_weight is not None:
+        n, order = self.n_categories, np.arange(rows.n_rows) if order is None else order
+        if not weights.all():
             order = order[weights[order] > 0]  # a document of no weight is as good as absent
-        documents = Documents(
-            strengths.indptr,
-            strengths.indices.view(np.uint32),
-            strengths.values,
-            always_on,
-            order,
-            weights,
-            labels.indptr,
-            labels.indices.view(np.uint32),
-        )
-        n = self.n_categories
+        strengths, always_on = self.strengths(rows, training=True)
+        words = strengths.indptr, strengths.indices.view(np.uint32), strengths.values
+        categories = labels.indptr, labels.indices.view(np.uint32)
         floats, numbers = np.zeros((2, n), np.float32), np.zeros((2, n), np.int64)
         clock, weight = self._tables.whole["clock"], self._positive_weights()
         tally = Tally(floats[0], floats[1], numbers[0], numbers[1], clock, weight)
         mistakes = np.zeros(n, np.int64)
-        for piece in self._until_pruning(documents.order):
-            in_blocks(self._pass(documents._replace(order=piece), tally), n, n_jobs)
+        for piece in self._until_pruning(order):
+            documents = Documents(*words, always_on, piece, weights, *categories)
+            epoch, model, rule = self._pass(documents)
+            in_blocks(partial(epoch, documents, model, tally, rule), n, n_jobs)
             mistakes += tally.mistakes
             tally.mistakes[:] = 0
             self._note(rows, piece)
         self._pass_mistakes += int(mistakes.sum())
-        if ends_pass:
-            self._end_pass()
         return mistakes
 
-    def _until_pruning(self, order: np.ndarray) -> Iterator[np.ndarray]:
+    def _until_pruning(self, order: np.ndarray) -> list[np.ndarray]:
         """Cut the documents where the features are due to be pruned to their budget."""
         if self.feature_budget is None:
-            yield order
-            return
-        start = 0
-        while start < len(order):
-            end = start + PRUNE_EVERY - self.n_seen_ % PRUNE_EVERY
-            yield order[start:end]
-            start = end
+            return [order]
+        due = PRUNE_EVERY - self.n_seen_ % PRUNE_EVERY
+        return np.split(order, range(due, len(order), PRUNE_EVERY))
 
     def _note(self, rows: Rows, piece: np.ndarray) -> None:
         """Remember what was seen."""
         self.n_seen_ += len(piece)
-        self._pass_documents += len(piece)
+        self._pass_size += len(piece)
         if self._counts_features():
             taken = rows.take(piece)
             self._tables["seen"][1 + taken.indices[taken.values != 0]] = True
@@ -323,7 +260,7 @@ class OnlineLearner(TableLearner):
         self.n_passes_ += 1
         self._discard_after_pass()
         self._keep_to_budget()
-        self._pass_mistakes = self._pass_documents = 0
+        self._pass_mistakes = self._pass_size = 0
 
     def _counts_features(self) -> bool:
         """Tell whether it matters which features were met while learning."""
@@ -354,13 +291,11 @@ class OnlineLearner(TableLearner):
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry of `rows` adds to the score of a category, and the rest of it.
 
-        The contributions of a document's entries and the rest (one number per document: the
-        always-on feature, less the threshold) add up to the score that `score_rows` gives.
+        The rest is the always-on feature, less the threshold.
         """
         strengths, always_on, weights, divisor = self._for_scoring(rows)
         column = weights[:, category]
-        parts = strengths.values * column[1:][strengths.indices]
-        rest = always_on * column[0]
+        parts, rest = strengths.values * column[1:][strengths.indices], always_on * column[0]
         if divisor is not None:
             own = np.ascontiguousarray(divisor[:, [category]])
             below = weigh(strengths, always_on, own, 1)[:, 0]
@@ -373,9 +308,7 @@ class OnlineLearner(TableLearner):
         """Return the weights (features, categories) with which documents are scored."""
         return self._scoring_weights()[1:, : self.n_categories]
 
-    def linear_weights(self) -> np.ndarray | None:
-        """Return the weights (features, categories) with which documents are scored."""
-        return self.effective_weights()
+    linear_weights = effective_weights
 
     def always_on_weights(self) -> np.ndarray:
         """Return the weight of the always-on feature in each category."""
@@ -384,8 +317,7 @@ class OnlineLearner(TableLearner):
     def thresholds(self) -> np.ndarray:
         """Return what the words of a document must exceed, per category.
 
-        What the always-on feature adds is taken off, except under `normalize_strength`, where its
-        strength depends on the document.
+        What the always-on feature adds is taken off, unless `normalize_strength` makes it vary.
         """
         constant = np.full(self.n_categories, self.bar, np.float32)
         if self.normalize_strength:
@@ -430,10 +362,7 @@ class OnlineLearner(TableLearner):
         return self.average is None
 
     def _scoring_weights(self, used: Any = None) -> np.ndarray:
-        """Return the matrix to score with, or some of its rows: the weights, or their average.
-
-        It may have more columns than there are categories.
-        """
+        """Return (some rows of) the weights, or their average; columns may be more than needed."""
         used = slice(None, 1 + self.n_features) if used is None else used
         if self.average is None:
             return np.asarray(self._tables.whole["weights"][used])
@@ -442,7 +371,7 @@ class OnlineLearner(TableLearner):
 
     @property
     def bar(self) -> float:
-        """Return what is taken off every score."""
+        """What is taken off every score."""
         return self.threshold
 
     def _renormalizes(self) -> bool:
@@ -451,23 +380,26 @@ class OnlineLearner(TableLearner):
 
     def _divisor(self, used: Any) -> np.ndarray | None:
         """Return some rows of the weights of a sum by which scores are divided, if they are."""
-        if not self._renormalizes():
-            return None
-        return np.asarray(self._tables["live"][used], np.float32)
+        renormalizes = self._renormalizes()
+        return np.asarray(self._tables["live"][used], np.float32) if renormalizes else None
 
     # ---- discarding --------------------------------------------------------------------------
 
     def live_weights(self) -> np.ndarray:
         """Return which features each category holds: met while learning and not discarded."""
-        live = np.ones((self.n_features, self.n_categories), bool)
-        live[~self._met_features()] = False
-        return live & self._tables["live"][1:] if "live" in self._tables else live
+        return np.asarray(self._met_features()[:, None] & self._live(slice(1, None)))
 
     def live_features(self) -> np.ndarray:
         """Return which features some category still holds; the others may be pruned."""
         if "live" not in self._tables:
             return np.ones(self.n_features, bool)
         return np.asarray(self._tables["live"][1:].any(axis=1))
+
+    def _live(self, rows: Any) -> np.ndarray:
+        """Return which weights of some rows are not discarded."""
+        if "live" in self._tables:
+            return np.asarray(self._tables["live"][rows])
+        return np.ones((len(self._tables["seen"][rows]), self.n_categories), bool)
 
     def discard_features(self, discarded: np.ndarray) -> Self:
         """Take features out of categories, for learning and scoring alike.
@@ -497,9 +429,8 @@ class OnlineLearner(TableLearner):
 
     def _met_features(self) -> np.ndarray:
         """Return which features were met; all, where nobody asked to keep count."""
-        if self._counts_features():
-            return self._tables["seen"][1:]
-        return np.ones(self.n_features, bool)
+        counts, seen = self._counts_features(), self._tables["seen"][1:]
+        return seen if counts else np.ones(self.n_features, bool)
 
     def _may_discard(self) -> bool:
         """Tell whether features may still be discarded at the end of a pass."""
@@ -523,9 +454,7 @@ class OnlineLearner(TableLearner):
         if self.feature_budget is None:
             return
         features = np.flatnonzero(self._tables["seen"][1:] & self.live_features())
-        live = np.ones((len(features), self.n_categories), bool)
-        if "live" in self._tables:
-            live = self._tables["live"][1 + features]
+        live = self._live(1 + features)
         if live.sum(0).max(initial=0) > self.feature_budget:
             importance = self._importance(1 + features)
             keep = extremal_mask(importance, live, self.feature_budget, self.extremal_share)
@@ -535,26 +464,13 @@ class OnlineLearner(TableLearner):
         """Return how far some weights are from zero, in units that may differ by category."""
         return np.asarray(np.abs(self._tables["weights"][rows]))
 
-    def _live_mask(self) -> np.ndarray:
-        """Return which weights may change, for the kernels; empty where all may."""
-        return self._tables.whole.get("live", NO_MASK)
-
-    def _drift(self) -> np.ndarray:
-        """Return what the average is computed from, for the kernels; empty without one."""
-        return self._tables.whole.get("drift", NO_DRIFT)
-
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> State:
         """Return all that is needed to go on, as a JSON-able header and arrays."""
-        header = self.header(
-            mean_active=self.mean_active_,
-            mistakes=list(self.mistakes_),
-            n_passes=self.n_passes_,
-            n_seen=self.n_seen_,
-            filtered=self._filtered,
-        )
-        tensors = self._tables.tensors()
+        figures = {"mean_active": self.mean_active_, "mistakes": list(self.mistakes_)}
+        counts = {"n_passes": self.n_passes_, "n_seen": self.n_seen_, "filtered": self._filtered}
+        header, tensors = self.header(**figures, **counts), self._tables.tensors()
         return header, tensors | {"seen": tensors["seen"][1:]}
 
     @classmethod
@@ -574,8 +490,7 @@ class OnlineLearner(TableLearner):
             learner._tables.add("live", Table(BOTH, bool, True))
         seen = require_tensor(tensors, "seen", np.uint8, (n_features,))
         tensors = tensors | {"seen": np.append(np.uint8(0), seen)}
-        learner._tables.read(tensors, n_features, n_categories)
-        return learner
+        return learner._read_tables(tensors, n_features, n_categories)
 
 
 def _pieces(blocks: Iterator[Block], n_documents: int) -> Iterator[Block]:

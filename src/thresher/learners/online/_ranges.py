@@ -73,7 +73,7 @@ class ThresholdRange(OnlineLearner):
         if not self._may_discard():
             return
         if self.discard_after < 1:
-            decisions = self._pass_documents * self.n_categories
+            decisions = self._pass_size * self.n_categories
             due = self.mistakes_[-1] < self.discard_after * decisions
         else:
             due = self.n_passes_ >= self.discard_after

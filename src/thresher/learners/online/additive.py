@@ -1,4 +1,4 @@
-"""The Perceptron and Passive-Aggressive: a mistake adds the document to the weights."""
+"""The Perceptron, Passive-Aggressive and ROMMA: a mistake adds the document to the weights."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from thresher.errors import ModelError
-from thresher.learners._tables import Table
+from thresher.learners._tables import CATEGORIES, Table
 from thresher.learners.online._learner import AVERAGES, OnlineLearner
 from thresher.learners.online._ranges import ThresholdRange
-from thresher.parameters import Choice, Number, inherited, parameter
-
-VARIANTS = {"relaxed": "RELAXED", "PA": "PA", "PA-I": "PA_I", "PA-II": "PA_II"}
+from thresher.parameters import Choice, Flag, Number, inherited, parameter
+from thresher.rows import Rows
 
 
 class Additive(OnlineLearner):
@@ -31,26 +30,19 @@ class Additive(OnlineLearner):
         """Return the fields of the kernel's rule in which this learner differs from the others."""
         raise NotImplementedError
 
-    def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
+    def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
         from thresher._kernels import online as kernels
 
-        weights = self._tables.whole["weights"]
-        model = kernels.AdditiveWeights(weights, self._drift(), self._live_mask())
-        own = self._rule()
+        own, average = self._rule(), AVERAGES.index(self.average)
         kind = getattr(kernels, own.pop("kind"))
-        low, high = (np.float32(own.pop(name)) for name in ("low", "high"))
-        names = ("promotion", "demotion", "epsilon", "aggressiveness", "gamma")
-        numbers = (float(own.get(name, 0.0)) for name in names)
-        average, threshold = AVERAGES.index(self.average), float(self.threshold)
-        rule = kernels.AdditiveRule(kind, average, low, high, threshold, *numbers)
-        return lambda lo, hi: kernels.additive_epoch(documents, model, tally, rule, lo, hi)
+        low, high = np.float32(own.pop("low")), np.float32(own.pop("high"))
+        numbers: Any = {name: float(value) for name, value in own.items()}
+        rule = kernels.AdditiveRule(kind, average, low, high, float(self.threshold), **numbers)
+        return kernels.additive_epoch, self._arrays(kernels.AdditiveWeights), rule
 
     def _merge_columns(self, source: int, target: int) -> None:
-        """Add the weights, and so much that the scores s and t become s + t + 1.
-
-        The margins aimed at are 1 and -1: a document of one of the two keeps a margin of one, a
-        document of neither has -1.
-        """
+        """Add the weights, and so much that the scores s and t become s + t + 1."""
+        # The margins aimed at are 1 and -1: of one of the two is 1 - 1 + 1, of neither -1 - 1 + 1.
         one = one_more(self, 1 - self.threshold)
         mean = self._scoring_weights()[:, [source, target]].sum(1, dtype=np.float64)
         weights = self._tables["weights"]
@@ -84,8 +76,6 @@ class Perceptron(Additive, ThresholdRange):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.learners.online import Perceptron
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = Perceptron(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
@@ -95,9 +85,7 @@ class Perceptron(Additive, ThresholdRange):
     name = "perceptron"
 
     promotion: float = parameter(
-        default=1.0,
-        kind=Number(0, open_low=True),
-        words="α. A document of weight 2 is added twice.",
+        default=1.0, kind=Number(0, open_low=True), words="α; a document of weight 2 counts twice."
     )
     demotion: float | None = parameter(
         default=None,
@@ -119,8 +107,8 @@ class Perceptron(Additive, ThresholdRange):
     def _rule(self) -> dict[str, Any]:
         low, high = self._range()
         demotion = self.promotion if self.demotion is None else self.demotion
-        return {"kind": "PERCEPTRON", "low": low, "high": high,
-                "promotion": self.promotion, "demotion": demotion}  # fmt: skip
+        factors = {"promotion": self.promotion, "demotion": demotion}
+        return {"kind": "PERCEPTRON", "low": low, "high": high, **factors}
 
     def _filter_range(self) -> tuple[float, float]:
         rule = self._rule()
@@ -153,8 +141,6 @@ class PassiveAggressive(Additive):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.learners.online import PassiveAggressive
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = PassiveAggressive(max_iter=1, shuffle=False).fit(X, [1, 1, 0, 0])
     >>> [round(float(score), 2) for score in learner.decision_function(X)]
@@ -178,8 +164,8 @@ class PassiveAggressive(Additive):
     def grow(self, n_features: int, n_categories: int) -> Self:
         """Make room for new features and categories.
 
-        A category that is met late starts as one that has refused every document so far, which
-        is what it would have learned from them; or its first document would carry all others in.
+        A late category starts as one that has refused every document so far, which it would have
+        learned from them; or its first document would carry all others in.
         """
         late = range(self.n_categories, n_categories if self.n_seen_ else 0)
         super().grow(n_features, n_categories)
@@ -192,11 +178,107 @@ class PassiveAggressive(Additive):
         ends = self.threshold - self.epsilon, self.threshold + self.epsilon
         low, high = np.array(ends, np.float32)
         return {
-            "kind": VARIANTS[self.variant],
+            "kind": self.variant.upper().replace("-", "_"),
             # No loss at the very margin, where the kernels see a mistake.
             "low": np.nextafter(low, np.float32("inf")),
             "high": np.nextafter(high, np.float32("-inf")),
-            "epsilon": self.epsilon,
-            "aggressiveness": self.aggressiveness,
-            "gamma": self.gamma,
+            **{name: getattr(self, name) for name in ("epsilon", "aggressiveness", "gamma")},
         }
+
+
+class ROMMA(OnlineLearner):
+    r"""The Relaxed Online Maximum Margin Algorithm.
+
+    A document belongs if :math:`\langle w, x\rangle > 0`. A mistake, with y = ±1, sets
+    :math:`w \leftarrow c w + d x`, where, with :math:`D = |x|^2|w|^2 - \langle w, x\rangle^2`,
+
+    .. math:: c = (|x|^2|w|^2 - y\langle w, x\rangle) / D, \quad
+              d = |w|^2 (y - \langle w, x\rangle) / D.
+
+    Notes
+    -----
+    A document of weight one half is corrected half of the way.
+
+    References
+    ----------
+    Y. Li and P. Long, The relaxed online maximum margin algorithm, 2002.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
+    >>> learner = ROMMA(shuffle=False).fit(X, [1, 1, 0, 0])
+    >>> learner.mistakes_
+    [3, 1, 0]
+    """
+
+    name = "romma"
+    threshold = 0.0
+
+    aggressive: bool = parameter(
+        default=False, kind=Flag(), words="Correct every document scored right by less than 1 too."
+    )
+    initial: str = parameter(
+        default="zero",
+        kind=Choice(("zero", "one")),
+        words="""What the weight of a feature is when it is first met. The algorithm starts from
+        zero; "one" is what the program behind the figures published in 2006 did.""",
+    )
+    always_on: float = inherited(default=0.5)
+
+    def _layout(self) -> dict[str, Table]:
+        figures = {"scale": 1.0, "norm": 0.0, "turned": 0.0}
+        vectors = {name: Table(CATEGORIES, np.float64, fill) for name, fill in figures.items()}
+        return self._matrix(0.0) | vectors
+
+    def _touches_all(self) -> bool:
+        return True  # weights are scaled, and at times all written anew
+
+    def _counts_features(self) -> bool:
+        return self.initial == "one" or super()._counts_features()
+
+    def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
+        from thresher._kernels import online as kernels
+
+        first = self._first(documents) if self.initial == "one" else np.empty(0, bool)
+        model = self._arrays(kernels.RommaWeights, first=first, n_rows=1 + self.n_features)
+        # From zero a score of 0 is a mistake; at a margin of exactly 1 nothing is left to correct.
+        margin = np.nextafter(np.float32(1), np.float32(0)) if self.aggressive else np.float32(0)
+        average = AVERAGES.index(self.average)
+        rule = kernels.RommaRule(average, self.aggressive, -margin, margin)
+        return kernels.romma_epoch, model, rule
+
+    def _first(self, documents: Any) -> np.ndarray:
+        """Return which entries meet a feature for the first time."""
+        entries = np.arange(len(documents.indices), dtype=np.int32)
+        indices = documents.indices.view(np.int32)
+        met = Rows(documents.indptr, entries, documents.values, 0).take(documents.order)
+        in_order = met.indices[met.values != 0]
+        features, places = np.unique(indices[in_order], return_index=True)
+        first = np.zeros(len(indices), bool)
+        first[in_order[places[~self._tables["seen"][1 + features]]]] = True
+        return first
+
+    def _scores_as_is(self) -> bool:
+        return False
+
+    def _scoring_weights(self, used: Any = None) -> np.ndarray:
+        used = slice(None) if used is None else used
+        tables = self._tables
+        weights, clock = tables["weights"][used], tables["clock"]
+        scaled = weights * tables["scale"]
+        if self.average is not None:
+            summed = tables["turned"] * weights - tables["drift"][used]
+            scaled = np.where(clock > 0, summed / np.maximum(clock, 1), scaled)
+        return np.asarray(scaled.astype(np.float32))
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Add the weights, and so much that the scores s and t become s + t + 1."""
+        tables, both, one = self._tables, [source, target], one_more(self, 1.0)
+        mean = self._scoring_weights()[:, both].sum(1, dtype=np.float64)
+        merged = (tables["weights"][:, both] * tables["scale"][both]).sum(1)
+        merged[0] += one
+        mean[0] += one
+        tables["weights"][:, target] = merged
+        tables["scale"][target], tables["norm"][target] = 1.0, merged @ merged
+        self._merge_average(source, target, mean)
+        tables["turned"][target] = tables["clock"][target]

@@ -1,4 +1,4 @@
-"""Winnow: a mistake multiplies the weights of the words that were there."""
+"""The Winnows and Sleeping Experts: a mistake multiplies the weights of the words there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thresher.learners._tables import BOTH, Table, Tables
-from thresher.learners.online._learner import AVERAGES
+from thresher.learners.online._learner import AVERAGES, OnlineLearner
 from thresher.learners.online._ranges import ThresholdRange, numbers
 from thresher.parameters import Number, Some, inherited, parameter
 
@@ -23,11 +23,11 @@ class Winnow(ThresholdRange):
     non_negative = True
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "sqrt"}
     _kind: ClassVar[str]
+    _units: ClassVar[Any]  # the initial weight(s), in units of θ/d
+    _epoch: ClassVar[str] = "winnow_epoch"
 
     threshold: float = parameter(
-        default=1.0,
-        kind=Number(0, open_low=True),
-        words="θ, which the score of a document must exceed to belong.",
+        default=1.0, kind=Number(0, open_low=True), words="θ, which a document must score above."
     )
     promotion: float = parameter(
         default=1.2,
@@ -40,10 +40,6 @@ class Winnow(ThresholdRange):
         words="β, at most 1; 1/α where it is None. With αβ above 1 the weights grow without end.",
     )
 
-    def _initial(self, unit: float) -> Any:
-        """Return the initial weight(s), `unit` being θ/d."""
-        raise NotImplementedError
-
     def _factors(self) -> tuple[np.float32, np.float32]:
         demotion = 1 / self.promotion if self.demotion is None else self.demotion
         return np.float32(self.promotion), np.float32(demotion)
@@ -54,14 +50,7 @@ class Winnow(ThresholdRange):
         if given is not None:
             return np.asarray(given, np.float32)[()]
         length = 1.0 if self.normalize_strength else self.mean_active_
-        return np.asarray(self._initial(self.threshold / length), np.float32)[()]
-
-    def _model(self) -> Any:
-        from thresher._kernels.online import WinnowWeights
-
-        arrays, nothing = self._tables.whole, np.empty((0, 0), np.float32)
-        up, down = arrays.get("up", nothing), arrays.get("down", nothing)
-        return WinnowWeights(up, down, arrays["weights"], self._drift())
+        return np.asarray(np.multiply(self._units, self.threshold / length), np.float32)[()]
 
     def _merge_columns(self, source: int, target: int) -> None:
         """Keep of each word what speaks most for either category, and least against it."""
@@ -74,14 +63,17 @@ class Winnow(ThresholdRange):
             tables["weights"][:, target] = tables["up"][:, target] - tables["down"][:, target]
         self._merge_average(source, target, mean)
 
-    def _pass(self, documents: Any, tally: Any) -> Callable[[int, int], None]:
+    def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
         from thresher._kernels import online as kernels
 
-        model = self._model()
+        kind, average = getattr(kernels, self._kind), AVERAGES.index(self.average)
         low, high = np.array(self._range(), np.float32)
-        average, kind = AVERAGES.index(self.average), getattr(kernels, self._kind)
-        rule = kernels.WinnowRule(kind, average, low, high, *self._factors())
-        return lambda lo, hi: kernels.winnow_epoch(documents, model, tally, rule, lo, hi)
+        rule = kernels.WinnowRule(kind, average, low, high, *self._factors(), *self._regret())
+        return getattr(kernels, self._epoch), self._arrays(kernels.WinnowWeights), rule
+
+    def _regret(self) -> tuple[np.float32, float]:
+        """Return the weight without an opinion, and what regret multiplies it by."""
+        return np.float32(0), 1.0
 
 
 def merge_weights(tables: Tables, name: str, source: int, target: int, least: bool) -> None:
@@ -105,8 +97,6 @@ class PositiveWinnow(Winnow):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.learners.online import PositiveWinnow
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = PositiveWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
@@ -114,7 +104,7 @@ class PositiveWinnow(Winnow):
     """
 
     name = "positive-winnow"
-    _kind = "POSITIVE"
+    _kind, _units = "POSITIVE", 1.0
 
     initial_weight: Any = parameter(
         default=None,
@@ -125,9 +115,6 @@ class PositiveWinnow(Winnow):
     margin: float = inherited(default=0.1)
     promotion: float = inherited(default=1.1)
     normalize_strength: bool = inherited(default=True)
-
-    def _initial(self, unit: float) -> Any:
-        return unit
 
     def _layout(self) -> dict[str, Table]:
         return self._matrix(self._start())
@@ -151,8 +138,6 @@ class BalancedWinnow(Winnow):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.learners.online import BalancedWinnow
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = BalancedWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.mistakes_
@@ -160,7 +145,7 @@ class BalancedWinnow(Winnow):
     """
 
     name = "balanced-winnow"
-    _kind = "BALANCED"
+    _kind, _units = "BALANCED", (2.0, 1.0)
 
     initial_weight: Sequence[float] | None = parameter(
         default=None,
@@ -169,9 +154,6 @@ class BalancedWinnow(Winnow):
         features in a document (1 under `normalize_strength`).""",
     )
     margin: float = inherited(default=0.5)
-
-    def _initial(self, unit: float) -> Any:
-        return 2 * unit, unit
 
     def _layout(self) -> dict[str, Table]:
         up, down = self._start()
@@ -197,8 +179,6 @@ class ModifiedBalancedWinnow(BalancedWinnow):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from thresher.learners.online import ModifiedBalancedWinnow
     >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
     >>> learner = ModifiedBalancedWinnow(max_iter=10, shuffle=False).fit(X, [1, 1, 0, 0])
     >>> learner.predict(X)
@@ -218,3 +198,126 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     normalize_strength: bool = inherited(default=True)
     unseen: str = inherited(default="drop")
     max_iter: int = inherited(default=1)
+
+
+class RegretWinnow(PositiveWinnow):
+    r"""Positive Winnow whose features are also judged one by one: external regret.
+
+    As `PositiveWinnow`; besides, after every document each feature that was there is judged as an
+    expert of its own. A feature whose weight stands above the initial weight says that the document
+    belongs, one below says that it does not, one at the initial weight says nothing. With its own
+    loss ℓ and the loss L of the whole learner, 0 or 1 each, its weight is multiplied by
+    :math:`γ^{ℓ - γL}`, so that it is γ to the power of its loss less γ times the learner's, summed
+    over the documents in which it spoke.
+
+    References
+    ----------
+    A. Blum and Y. Mansour, From external to internal regret, 2005; V. Carvalho and W. Cohen, Notes
+    on single-pass online learning algorithms, 2006, section 7.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
+    >>> learner = RegretWinnow(shuffle=False).fit(X, [1, 1, 0, 0])
+    >>> learner.mistakes_
+    [2]
+    """
+
+    name = "regret-winnow"
+    _epoch = "regret_epoch"
+
+    regret: float = parameter(
+        default=0.95,
+        kind=Number(0, 1, open_low=True),
+        words="γ, above 0 and at most 1; 1 is `PositiveWinnow`.",
+    )
+    margin: float = inherited(default=0.0)
+    promotion: float = inherited(default=1.5)
+    demotion: float | None = inherited(default=0.5)
+    always_on: float = inherited(default=True)
+    unseen: str = inherited(default="drop")
+    max_iter: int = inherited(default=1)
+
+    def _regret(self) -> tuple[np.float32, float]:
+        return self._start(), float(self.regret)
+
+
+class SleepingExperts(OnlineLearner):
+    r"""Sleeping Experts: every feature is two experts, who speak only where the feature is.
+
+    One expert of a feature always says that the document belongs, the other always that it does
+    not. The prediction is the weighted share of the awake experts who say yes,
+    :math:`\sum_j x_j u_j / \sum_j x_j (u_j + v_j)`, and the document belongs if it exceeds θ.
+    After every document, right or wrong, the awake experts who erred are multiplied by the
+    penalty β, and all awake ones by the factor that restores their total, so that those asleep
+    neither gain nor lose.
+
+    Notes
+    -----
+    The published algorithm takes binary strengths. The weights of `effective_weights`,
+    (1 - θ)u - θv, give the sign of the score; the score itself is divided by the total of the
+    awake experts.
+
+    References
+    ----------
+    Y. Freund, R. Schapire, Y. Singer and M. Warmuth, Using and combining predictors that
+    specialize, 1997; W. Cohen and Y. Singer, Context-sensitive learning methods for text
+    categorization, 1996.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
+    >>> learner = SleepingExperts(max_iter=1, shuffle=False).fit(X, [1, 1, 0, 0])
+    >>> [round(float(score), 2) for score in learner.decision_function(X)]
+    [0.07, 0.16, -0.09, -0.17]
+    """
+
+    name = "sleeping-experts"
+    preferred_strength: ClassVar[dict[str, Any]] = {"kind": "binary"}
+    non_negative = True
+    average = None
+
+    threshold: float = parameter(
+        default=0.5, kind=Number(0, 1), words="θ, which the share of those who say yes must exceed."
+    )
+    penalty: float = parameter(
+        default=0.5,
+        kind=Number(0, float(np.nextafter(1, 0)), open_low=True),
+        words="β, above 0 and below 1. A document of weight 2 is punished by β².",
+    )
+    max_iter: int = inherited(default=1)
+
+    def _layout(self) -> dict[str, Table]:
+        return {name: Table(BOTH, np.float32, 1.0) for name in ("yes", "no")}
+
+    def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
+        from thresher._kernels.online import ExpertWeights, experts_epoch
+
+        rule = float(self.threshold), float(self.penalty)
+        return experts_epoch, self._arrays(ExpertWeights), rule
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        for name in ("yes", "no"):
+            merge_weights(self._tables, name, source, target, least=name == "no")
+        self._merge_average(source, target, np.zeros(0))
+
+    def _scores_as_is(self) -> bool:
+        return False
+
+    def _scoring_weights(self, used: Any = None) -> np.ndarray:
+        used = slice(None) if used is None else used
+        theta, yes, no = np.float32(self.threshold), self._tables["yes"], self._tables["no"]
+        return np.asarray((1 - theta) * yes[used] - theta * no[used])
+
+    def _importance(self, rows: np.ndarray) -> np.ndarray:
+        return np.asarray(np.abs(self._scoring_weights(rows)))
+
+    def _divisor(self, used: Any) -> np.ndarray | None:
+        return np.asarray(self._tables["yes"][used] + self._tables["no"][used])
+
+    @property
+    def bar(self) -> float:
+        return 0.0
+
+    def _renormalizes(self) -> bool:
+        return False
