@@ -285,13 +285,11 @@ def bootstrap_intervals(
     whole = evaluate(scores, labels, decisions=decisions)
     values = {name: read_measure(whole, name) for name in measures}
     assert decisions is not None  # or `evaluate` would have raised
-    generator, n = np.random.default_rng(seed), len(decisions)
-    draws = (generator.integers(n, size=n) for _ in range(n_resamples))
     rates = measures_of("decisions")
     if all(name == "exact_match" or name.partition("_")[2] in rates for name in measures):
-        drawn = _measure_all(draws, np.asarray(decisions, bool), positives)
+        drawn = _measure_all(np.asarray(decisions, bool), positives, n_resamples, seed)
     else:
-        drawn = _measure_each(draws, scores, labels, decisions, measures)
+        drawn = _measure_each(scores, labels, decisions, measures, n_resamples, seed)
     tails = 50 * (1 - confidence), 50 * (1 + confidence)
     return {
         name: Interval(value, *map(float, np.nanpercentile(drawn[name], tails)))
@@ -302,13 +300,18 @@ def bootstrap_intervals(
 _BLOCK = 4_000_000  # numbers that are gathered at a time
 
 
+def _draws(n_documents: int, n_resamples: int, seed: int) -> Iterator[np.ndarray]:
+    generator = np.random.default_rng(seed)
+    return (generator.integers(n_documents, size=n_documents) for _ in range(n_resamples))
+
+
 def _measure_each(
-    draws: Iterator[np.ndarray], scores: Any, labels: Any, decisions: np.ndarray, measures: Any
+    scores: Any, labels: Any, decisions: np.ndarray, measures: Any, n_resamples: int, seed: int
 ) -> dict[str, np.ndarray]:
     """Evaluate the documents of each draw."""
     take = labels.take if isinstance(labels, Labels) else np.asarray(labels).__getitem__
     figures = []
-    for drawn in draws:
+    for drawn in _draws(len(decisions), n_resamples, seed):
         own = None if scores is None else scores[drawn]
         evaluation = evaluate(own, take(drawn), decisions=decisions[drawn])
         figures.append([read_measure(evaluation, name) for name in measures])
@@ -316,7 +319,7 @@ def _measure_each(
 
 
 def _measure_all(
-    draws: Iterator[np.ndarray], decisions: np.ndarray, positives: Positives
+    decisions: np.ndarray, positives: Positives, n_resamples: int, seed: int
 ) -> dict[str, np.ndarray]:
     """Measure many draws at a time: a document drawn twice counts twice in the tables."""
     n, n_categories = positives.n_documents, len(positives.counts)
@@ -324,6 +327,7 @@ def _measure_all(
     rows, columns = positives.within(decisions.shape[1])
     hit = decisions[rows, columns]
     exact, parts = exactly_right(decisions, positives), []
+    draws = _draws(n, n_resamples, seed)
     per_block = max(1, _BLOCK // max(1, n, len(positives.rows) + len(taken_rows)))
     while block := [np.bincount(one, minlength=n) for one in islice(draws, per_block)]:
         times = np.array(block)
