@@ -8,11 +8,12 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from thresher.errors import ModelError, ParameterError
+from thresher.learners.bayes import NaiveBayes
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
 from thresher.learners.online import LEARNERS as ONLINE
+from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
-from thresher.learners.sums import NaiveBayes, Rocchio
 
 __all__ = [
     "LEARNERS",
