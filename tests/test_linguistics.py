@@ -126,7 +126,7 @@ def test_no_known_language_is_left_out():
         ({"language": "latin", "stop_words": "language"}, "stop words for 'latin'.*danish, dutch"),
         ({"stop_words": "the"}, "'the' is not known"),
         ({"stop_words": ["the", 7]}, "stop_words holds 7"),
-        ({"stop_words": True}, "stop_words holds True"),
+        ({"stop_words": [True]}, "stop_words holds True"),
         ({"language": "latin", "stem": True}, "no stemmer 'latin'; choose one of arabic, "),
         ({"stem": "snow"}, "no stemmer 'snow'; choose one of arabic, "),
         ({"language": "tamil", "lemmatize": True}, "no lemmas for 'tamil'; .*english.*stem=True"),

@@ -432,7 +432,7 @@ def test_damaged_state_is_refused():
             load(header, tensors | {name: tensors[name][1:]})
         with pytest.raises(ModelError, match=f"'{name}' holds"):
             load(header, tensors | {name: tensors[name].astype(np.int16)})
-    with pytest.raises(ModelError, match="not finite"):
+    with pytest.raises(ModelError, match="finite values belong"):
         load(header, tensors | {"up": tensors["up"] * np.nan})
     with pytest.raises(ModelError, match="'n_features' is missing"):
         load({key: value for key, value in header.items() if key != "n_features"}, tensors)

@@ -165,7 +165,7 @@ def test_folds_divide_the_examples_as_the_library_does_and_order_them_by_one_shu
         assert sorted([*train, *test]) == list(range(len(positive)))
         assert train.tolist() == [i for i in order if i not in test]
     if not stratified:
-        for own, library in zip(parts, k_fold(len(positive), 5, seed=seed), strict=True):
+        for own, library in zip(parts, k_fold(len(positive), 5, random_state=seed), strict=True):
             assert own.test.tolist() == library.test.tolist()
     if stratified:
         shares = [positive[test].sum() for _, test in parts]

@@ -48,9 +48,9 @@ LABELS = st.lists(st.lists(st.integers(0, 5), max_size=3, unique=True), min_size
 def test_folds_divide_the_documents(lists, n_folds, seed, stratified):
     labels = Labels.from_lists(lists, 6)
     if stratified:
-        splits = stratified_k_fold(labels, n_folds, seed=seed)
+        splits = stratified_k_fold(labels, n_folds, random_state=seed)
     else:
-        splits = k_fold(len(lists), n_folds, seed=seed)
+        splits = k_fold(len(lists), n_folds, random_state=seed)
     tested = np.concatenate([split.test for split in splits])
     assert sorted(tested) == list(range(len(lists)))
     sizes = [len(split.test) for split in splits]
@@ -80,7 +80,7 @@ def test_documents_are_spread_by_their_rarest_category(lists, n_folds):
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=60), st.integers(0, 3))
 def test_hold_out_takes_its_share_of_every_category(categories, seed):
     labels = Labels.from_lists([[c] for c in categories], 4)
-    [(train, test)] = hold_out(labels, 0.25, seed=seed)
+    [(train, test)] = hold_out(labels, 0.25, random_state=seed)
     assert len(test) == round(len(categories) / 4)
     assert sorted([*train, *test]) == list(range(len(categories)))
     for category in range(4):
@@ -92,7 +92,10 @@ def test_training_documents_are_shuffled_and_the_seed_decides():
     labels = Labels.from_lists([[0]] * 50 + [[1]] * 50, 2)
     train = stratified_k_fold(labels)[0].train
     assert 12 <= np.count_nonzero(train[:40] < 50) <= 28  # neither category comes first
-    again, other = stratified_k_fold(labels)[0].train, stratified_k_fold(labels, seed=1)[0].train
+    again, other = (
+        stratified_k_fold(labels)[0].train,
+        stratified_k_fold(labels, random_state=1)[0].train,
+    )
     assert (train == again).all() and not np.array_equal(train, other)
 
 
@@ -144,13 +147,13 @@ def test_cross_validation_is_its_definition(library, protocol):
     texts, labels = library
     labels = [[*one, "rare"] if i == 7 else one for i, one in enumerate(labels)]
     categorizer = Categorizer(FAST)
-    result = cross_validate(categorizer, texts, labels, protocol=protocol, folds=3, seed=5)
+    result = cross_validate(categorizer, texts, labels, protocol=protocol, folds=3, random_state=5)
     numbers = {name: i for i, name in enumerate(sorted({n for one in labels for n in one}))}
     truth = Labels.from_lists([[numbers[n] for n in one] for one in labels], len(numbers))
     splits = {
-        "stratified": lambda: stratified_k_fold(truth, 3, seed=5),
-        "k-fold": lambda: k_fold(len(texts), 3, seed=5),
-        "hold-out": lambda: hold_out(truth, seed=5),
+        "stratified": lambda: stratified_k_fold(truth, 3, random_state=5),
+        "k-fold": lambda: k_fold(len(texts), 3, random_state=5),
+        "hold-out": lambda: hold_out(truth, random_state=5),
     }[protocol]()
     decided = []
     for evaluation, split in zip(result.evaluations, splits, strict=True):

@@ -245,7 +245,7 @@ def test_intervals_of_rankings_and_with_sparse_labels():
     options = {"measures": names, "n_resamples": 40}
     intervals = bootstrap_intervals(scores, labels, decisions, **options)
     assert intervals == bootstrap_intervals(scores, sparse, decisions, **options)
-    assert intervals != bootstrap_intervals(scores, labels, decisions, **options, seed=1)
+    assert intervals != bootstrap_intervals(scores, labels, decisions, **options, random_state=1)
     for name, interval in intervals.items():
         assert interval.low <= interval.value <= interval.high, name
     fast = bootstrap_intervals(scores, labels, decisions, measures=["exact_match"], n_resamples=40)

@@ -38,7 +38,7 @@ def held_out_scores(categorizer, texts, labels):
     names = sorted({name for one in labels for name in one})
     numbers = Labels.from_lists([[names.index(n) for n in one] for one in labels], len(names))
     scores = np.empty((len(texts), len(names)), np.float32)
-    for split in stratified_k_fold(numbers, categorizer.tune_folds, seed=categorizer.seed_):
+    for split in stratified_k_fold(numbers, categorizer.tune_folds, random_state=categorizer.seed_):
         twin = categorizer.replace(objective=None, calibrate=None)
         train = np.sort(split.train)
         twin.fit([texts[i] for i in train], [labels[i] for i in train])

@@ -18,12 +18,11 @@ from thresher._spool import Spool
 from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
-from thresher.documents import Batch, Documents, from_texts
-from thresher.documents import Columns as TextColumns
+from thresher.documents import Batch, Columns, Documents, from_texts
 from thresher.errors import DocumentError, ModelError, ParameterError
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
-from thresher.features import Columns, FeatureParameters, Features
+from thresher.features import FeatureParameters, Features, Numbering
 from thresher.learners import Learner, is_online
 from thresher.rows import Labels, Rows
 
@@ -56,7 +55,7 @@ class Stations:
     decisions: Decisions
     tuning: Tuning | None = None
     documents_seen: int = 0
-    columns: TextColumns | None = None  # of the table that the documents were read from
+    columns: Columns | None = None  # of the table that the documents were read from
     is_mode_open: bool = False  # one label or several: not known before all documents are
 
 
@@ -91,7 +90,7 @@ class Reader:
         self,
         documents: Any,
         labels: Any = None,
-        columns: TextColumns | None = None,
+        columns: Columns | None = None,
         sample_weight: Any = None,
         clock: dict[str, float] | None = None,
         progress: Progress = no_progress,
@@ -137,7 +136,7 @@ class Reader:
                 raise _other_number(done, len(given), name)
 
 
-def documents_of(documents: Any, has_labels: bool, familiar: TextColumns | None) -> Documents:
+def documents_of(documents: Any, has_labels: bool, familiar: Columns | None) -> Documents:
     """Return a source of batches for whatever was given as documents."""
     if has_labels and isinstance(documents, str | bytes):
         raise DocumentError(f"documents is one text, {documents[:40]!r}; give a list of texts.")
@@ -271,7 +270,7 @@ def held_out_scores(
     labels, seed = counts.labels(), model.seed_
     n_folds = min(model.tune_folds, len(counts))
     fold = np.empty(len(counts), np.int64)
-    for number, split in enumerate(stratified_k_fold(labels, n_folds, seed=seed)):
+    for number, split in enumerate(stratified_k_fold(labels, n_folds, random_state=seed)):
         fold[split.test] = number
     n_most = max(1, MOST_SCORES // max(1, labels.n_categories))
     chosen = np.random.default_rng(seed).permutation(len(counts))[:n_most]
@@ -300,9 +299,9 @@ def fold_features(
     """Return empty features for a part of the documents of `whole`, itself maybe for a part."""
     blocks = whole.blocks if whole.columns is None else whole.columns.counted_blocks()
     if whole.is_hashed:
-        columns = Columns.hashed(np.ones(counts.n_columns, bool), blocks)
+        columns = Numbering.hashed(np.ones(counts.n_columns, bool), blocks)
     else:
-        columns = Columns.as_met(counts, blocks)
+        columns = Numbering.as_met(counts, blocks)
     return Features(parameters, learner.preferred_strength, None, columns)
 
 

@@ -115,8 +115,8 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _say_unless_interrupted(problem: Any) -> None:
-    """Keep quiet about a KeyboardInterrupt that was lost; `go_on` raises it again."""
-    if problem.exc_type is not KeyboardInterrupt:
+    """Keep quiet about a lost KeyboardInterrupt, which `go_on` raises again, and its wreckage."""
+    if problem.exc_type is not KeyboardInterrupt and not _is_interrupted:
         sys.__unraisablehook__(problem)
 
 

@@ -56,7 +56,11 @@ def compare(
         categorizers[word.strip()] = Categorizer(learner, **options)
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     with common.progress() as progress:
-        how: Any = {"against": against, "folds": folds, "seed": options.get("random_state", 0)}
+        how: Any = {
+            "against": against,
+            "folds": folds,
+            "random_state": options.get("random_state", 0),
+        }
         comparison = compare_categorizers(categorizers, documents, progress=progress, **how)
     common.report_reading(documents)
     if plot:

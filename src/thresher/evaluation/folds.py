@@ -19,7 +19,7 @@ class Split(NamedTuple):
     test: np.ndarray  # in their own order
 
 
-def k_fold(n_documents: int, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
+def k_fold(n_documents: int, n_folds: int = 5, *, random_state: int = 0) -> list[Split]:
     """Divide documents at random into folds, each of which is tested on once.
 
     Parameters
@@ -28,7 +28,7 @@ def k_fold(n_documents: int, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
         How many documents there are.
     n_folds : int, default=5
         How many folds; their sizes differ by one at most.
-    seed : int, default=0
+    random_state : int, default=0
         Seed of the division.
 
     Examples
@@ -36,11 +36,11 @@ def k_fold(n_documents: int, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
     >>> [split.test.tolist() for split in k_fold(5, 2)]
     [[1, 2, 3], [0, 4]]
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state)
     return _deal(generator.permutation(n_documents), n_folds, generator)
 
 
-def stratified_k_fold(labels: Labels, n_folds: int = 5, *, seed: int = 0) -> list[Split]:
+def stratified_k_fold(labels: Labels, n_folds: int = 5, *, random_state: int = 0) -> list[Split]:
     """Divide documents into folds so that each has its share of every category.
 
     Documents are grouped by their rarest category, shuffled within the group and dealt out one by
@@ -50,7 +50,7 @@ def stratified_k_fold(labels: Labels, n_folds: int = 5, *, seed: int = 0) -> lis
     ----------
     labels : Labels
         The categories of each document.
-    n_folds, seed
+    n_folds, random_state
         As for `k_fold`.
 
     Examples
@@ -59,16 +59,16 @@ def stratified_k_fold(labels: Labels, n_folds: int = 5, *, seed: int = 0) -> lis
     >>> [split.test.tolist() for split in stratified_k_fold(labels, 2)]
     [[1, 3, 4], [0, 2, 5]]
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state)
     return _deal(stratified_order(labels, generator), n_folds, generator)
 
 
-def hold_out(labels: Labels, share: float = 0.25, *, seed: int = 0) -> list[Split]:
+def hold_out(labels: Labels, share: float = 0.25, *, random_state: int = 0) -> list[Split]:
     """Hold out a share of the documents, of every category alike, to test on.
 
     Parameters
     ----------
-    labels, seed
+    labels, random_state
         As for `stratified_k_fold`.
     share : float, default=0.25
         Which part of the documents is held out.
@@ -85,7 +85,7 @@ def hold_out(labels: Labels, share: float = 0.25, *, seed: int = 0) -> list[Spli
             f"The share to hold out is {share!r} of {labels.n_rows} documents, which leaves "
             "nothing to test on or nothing to learn from."
         )
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state)
     order = stratified_order(labels, generator)
     # Every so many of the order is held out, and so the same share of each group.
     n = len(order)

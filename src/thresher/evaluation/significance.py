@@ -250,7 +250,7 @@ def bootstrap_intervals(
     measures: Sequence[str] = ("micro_f1", "macro_f1"),
     n_resamples: int = 1000,
     confidence: float = 0.95,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> dict[str, Interval]:
     """Tell how much measures would vary if other documents of the same kind had been drawn.
 
@@ -268,7 +268,7 @@ def bootstrap_intervals(
         How often documents are drawn.
     confidence : float, default=0.95
         Which part of the results lies in the interval.
-    seed : int, default=0
+    random_state : int, default=0
         Seed of the draws.
 
     Examples
@@ -287,9 +287,9 @@ def bootstrap_intervals(
     assert decisions is not None  # or `evaluate` would have raised
     rates = measures_of("decisions")
     if all(name == "exact_match" or name.partition("_")[2] in rates for name in measures):
-        drawn = _measure_all(np.asarray(decisions, bool), positives, n_resamples, seed)
+        drawn = _measure_all(np.asarray(decisions, bool), positives, n_resamples, random_state)
     else:
-        drawn = _measure_each(scores, labels, decisions, measures, n_resamples, seed)
+        drawn = _measure_each(scores, labels, decisions, measures, n_resamples, random_state)
     tails = 50 * (1 - confidence), 50 * (1 + confidence)
     return {
         name: Interval(value, *map(float, np.nanpercentile(drawn[name], tails)))
@@ -300,18 +300,23 @@ def bootstrap_intervals(
 _BLOCK = 4_000_000  # numbers that are gathered at a time
 
 
-def _draws(n_documents: int, n_resamples: int, seed: int) -> Iterator[np.ndarray]:
-    generator = np.random.default_rng(seed)
+def _draws(n_documents: int, n_resamples: int, random_state: int) -> Iterator[np.ndarray]:
+    generator = np.random.default_rng(random_state)
     return (generator.integers(n_documents, size=n_documents) for _ in range(n_resamples))
 
 
 def _measure_each(
-    scores: Any, labels: Any, decisions: np.ndarray, measures: Any, n_resamples: int, seed: int
+    scores: Any,
+    labels: Any,
+    decisions: np.ndarray,
+    measures: Any,
+    n_resamples: int,
+    random_state: int,
 ) -> dict[str, np.ndarray]:
     """Evaluate the documents of each draw."""
     take = labels.take if isinstance(labels, Labels) else np.asarray(labels).__getitem__
     figures = []
-    for drawn in _draws(len(decisions), n_resamples, seed):
+    for drawn in _draws(len(decisions), n_resamples, random_state):
         own = None if scores is None else scores[drawn]
         evaluation = evaluate(own, take(drawn), decisions=decisions[drawn])
         figures.append([read_measure(evaluation, name) for name in measures])
@@ -319,7 +324,7 @@ def _measure_each(
 
 
 def _measure_all(
-    decisions: np.ndarray, positives: Positives, n_resamples: int, seed: int
+    decisions: np.ndarray, positives: Positives, n_resamples: int, random_state: int
 ) -> dict[str, np.ndarray]:
     """Measure many draws at a time: a document drawn twice counts twice in the tables."""
     n, n_categories = positives.n_documents, len(positives.counts)
@@ -327,7 +332,7 @@ def _measure_all(
     rows, columns = positives.within(decisions.shape[1])
     hit = decisions[rows, columns]
     exact, parts = exactly_right(decisions, positives), []
-    draws = _draws(n, n_resamples, seed)
+    draws = _draws(n, n_resamples, random_state)
     per_block = max(1, _BLOCK // max(1, n, len(positives.rows) + len(taken_rows)))
     while block := [np.bincount(one, minlength=n) for one in islice(draws, per_block)]:
         times = np.array(block)

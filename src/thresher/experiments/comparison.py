@@ -92,7 +92,7 @@ def compare(
     against: str = "best",
     protocol: str = "stratified",
     folds: int = 5,
-    seed: int = 0,
+    random_state: int = 0,
     progress: Progress = no_progress,
 ) -> Comparison:
     """Cross-validate several categorizers on the same folds.
@@ -105,7 +105,7 @@ def compare(
     categorizers : dict of str to Categorizer
         What to compare, by name. They may differ in all but what is counted (tokens, n-grams,
         stop words and the like).
-    documents, labels, folds, seed, progress
+    documents, labels, folds, random_state, progress
         As for `cross_validate`.
     against : {"best", "first"} or str, default="best"
         Against which one the others are tested: the best by micro-F1, the first, or a name.
@@ -125,7 +125,7 @@ def compare(
     first = categorizers[names[0]]
     _check_alike(first, [categorizers[name] for name in names[1:]])
     counted = count_once(first, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds=folds, seed=seed)
+    splits = make_splits(counted.labels, protocol, folds=folds, random_state=random_state)
     results = {
         name: run_splits(one, counted, splits, first.n_jobs_, partial(progress, name))
         for name, one in categorizers.items()

@@ -76,14 +76,14 @@ def learning_curve(
     protocol: str = "stratified",
     folds: int = 5,
     share: float = 0.25,
-    seed: int = 0,
+    random_state: int = 0,
     progress: Progress = no_progress,
 ) -> LearningCurve:
     """Measure what is learned from more and more documents, always on the same others.
 
     Parameters
     ----------
-    categorizer, documents, labels, protocol, folds, share, seed, progress
+    categorizer, documents, labels, protocol, folds, share, random_state, progress
         As for `cross_validate`.
     sizes : sequence of float, default=(0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
         From how many documents to learn, as shares of the training documents. Smaller ones are
@@ -101,7 +101,9 @@ def learning_curve(
     if not len(sizes) or not all(0 < size <= 1 for size in sizes):
         raise ParameterError(f"sizes is {sizes!r}; give shares above 0 and at most 1.")
     counted = protocols.count_once(categorizer, documents, labels, progress)
-    splits = protocols.make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    splits = protocols.make_splits(
+        counted.labels, protocol, folds=folds, share=share, random_state=random_state
+    )
     alone = categorizer.replace(n_jobs=1)
     tasks = [
         (alone, split._replace(train=split.train[: max(1, round(size * len(split.train)))]))
@@ -120,7 +122,7 @@ def feature_curve(
     protocol: str = "stratified",
     folds: int = 5,
     share: float = 0.25,
-    seed: int = 0,
+    random_state: int = 0,
     progress: Progress = no_progress,
 ) -> LearningCurve:
     """Measure what is learned with more and more features, those that tell most first.
@@ -129,7 +131,7 @@ def feature_curve(
     ----------
     categorizer : Categorizer
         Whose parameters are taken, `n_selected` excepted; `select_by` says how features are judged.
-    documents, labels, protocol, folds, share, seed, progress
+    documents, labels, protocol, folds, share, random_state, progress
         As for `cross_validate`.
     numbers : sequence of int, default=(100, 300, 1000, 3000, 10000, 30000)
         How many features to keep; where there are fewer, all are kept.
@@ -146,7 +148,9 @@ def feature_curve(
     if not len(numbers):
         raise ParameterError("numbers is empty; say how many features to keep.")
     counted = protocols.count_once(categorizer, documents, labels, progress)
-    splits = protocols.make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    splits = protocols.make_splits(
+        counted.labels, protocol, folds=folds, share=share, random_state=random_state
+    )
     tasks = [
         (categorizer.replace(n_jobs=1, n_selected=number), split)
         for number in sorted(numbers)

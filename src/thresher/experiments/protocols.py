@@ -97,7 +97,7 @@ def cross_validate(
     protocol: str = "stratified",
     folds: int = 5,
     share: float = 0.25,
-    seed: int = 0,
+    random_state: int = 0,
     progress: Progress = no_progress,
 ) -> CrossValidation:
     """Learn from a part of the documents and measure on the rest, for each fold in turn.
@@ -119,13 +119,15 @@ def cross_validate(
         How many folds.
     share : float, default=0.25
         For "hold-out": which part of the documents is tested on.
-    seed : int, default=0
+    random_state : int, default=0
         Seed of the division; the order of learning has its own in the categorizer.
     progress : callable, optional
         Told the stage, the number of documents and the share that is done.
     """
     counted = count_once(categorizer, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds=folds, share=share, seed=seed)
+    splits = make_splits(
+        counted.labels, protocol, folds=folds, share=share, random_state=random_state
+    )
     report = partial(progress, "cross-validating")
     return run_splits(categorizer, counted, splits, categorizer.n_jobs_, report)
 
@@ -185,15 +187,15 @@ def make_splits(
     *,
     folds: int = 5,
     share: float = 0.25,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> list[Split]:
     """Divide documents as a protocol wants it; see `cross_validate`."""
     if protocol == "stratified":
-        return stratified_k_fold(labels, folds, seed=seed)
+        return stratified_k_fold(labels, folds, random_state=random_state)
     if protocol == "k-fold":
-        return k_fold(labels.n_rows, folds, seed=seed)
+        return k_fold(labels.n_rows, folds, random_state=random_state)
     if protocol == "hold-out":
-        return hold_out(labels, share, seed=seed)
+        return hold_out(labels, share, random_state=random_state)
     raise ParameterError(f"The protocol is {protocol!r}; it must be one of {PROTOCOLS}.")
 
 

@@ -1,6 +1,6 @@
 """From counts to strengths, and which features tell most about the categories."""
 
-from thresher.features.features import Columns, FeatureParameters, Features
+from thresher.features.features import FeatureParameters, Features, Numbering
 from thresher.features.selection import (
     SELECTIONS,
     ChiSquare,
@@ -17,11 +17,11 @@ __all__ = [
     "KINDS",
     "SELECTIONS",
     "ChiSquare",
-    "Columns",
     "FeatureParameters",
     "FeatureScores",
     "Features",
     "InformationGain",
+    "Numbering",
     "Strength",
     "chi_square",
     "document_frequencies",

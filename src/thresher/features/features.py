@@ -131,7 +131,7 @@ class Features:
         The arguments of `Strength` that suit the learner, where none are given.
     counter : TextCounter or None
         What counts; None where all is counted already, as it is for a fold.
-    columns : Columns, optional
+    columns : Numbering, optional
         Which columns of the counts are features; by default all of them.
 
     Examples
@@ -147,7 +147,7 @@ class Features:
         parameters: FeatureParameters,
         preferred: dict[str, Any],
         counter: TextCounter | None,
-        columns: Columns | None = None,
+        columns: Numbering | None = None,
     ) -> None:
         own = {name: getattr(parameters, name) for name in FeatureParameters.parameters}
         self.parameters = FeatureParameters(**own)
@@ -226,7 +226,7 @@ class Features:
         if self.columns is not None:
             self.columns = self.columns.pruned(keep)
         elif self.is_hashed:
-            self.columns = Columns.hashed(keep, self.counter.blocks)
+            self.columns = Numbering.hashed(keep, self.counter.blocks)
         else:
             self.counter.prune(keep)
         if not self.is_hashed:
@@ -258,7 +258,7 @@ class Features:
                 raise ModelError("The model leaves out columns that are not hashed; it is damaged.")
             shape = (counter.n_features,)
             kept = require_tensor(tensors, "kept", np.uint8, shape, high=1).astype(bool)
-            columns = Columns.hashed(kept, counter.blocks)
+            columns = Numbering.hashed(kept, counter.blocks)
         features = cls(parameters, {}, counter, columns)
         features.strength = Strength.from_state(*part_of("strength", header, tensors))
         return features
@@ -301,7 +301,7 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Numbering:
     """Which columns of the counts are features, and which number each has among them."""
 
     numbers: np.ndarray  # int32: of each column of the counts, or -1
@@ -310,13 +310,13 @@ class Columns:
     is_hashed: bool = False  # the place of a column is its name: it cannot have another number
 
     @classmethod
-    def hashed(cls, kept: np.ndarray, blocks: np.ndarray) -> Columns:
+    def hashed(cls, kept: np.ndarray, blocks: np.ndarray) -> Numbering:
         """Leave hashed columns where they are."""
         numbers = np.where(kept, np.arange(len(kept)), -1).astype(np.int32)
         return cls(numbers, len(kept), blocks, is_hashed=True)
 
     @classmethod
-    def as_met(cls, counts: Examples, blocks: np.ndarray) -> Columns:
+    def as_met(cls, counts: Examples, blocks: np.ndarray) -> Numbering:
         """Number the columns that occur as a counter of these documents would: as they come."""
         numbers, n = np.full(counts.n_columns, -1, np.int32), 0
         for rows, _ in counts:
@@ -328,13 +328,13 @@ class Columns:
         in_order = np.argsort(numbers, kind="stable")[len(numbers) - n :]
         return cls(numbers, n, blocks[in_order])
 
-    def pruned(self, keep: np.ndarray) -> Columns:
+    def pruned(self, keep: np.ndarray) -> Numbering:
         """Return them without some; the others close ranks, unless they are hashed."""
         if self.is_hashed:
-            return Columns.hashed(keep & (self.numbers >= 0), self.blocks)
+            return Numbering.hashed(keep & (self.numbers >= 0), self.blocks)
         new = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
         numbers = np.where(self.numbers >= 0, new[self.numbers], -1)
-        return Columns(numbers, int(np.count_nonzero(keep)), self.blocks[keep])
+        return Numbering(numbers, int(np.count_nonzero(keep)), self.blocks[keep])
 
     def counted_blocks(self) -> np.ndarray:
         """Return the block of each column of the counts; 0 for those that are left out."""
