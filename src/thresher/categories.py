@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -76,7 +77,13 @@ class Answers(NamedTuple):
             rows = np.asarray(given)
             return cls([np.flatnonzero(row).tolist() for row in rows], "indicator", rows.shape[1])
         several = any(isinstance(one, MANY) for one in given)
-        lists = [list(dict.fromkeys(_labels_of(one, i))) for i, one in enumerate(given)]
+        if not several and set(map(type, given)) == {str}:  # the usual answers, much faster
+            lists = [[label] if label else [] for label in map(str.strip, given)]
+        elif set(map(type, given)) == {list} and set(map(type, chain(*given))) <= {str}:
+            stripped = (dict.fromkeys(map(str.strip, one)) for one in given)
+            lists = [[label for label in one if label] for one in stripped]
+        else:
+            lists = [list(dict.fromkeys(_labels_of(one, i))) for i, one in enumerate(given)]
         return cls(lists, "several" if several else "one")
 
 
@@ -149,10 +156,9 @@ class Categories:
         if self.type not in (None, "str"):
             lists = [[self._of_own_type(label) for label in one] for one in lists]
         if grow:
-            for one in lists:
-                for label in one:
-                    if label not in numbers:
-                        self._add(label)
+            for label in dict.fromkeys(chain.from_iterable(lists)):
+                if label not in numbers:
+                    self._add(label)
         coded = [[numbers[label] for label in one if label in numbers] for one in lists]
         return Labels.from_lists(coded, len(numbers))
 
