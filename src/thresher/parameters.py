@@ -273,17 +273,18 @@ class Estimator:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        inherited: dict[str, Parameter] = {}
-        for base in reversed(cls.__mro__[1:]):
-            inherited |= base.__dict__.get("parameters", {})
         declared = {n: v for n, v in cls.__dict__.items() if isinstance(v, Parameter)}
-        for name, one in declared.items():
-            inherited[name] = replace(inherited[name], value=one.value) if one.kind is None else one
-            delattr(cls, name)
-        fixed = {name for name in inherited if name in cls.__dict__}
+        known = {name: one for name, one in declared.items() if one.kind}  # a class's own first
         for base in cls.__mro__[1:]:
-            fixed |= {n for n in inherited if n in base.__dict__ and n not in declared}
-        cls.parameters = {name: one for name, one in inherited.items() if name not in fixed}
+            for name, one in base.__dict__.get("parameters", {}).items():
+                changed = name in declared and declared[name].kind is None
+                known.setdefault(name, replace(one, value=declared[name].value) if changed else one)
+        for name in declared:
+            delattr(cls, name)
+        fixed = {name for name in known if name in cls.__dict__}
+        for base in cls.__mro__[1:]:
+            fixed |= {name for name in known if name in base.__dict__ and name not in declared}
+        cls.parameters = {name: one for name, one in known.items() if name not in fixed}
         if "__init__" not in cls.__dict__:
             cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
         if cls.__doc__ is not None:  # python -OO strips docstrings
