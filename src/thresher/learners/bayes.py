@@ -49,6 +49,7 @@ class NaiveBayes(SummingLearner):
     """
 
     name = "naive-bayes"
+    constant_name = "(prior)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "frequency"}
     non_negative = True
 
