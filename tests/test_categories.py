@@ -126,6 +126,33 @@ def test_a_merged_category_takes_the_documents_of_both(learner):
     ]
 
 
+def test_numbers_can_be_named_as_a_file_has_them():
+    model = Categorizer().fit(DOCUMENTS, [10, 9, 2] * 8)
+    model.rename_category("9", 7)
+    assert model.classes_.tolist() == [2, 7, 10] and model.predict(["crude oil"]) == [7]
+    model.delete_category("10")
+    assert model.classes_.tolist() == [2, 7] and model.scores(DOCUMENTS).shape == (24, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "names"), [("delete_category", ["oil"]), ("merge_categories", ["oil", "ships"])]
+)
+def test_an_interrupt_while_categories_change_leaves_the_model_as_it_was(
+    change, names, tmp_path, monkeypatch
+):
+    model = Categorizer().fit(DOCUMENTS, LABELS)
+    model.save(tmp_path / "before")
+
+    def interrupted(self, numbers):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(model.decisions_), "take", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(model, change)(*names)
+    model.save(tmp_path / "after")
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
+
+
 def test_the_last_category_stays():
     model = Categorizer(mode="multi-label").fit(["a b", "c d"], [["x"], []])
     with pytest.raises(ParameterError, match="only category"):

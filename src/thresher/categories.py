@@ -171,17 +171,18 @@ class Categories:
 
     def rename(self, label: Any, new: Any) -> None:
         """Give a category another label; its number stays."""
-        self.number(label)
+        number = self.number(label)
         if new in self._numbers:
             raise ParameterError(f"There is a category {new!r} already; merge the two instead.")
         self._check_type(new)
-        self._numbers = {new if one == label else one: i for one, i in self._numbers.items()}
+        self._numbers = {new if i == number else one: i for one, i in self._numbers.items()}
 
     def drop(self, label: Any) -> np.ndarray:
         """Forget a category, the others closing ranks; return which numbers are kept."""
         number = self.number(label)
         kept: np.ndarray = np.arange(len(self)) != number
-        self._numbers = {one: i for i, one in enumerate(o for o in self._numbers if o != label)}
+        left = (one for one, i in self._numbers.items() if i != number)
+        self._numbers = {one: i for i, one in enumerate(left)}
         return kept
 
     def truncate(self, n: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any, Self
 
@@ -498,13 +499,12 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     def delete_category(self, category: Any) -> Self:
         """Forget a category; what it was told apart by, the others keep."""
-        with self._one_learns, self.lock.writing():
-            stations = self.stations
+        with self._changing() as stations:
             if len(stations.categories) < 2:
                 raise ParameterError(f"{category!r} is the model's only category; it must stay.")
-            keep = np.arange(len(stations.categories)) != stations.categories.number(category)
+            keep = stations.categories.drop(category)
             stations.learner.drop_categories(keep)
-            stations.decisions = stations.decisions.take(stations.categories.drop(category))
+            stations.decisions = stations.decisions.take(keep)
         return self
 
     def merge_categories(self, category: Any, into: Any) -> Self:
@@ -515,14 +515,22 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         category, into : label
             The category that goes, and the one that takes its place too.
         """
-        with self._one_learns, self.lock.writing():
-            stations = self.stations
+        with self._changing() as stations:
             source, target = (stations.categories.number(one) for one in (category, into))
             if source == target:
                 raise ParameterError(f"{category!r} cannot be merged with itself.")
             stations.learner.merge_categories(source, target)
             stations.decisions = stations.decisions.take(stations.categories.drop(category))
         return self
+
+    @contextmanager
+    def _changing(self) -> Iterator[Stations]:
+        """Give a copy to change, which takes the model's place if nothing goes wrong."""
+        with self._one_learns:
+            stations = copy.deepcopy(self.stations)
+            yield stations
+            with self.lock.writing():
+                self._stations = stations
 
     # ---- keeping -----------------------------------------------------------------------------
 
