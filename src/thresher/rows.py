@@ -94,6 +94,9 @@ class Labels(NamedTuple):
         As for `Rows`, with category numbers for columns.
     weights : array of float64 or None
         How much each document counts; None where each counts once.
+    known : array of bool (documents, categories) or None
+        Which categories an answer is about: of the others it is not known whether the document
+        belongs. None where all answers are about all categories.
 
     Examples
     --------
@@ -106,6 +109,7 @@ class Labels(NamedTuple):
     indices: np.ndarray
     n_categories: int
     weights: np.ndarray | None = None
+    known: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -114,15 +118,29 @@ class Labels(NamedTuple):
     def take(self, order: np.ndarray) -> Labels:
         """Return the labels of the documents of `order`, in that order."""
         indptr, places = _gather(self.indptr, order)
-        weights = None if self.weights is None else self.weights[order]
-        return Labels(indptr, self.indices[places], self.n_categories, weights)
+        weights, known = (one if one is None else one[order] for one in self[3:])
+        return Labels(indptr, self.indices[places], self.n_categories, weights, known)
 
     @staticmethod
     def concatenate(parts: Sequence[Labels]) -> Labels:
         """Stack labels; the part with the most categories gives their number."""
-        indptr, indices, widths, weights = zip(*parts, strict=True)
+        indptr, indices, widths, weights, known = zip(*parts, strict=True)
         stacked = (_stack_indptr(indptr), np.concatenate(indices))
-        return Labels(*stacked, max(widths), joined(weights))
+        if any(one is not None for one in known):
+            known = [part.known_of(max(widths)) for part in parts]
+        return Labels(*stacked, max(widths), joined(weights), joined(known))
+
+    def known_of(self, n_categories: int) -> np.ndarray:
+        """Return which of so many categories, maybe more than there were, the answers are about.
+
+        An answer about everything knew of no category that came later; what it was about, it denies
+        to belong to them all the same.
+        """
+        known = np.ones((self.n_rows, n_categories), bool)
+        if self.known is not None:
+            known[:, : self.known.shape[1]] = self.known
+            known[:, self.known.shape[1] :] = False
+        return known
 
     @staticmethod
     def from_lists(lists: Sequence[Sequence[int]], n_categories: int) -> Labels:

@@ -19,6 +19,7 @@ NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2  # which hypotheses the average counts
 ONE = np.uint32(1)
 ALWAYS_ON = np.uint64(0)  # its row; of the type that the other rows' numbers have
 ZERO, UNIT = np.float32(0.0), np.float32(1.0)
+UNKNOWN = np.float32(-np.inf)  # the score of a category that an answer says nothing about
 # Weights stay within 2^-64 .. 2^64: a sum of a million of them is far from the ends of float32.
 LEAST, MOST = np.float32(2.0**-64), np.float32(2.0**64)
 # Where a document is one feature alone, 1 - strength is zero and would kill the weight for ever.
@@ -36,6 +37,7 @@ class Documents(NamedTuple):
     sample_weight: np.ndarray  # float64, above zero for all documents in `order`
     label_indptr: np.ndarray  # int64
     label_indices: np.ndarray  # uint32
+    known: np.ndarray  # bool, documents by categories: what an answer is about; empty where all
 
 
 class Tally(NamedTuple):
@@ -172,6 +174,15 @@ def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
 
 
 @kernel
+def hide_unknown(known, i, scores, lo, hi):
+    """Let no category be mistaken that the answer to document `i` says nothing about."""
+    if len(known) > 0:
+        for k in range(lo, hi):
+            if not known[i, k]:
+                scores[k] = UNKNOWN
+
+
+@kernel
 def importance(weight, positive_weight, k, is_positive):
     """Return how much a mistake on a document of this weight counts in category `k`."""
     return weight * positive_weight[k] if is_positive else weight
@@ -246,11 +257,12 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 @kernel
 def winnow_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
-    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
+    rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
     for met in range(len(documents.order)):
         i = documents.order[met]
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
@@ -360,7 +372,7 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
 
     The same corrections as below; one score and one norm stay in registers.
     """
-    labels = documents[6:]
+    labels = documents[6:8]
     for i in documents.order:
         start, stop = documents.indptr[i], documents.indptr[i + 1]
         score = documents.always_on[i] * weights[0, k]
@@ -371,6 +383,8 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
             norm += np.float64(strength) ** 2
         is_positive = carries(*labels, i, k, documents.label_indptr[i + 1])
         if score > rule.high if is_positive else score < rule.low:
+            continue
+        if len(documents.known) > 0 and not documents.known[i, k]:
             continue
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(score) - rule.threshold)
@@ -389,10 +403,11 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
     if hi - lo == 1 and rule.average == NO_AVERAGE and len(model.live) == 0:
         additive_epoch_alone(documents, model.weights, tally, rule, lo)
         return
-    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
+    rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
     met = np.int64(0)
     for i in documents.order:
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
             additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
@@ -491,7 +506,7 @@ def romma_begin(documents, i, model, rule, lo, hi):
 @kernel
 def romma_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
-    rows, labels, bounds = documents[:4], documents[6:], (rule.low, rule.high)
+    rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
     for i in documents.order:
         weight = documents.sample_weight[i]
         if len(model.first) > 0:
@@ -500,6 +515,7 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
         for k in range(lo, hi):
             tally.scores[k] *= model.scale[k]
             tally.steps[k] = UNIT
+        hide_unknown(documents.known, i, tally.scores, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
@@ -534,7 +550,7 @@ def experts_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: Sleeping Experts."""
     threshold, penalty = rule
     yes, no = tally.scores, tally.steps
-    rows, labels = documents[:4], documents[6:]
+    rows, labels = documents[:4], documents[6:8]
     for i in documents.order:
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.yes, yes, lo, hi)
@@ -542,7 +558,8 @@ def experts_epoch(documents, model, tally, rule, lo, hi):
         for k in range(lo, hi):
             is_positive = carries(*labels, i, k, labels[0][i + 1])
             awake = np.float64(yes[k]) + np.float64(no[k])
-            tally.mistakes[k] += (yes[k] > threshold * awake) != is_positive
+            is_known = len(documents.known) == 0 or documents.known[i, k]
+            tally.mistakes[k] += is_known and (yes[k] > threshold * awake) != is_positive
             power = importance(weight, tally.positive_weight, k, is_positive)
             beta = np.float64(penalty if power == 1.0 else penalty**power)
             if is_positive:  # the experts that said no are punished ...
@@ -551,6 +568,8 @@ def experts_epoch(documents, model, tally, rule, lo, hi):
                 after = beta * yes[k] + no[k]
             share = awake / after if after > 0.0 else 1.0  # ... and all share what was lost
             yes[k], no[k] = (share, beta * share) if is_positive else (beta * share, share)
+            if not is_known:
+                yes[k] = no[k] = UNIT
         if documents.always_on[i] != ZERO:
             expert_multiply(model.yes, ALWAYS_ON, yes, lo, hi)
             expert_multiply(model.no, ALWAYS_ON, no, lo, hi)
@@ -580,8 +599,8 @@ def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
 
 @kernel
 def regret_factors(documents, i, tally, rule, lo, hi):
-    """Put Winnow's factor of each category into `steps` and its label, ±1, into `scores`."""
-    labels, bounds, weight = documents[6:], (rule.low, rule.high), documents.sample_weight[i]
+    """Put Winnow's factor of each category into `steps` and its label, ±1 or 0, into `scores`."""
+    labels, bounds, weight = documents[6:8], (rule.low, rule.high), documents.sample_weight[i]
     middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
     tally.steps[lo:hi] = UNIT
     for j in range(lo, end):
@@ -589,7 +608,8 @@ def regret_factors(documents, i, tally, rule, lo, hi):
         factor = rule.promotion if is_positive else rule.demotion
         tally.steps[k] = factor ** importance(weight, tally.positive_weight, k, is_positive)
         tally.mistakes[k] += 1
-    tally.scores[lo:hi] = -UNIT
+    for k in range(lo, hi):
+        tally.scores[k] = ZERO if tally.scores[k] == UNKNOWN else -UNIT
     for p in range(documents.label_indptr[i], documents.label_indptr[i + 1]):
         if lo <= documents.label_indices[p] < hi:
             tally.scores[documents.label_indices[p]] = UNIT
@@ -602,6 +622,7 @@ def regret_epoch(documents, model, tally, rule, lo, hi):
     for met in range(len(documents.order)):
         i = documents.order[met]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, lo, hi)
         regret_factors(documents, i, tally, rule, lo, hi)
         weight, regret = documents.sample_weight[i], rule.regret
         own, common = np.float32(regret**weight), np.float32(regret ** (-regret * weight))

@@ -98,6 +98,11 @@ def check_labels(rows: Rows, labels: Labels, owner: str, n_categories: int) -> N
             f"The labels use categories up to {labels.indices.max()} and {owner} knows "
             f"{n_categories}; call grow before learn_rows."
         )
+    if labels.known is not None and labels.known.shape != (rows.n_rows, n_categories):
+        raise ModelError(
+            f"What is known of the labels has the shape {labels.known.shape}; it must be "
+            f"({rows.n_rows}, {n_categories}), a truth value for each document and category."
+        )
 
 
 def checked_order(order: np.ndarray, n_rows: int) -> np.ndarray:

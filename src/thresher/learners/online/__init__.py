@@ -3,6 +3,7 @@
 from thresher.learners.online._discarding import extremal_features
 from thresher.learners.online._learner import OnlineLearner
 from thresher.learners.online.additive import ROMMA, PassiveAggressive, Perceptron
+from thresher.learners.online.arow import AROW, LinearSVM
 from thresher.learners.online.multiplicative import (
     BalancedWinnow,
     ModifiedBalancedWinnow,
@@ -12,9 +13,11 @@ from thresher.learners.online.multiplicative import (
 )
 
 __all__ = [
+    "AROW",
     "LEARNERS",
     "ROMMA",
     "BalancedWinnow",
+    "LinearSVM",
     "ModifiedBalancedWinnow",
     "OnlineLearner",
     "PassiveAggressive",
@@ -35,6 +38,8 @@ LEARNERS: dict[str, type[OnlineLearner]] = {
         Perceptron,
         PassiveAggressive,
         ROMMA,
+        AROW,
+        LinearSVM,
         SleepingExperts,
         RegretWinnow,
     )

@@ -31,6 +31,7 @@ NOTHING = {
     "drift": np.empty((0, 0)),
     "live": np.empty((0, 0), bool),
 }
+NO_KNOWN = np.empty((0, 0), bool)  # all answers are about all categories
 
 
 def _refuse_strength(value: Any) -> str | None:
@@ -191,6 +192,7 @@ class OnlineLearner(GrowingLearner):
     ) -> Self:
         """Learn from scratch, in up to `max_iter` passes, stopping when no mistakes remain."""
         self.start(examples.n_columns, examples.n_categories, examples.mean_active)
+        self._begin_passes(examples, n_jobs)
         generator = _generator(self.random_state)
         n_documents = len(examples)
         for number in range(1, self.max_iter + 1):
@@ -198,11 +200,11 @@ class OnlineLearner(GrowingLearner):
             blocks, done = examples.walk(order), 0
             for rows, labels, visits in blocks if watch is None else _pieces(blocks, n_documents):
                 met = rows.n_rows if visits is None else len(visits)
+                numbers = order[done : done + met]
                 done += met
-                last, weights = done == n_documents, labels.weights
-                mistakes = self.learn_rows(
-                    rows, labels, visits, n_jobs, sample_weight=weights, ends_pass=last
-                )
+                mistakes = self._meet(rows, labels, visits, numbers, n_jobs)
+                if done == n_documents:
+                    self._end_pass()
                 if progress is not None:
                     progress(f"pass {number}", done, done / n_documents)
                 if watch is not None:
@@ -211,24 +213,27 @@ class OnlineLearner(GrowingLearner):
                 break
         return self
 
+    def _begin_passes(self, examples: Examples, n_jobs: int) -> None:
+        """Look at all documents before the first pass, where the learner wants to."""
+
+    def _meet(
+        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+    ) -> np.ndarray:
+        """Learn from some documents of a pass, of which `numbers` are those among all."""
+        weights = labels.weights
+        return self.learn_rows(rows, labels, order, n_jobs, sample_weight=weights, ends_pass=False)
+
     def _learn(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, weights: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         """Correct the mistaken categories and count the mistakes."""
-        from thresher._kernels.online import Documents, Tally
-
         n, order = self.n_categories, np.arange(rows.n_rows) if order is None else order
         if not weights.all():
             order = order[weights[order] > 0]  # a document of no weight is as good as absent
-        strengths, always_on = self.strengths(rows, training=True)
-        words = strengths.indptr, strengths.indices.view(np.uint32), strengths.values
-        categories = labels.indptr, labels.indices.view(np.uint32)
-        floats, numbers = np.zeros((2, n), np.float32), np.zeros((2, n), np.int64)
-        clock, weight = self._tables.whole["clock"], self._positive_weights()
-        tally = Tally(floats[0], floats[1], numbers[0], numbers[1], clock, weight)
+        whole, tally = self._documents(rows, labels, order, weights), self._tally()
         mistakes = np.zeros(n, np.int64)
         for piece in self._until_pruning(order):
-            documents = Documents(*words, always_on, piece, weights, *categories)
+            documents = whole._replace(order=piece)
             epoch, model, rule = self._pass(documents)
             in_blocks(partial(epoch, documents, model, tally, rule), n, n_jobs)
             mistakes += tally.mistakes
@@ -236,6 +241,27 @@ class OnlineLearner(GrowingLearner):
             self._note(rows, piece)
         self._pass_mistakes += int(mistakes.sum())
         return mistakes
+
+    def _documents(
+        self, rows: Rows, labels: Labels, order: np.ndarray, weights: np.ndarray
+    ) -> Any:
+        """Return documents and their labels as the kernels take them."""
+        from thresher._kernels.online import Documents
+
+        strengths, always_on = self.strengths(rows, training=True)
+        words = strengths.indptr, strengths.indices.view(np.uint32), strengths.values
+        known = NO_KNOWN if labels.known is None else np.ascontiguousarray(labels.known)
+        categories = labels.indptr, labels.indices.view(np.uint32)
+        return Documents(*words, always_on, order, weights, *categories, known)
+
+    def _tally(self) -> Any:
+        """Return what the kernels keep per category beside the weights."""
+        from thresher._kernels.online import Tally
+
+        floats = np.zeros((2, self.n_categories), np.float32)
+        numbers = np.zeros((2, self.n_categories), np.int64)
+        clock = self._tables.whole["clock"]
+        return Tally(*floats, *numbers, clock, self._positive_weights())
 
     def _until_pruning(self, order: np.ndarray) -> list[np.ndarray]:
         """Cut the documents where the features are due to be pruned to their budget."""

@@ -1,0 +1,310 @@
+"""AROW and the linear SVM: corrections in which each weight moves as far as it is unsure.
+
+Beside the weights stand their variances, in the same layout: feature-major, all categories at once.
+A category that has discarded a feature has a variance of zero for it, which nothing moves again.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thresher._kernels._jit import kernel
+from thresher._kernels.online import (
+    ALWAYS_ON,
+    NO_AVERAGE,
+    ONE,
+    UNIT,
+    ZERO,
+    add_scores,
+    carries,
+    counted,
+    find_mistakes,
+    hide_unknown,
+    importance,
+    turn_clocks,
+)
+
+COMMON = 256  # document frequencies below it are so common that what they give is kept
+
+
+class ArowWeights(NamedTuple):
+    weights: np.ndarray  # float32
+    variances: np.ndarray  # float32
+    drift: np.ndarray  # float64: as in `online`
+    spread: np.ndarray  # float32, scratch, by category: the variance of the score
+    push: np.ndarray  # float32, scratch, by category: how much surer it gets; zero between
+
+
+class ArowRule(NamedTuple):
+    average: int
+    low: np.float32
+    high: np.float32
+    threshold: np.float32
+    regularization: np.float32
+
+
+# ---- one document -------------------------------------------------------------------------------
+
+
+@kernel
+def are_many(n, lo, hi):
+    """Tell whether whole runs of categories, the idle ones too, are quicker than single ones."""
+    return n > max(1, (hi - lo) // 8)
+
+
+@kernel
+def add_spread(indptr, indices, values, always_on, i, variances, spread, wrong, lo, hi, end):
+    """Put the variance of document `i`'s score into `spread`, for the categories listed."""
+    constant = always_on[i] * always_on[i]
+    if are_many(end - lo, lo, hi):
+        block, row = spread[lo:hi], variances[0, lo:hi]
+        for k in range(len(block)):
+            block[k] = constant * row[k]
+        for p in range(indptr[i], indptr[i + 1]):
+            row, square = variances[indices[p] + ONE, lo:hi], values[p] * values[p]
+            for k in range(len(block)):
+                block[k] += square * row[k]
+        return
+    for j in range(lo, end):
+        k = wrong[j]
+        total = constant * variances[0, k]
+        for p in range(indptr[i], indptr[i + 1]):
+            total += values[p] * values[p] * variances[indices[p] + ONE, k]
+        spread[k] = total
+
+
+# What follows is called for every document with the arrays that it needs and no more: handing over
+# all of them costs as much as the work.
+
+
+@kernel
+def move_weights(indptr, indices, values, always_on, i, weights, variances, steps, wrong, lo, hi, end):
+    """Move the weights of document `i`'s features by their variances and the categories' steps."""
+    if are_many(end - lo, lo, hi):
+        block = steps[lo:hi]
+        row, variance, x = weights[0, lo:hi], variances[0, lo:hi], always_on[i]
+        for k in range(len(block)):
+            row[k] += block[k] * variance[k] * x
+        for p in range(indptr[i], indptr[i + 1]):
+            f, x = indices[p] + ONE, values[p]
+            row, variance = weights[f, lo:hi], variances[f, lo:hi]
+            for k in range(len(block)):
+                row[k] += block[k] * variance[k] * x
+        return
+    for j in range(lo, end):
+        k = wrong[j]
+        step = steps[k]
+        weights[0, k] += step * variances[0, k] * always_on[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            f = indices[p] + ONE
+            weights[f, k] += step * variances[f, k] * values[p]
+
+
+@kernel
+def shrink_variances(indptr, indices, values, always_on, i, variances, push, wrong, lo, hi, end):
+    """Make the weights surer: 1/S grows by `push` times the strength squared."""
+    constant = always_on[i] * always_on[i]
+    if are_many(end - lo, lo, hi):
+        block, row = push[lo:hi], variances[0, lo:hi]
+        for k in range(len(block)):
+            row[k] /= UNIT + row[k] * constant * block[k]
+        for p in range(indptr[i], indptr[i + 1]):
+            row, square = variances[indices[p] + ONE, lo:hi], values[p] * values[p]
+            for k in range(len(block)):
+                row[k] /= UNIT + row[k] * square * block[k]
+        return
+    for j in range(lo, end):
+        k = wrong[j]
+        variances[0, k] /= UNIT + variances[0, k] * constant * push[k]
+        for p in range(indptr[i], indptr[i + 1]):
+            f, square = indices[p] + ONE, values[p] * values[p]
+            variances[f, k] /= UNIT + variances[f, k] * square * push[k]
+
+
+@kernel
+def note_moves(documents, i, model, tally, average, met, lo, end):
+    """Let the average know how far the weights are about to move."""
+    for j in range(lo, end):
+        k = tally.wrong[j]
+        clock = counted(tally, average, met, k)
+        for p in range(documents.indptr[i] - 1, documents.indptr[i + 1]):
+            f, x = ALWAYS_ON, documents.always_on[i]
+            if p >= documents.indptr[i]:
+                f, x = documents.indices[p] + ONE, documents.values[p]
+            old = model.weights[f, k]
+            new = old + tally.steps[k] * model.variances[f, k] * x
+            model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
+
+
+@kernel
+def arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
+    """Correct the categories listed as wrong on document `i`, the first of them negatives."""
+    rows, wrong, block = documents[:4], tally.wrong, (lo, hi, end)
+    add_spread(*rows, i, model.variances, model.spread, wrong, *block)
+    for j in range(lo, end):
+        k, is_positive = wrong[j], j >= middle
+        sign = UNIT if is_positive else -UNIT
+        weight = importance(documents.sample_weight[i], tally.positive_weight, k, is_positive)
+        model.push[k] = np.float32(weight) / rule.regularization
+        loss = UNIT - sign * (tally.scores[k] - rule.threshold)
+        tally.steps[k] = sign * loss * model.push[k] / (model.spread[k] * model.push[k] + UNIT)
+    if rule.average != NO_AVERAGE:
+        note_moves(documents, i, model, tally, rule.average, met, lo, end)
+    move_weights(*rows, i, model.weights, model.variances, tally.steps, wrong, *block)
+    shrink_variances(*rows, i, model.variances, model.push, wrong, *block)
+    for j in range(lo, end):
+        tally.mistakes[wrong[j]] += 1
+        tally.steps[wrong[j]] = model.push[wrong[j]] = ZERO
+
+
+@kernel
+def arow_epoch(documents, model, tally, rule, lo, hi):
+    """Meet every document once, for the categories `lo` to `hi`."""
+    rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
+    met = np.int64(0)
+    for i in documents.order:
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, lo, hi)
+        middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
+        if end > lo:
+            arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
+        met += 1
+    turn_clocks(tally, rule.average, met, lo, hi)
+
+
+# ---- the linear SVM -----------------------------------------------------------------------------
+
+
+@kernel
+def turn_positives(indptr, labels, i, scores, lo, hi):
+    """Let `scores` be how far each category is on the wrong side: margins, negative."""
+    for p in range(indptr[i], indptr[i + 1]):
+        k = np.int64(labels[p])
+        if lo <= k < hi and not carries(indptr, labels, i, k, p):
+            scores[k] = -scores[k]
+
+
+@kernel
+def dual_update(documents, i, alpha, cost, model, tally, lo, hi, end):
+    """Move the dual variables of the categories listed as wrong, and the weights with them."""
+    rows, labels, wrong = documents[:4], documents[6:8], tally.wrong
+    add_spread(*rows, i, model.variances, model.spread, wrong, lo, hi, end)
+    for j in range(lo, end):
+        k = wrong[j]
+        is_positive = carries(*labels, i, k, labels[0][i + 1])
+        weight = importance(documents.sample_weight[i], tally.positive_weight, k, is_positive)
+        slack = np.float32(0.5 / (cost * weight))
+        change = (UNIT + tally.scores[k] - alpha[k] * slack) / (model.spread[k] + slack)
+        new = max(ZERO, alpha[k] + change)
+        tally.steps[k] = new - alpha[k] if is_positive else alpha[k] - new
+        alpha[k] = new
+    move_weights(*rows, i, model.weights, model.variances, tally.steps, wrong, lo, hi, end)
+    for j in range(lo, end):
+        tally.steps[wrong[j]] = ZERO
+
+
+@kernel
+def dual_epoch(documents, numbers, alpha, cost, model, tally, lo, hi):
+    """Meet every document once: dual coordinate descent on the squared hinge loss.
+
+    `alpha` has a row for each of all documents; `numbers` says which are those of `order`.
+    """
+    rows, labels = documents[:4], documents[6:8]
+    for met in range(len(documents.order)):
+        i, own = documents.order[met], alpha[numbers[met]]
+        add_scores(*rows, i, model.weights, tally.scores, lo, hi)
+        turn_positives(*labels, i, tally.scores, lo, hi)
+        end = lo
+        for k in range(lo, hi):
+            is_short = tally.scores[k] > -UNIT  # of the margin
+            if is_short or own[k] > ZERO:
+                tally.mistakes[k] += is_short
+                tally.wrong[end] = k
+                end += 1
+        if end > lo:
+            dual_update(documents, i, own, cost, model, tally, lo, hi, end)
+
+
+@kernel
+def dual_variances(documents, numbers, alpha, regularization, model, tally, lo, hi):
+    """Make the weights as sure as their support documents have made them, as AROW would."""
+    rows, labels = documents[:4], documents[6:8]
+    for met in range(len(documents.order)):
+        i = documents.order[met]
+        end = lo
+        for k in range(lo, hi):
+            if alpha[numbers[met], k] > ZERO:
+                is_positive = carries(*labels, i, k, labels[0][i + 1])
+                weight = importance(
+                    documents.sample_weight[i], tally.positive_weight, k, is_positive
+                )
+                model.push[k] = np.float32(weight) / regularization
+                tally.wrong[end] = k
+                end += 1
+        if end == lo:
+            continue
+        shrink_variances(*rows, i, model.variances, model.push, tally.wrong, lo, hi, end)
+        for j in range(lo, end):
+            model.push[tally.wrong[j]] = ZERO
+
+
+# ---- variances from labels ----------------------------------------------------------------------
+
+
+@kernel
+def count_features(indptr, indices, values, weights, frequency, squares):
+    """Add up in how many documents each feature stands, and its strengths squared."""
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            if values[p] != ZERO:
+                frequency[indices[p]] += weights[i]
+                squares[indices[p]] += weights[i] * np.float64(values[p]) ** 2
+
+
+@kernel
+def count_labels(indptr, indices, values, weights, label_indptr, label_indices, counts, lo, hi):
+    """Add up in how many documents of each category, `lo` to `hi`, each feature stands."""
+    for i in range(len(indptr) - 1):
+        for q in range(label_indptr[i], label_indptr[i + 1]):
+            k = label_indices[q]
+            if not lo <= k < hi or carries(label_indptr, label_indices, i, k, q):
+                continue
+            for p in range(indptr[i], indptr[i + 1]):
+                if values[p] != ZERO:
+                    counts[indices[p] + ONE, k] += np.float32(weights[i])
+
+
+@kernel
+def log_ratio(inside, total, share, smoothing):
+    """Return how much likelier a feature is in a category than outside, as a logarithm."""
+    within = np.log((inside + smoothing * share) / share)
+    return within - np.log((total - inside + smoothing * (1.0 - share)) / (1.0 - share))
+
+
+@kernel
+def starting_variances(counts, frequency, squares, shares, smoothing, power, floor, lo, hi):
+    """Turn counts, in place, into variances: the more a feature tells, the further it may move."""
+    absent = np.empty((COMMON, hi - lo), np.float32)  # most features lack most categories
+    for t in range(COMMON):
+        for k in range(lo, hi):
+            size = abs(log_ratio(0.0, np.float64(t), shares[k], smoothing)) ** power
+            absent[t, k - lo] = np.float32(size)
+    norms = np.zeros(hi - lo)
+    for f in range(len(frequency)):
+        total, row = frequency[f], counts[f + 1]
+        is_common = total < COMMON and total == np.floor(total)
+        for k in range(lo, hi):
+            if is_common and row[k] == ZERO:
+                row[k] = absent[np.int64(total), k - lo]
+            else:
+                size = abs(log_ratio(np.float64(row[k]), total, shares[k], smoothing)) ** power
+                row[k] = np.float32(size)
+            norms[k - lo] += squares[f] * np.float64(row[k])
+    for f in range(len(frequency)):
+        row = counts[f + 1]
+        for k in range(lo, hi):
+            if norms[k - lo] > 0.0:
+                row[k] = np.float32(floor + (1.0 - floor) * row[k] / norms[k - lo])
+            else:  # nothing tells anything
+                row[k] = UNIT
+    counts[0, lo:hi] = UNIT

@@ -1,0 +1,220 @@
+"""AROW: a mistake moves each weight as far as the learner is unsure of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from thresher.examples import Examples
+from thresher.learners._tables import BOTH, Table
+from thresher.learners._weighing import in_blocks
+from thresher.learners.learner import Progress, Watch
+from thresher.learners.online._learner import AVERAGES
+from thresher.learners.online.additive import Additive
+from thresher.parameters import Choice, Number, inherited, parameter
+from thresher.rows import Labels, Rows
+
+SMOOTHING = 5.0  # documents by which a feature's share in a category is drawn to the mean of all
+
+
+class AROW(Additive):
+    r"""Adaptive regularisation of weights: the surer a weight, the less a mistake moves it.
+
+    A document belongs if :math:`s = \sum_j x_j w_j > θ`. Each weight has a variance S. Where, with
+    y = ±1, the loss :math:`ℓ = 1 - y(s - θ)` is positive,
+
+    .. math:: w_j \leftarrow w_j + y\,ℓ\,S_j x_j / (r + \sum_i S_i x_i^2), \qquad
+              1/S_j \leftarrow 1/S_j + x_j^2 / r.
+
+    Rare words stay free to move, and a word that was right a thousand times is not unlearned by one
+    correction: a model goes on learning without forgetting.
+
+    Notes
+    -----
+    Variances start at one, or, in `fit`, from the labels: for a feature in t documents, c of them
+    of the category, with σ the category's share of all such counts,
+
+    .. math:: R = \left|\ln\frac{c + 5σ}{σ} - \ln\frac{t - c + 5(1 - σ)}{1 - σ}\right|, \qquad
+              S = 0.2 + 0.8\,R / \sum_j \overline{x_j^2} R_j,
+
+    so that a word that tells much about a category may move further, and the variance of a
+    document's score is one in the mean. Features and categories that come later start at one.
+    A document of weight 2, and `positive_weight`, count as r/2.
+
+    References
+    ----------
+    K. Crammer, A. Kulesza and M. Dredze, Adaptive regularization of weight vectors, 2009; here with
+    the inverse of the variances updated on its diagonal.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
+    >>> learner = AROW(shuffle=False).fit(X, [1, 1, 0, 0])
+    >>> [round(float(score), 2) for score in learner.decision_function(X)]
+    [0.54, 0.92, -0.47, -0.71]
+    """
+
+    name = "arow"
+    _floor: ClassVar[float] = 0.2  # of a variance from labels; the rest is divided by what is told
+    _power: ClassVar[int] = 1
+
+    prior: str = parameter(
+        default="labels",
+        kind=Choice(("labels", "flat")),
+        words='Whether `fit` starts the variances from the labels, or all at one, "flat".',
+    )
+    regularization: float = parameter(
+        default=1.0,
+        kind=Number(0, 1e6, open_low=True),
+        words="r; the larger, the less each document moves.",
+    )
+    max_iter: int = inherited(default=3)
+
+    def _layout(self) -> dict[str, Table]:
+        return self._matrix(0.0) | {"variances": Table(BOTH, np.float32, 1.0)}
+
+    def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
+        from thresher._kernels import arow as kernels
+
+        # No loss at the very margin, where the kernels see a mistake.
+        threshold, one, average = np.float32(self.threshold), np.float32(1), self.average
+        low = np.nextafter(threshold - one, np.float32("inf"))
+        high = np.nextafter(threshold + one, np.float32("-inf"))
+        bounds = AVERAGES.index(average), low, high, threshold, np.float32(self.regularization)
+        return kernels.arow_epoch, self._model(), kernels.ArowRule(*bounds)
+
+    def _model(self) -> Any:
+        """Return the arrays as the kernels take them, with room for their scratch."""
+        from thresher._kernels.arow import ArowWeights
+
+        spread, push = np.zeros((2, self.n_categories), np.float32)
+        return self._arrays(ArowWeights, spread=spread, push=push)
+
+    def _begin_passes(self, examples: Examples, n_jobs: int) -> None:
+        if self.prior == "labels":
+            self._start_from_labels(examples, n_jobs)
+
+    def _start_from_labels(self, examples: Examples, n_jobs: int) -> None:
+        """Let the variances say how much each feature tells about each category."""
+        from thresher._kernels import arow as kernels
+
+        frequency, squares = np.zeros((2, self.n_features))
+        counts, n_documents = self._tables.whole["variances"], 0.0
+        counts[:] = 0
+        for rows, labels in examples:
+            weights = np.ones(rows.n_rows) if labels.weights is None else labels.weights
+            strengths, _ = self.strengths(rows, training=True)
+            words = strengths.indptr, strengths.indices.view(np.uint32), strengths.values, weights
+            kernels.count_features(*words, frequency, squares)
+            categories = labels.indptr, labels.indices.view(np.uint32)
+            count = partial(kernels.count_labels, *words, *categories, counts)
+            in_blocks(count, self.n_categories, n_jobs)
+            n_documents += weights.sum()
+        squares /= max(n_documents, 1.0)
+        # Of a category without documents, or with all of them, nothing is known but that.
+        inside, total = counts[1:].sum(0, dtype=np.float64), max(frequency.sum(), 2.0)
+        shares = np.clip(inside, 1.0, total - 1.0) / total
+        start = partial(
+            kernels.starting_variances, counts, frequency, squares, shares,
+            SMOOTHING, self._power, self._floor,
+        )  # fmt: skip
+        in_blocks(start, self.n_categories, n_jobs)
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Add the weights as the others do, and their variances: both sums are unsure."""
+        super()._merge_columns(source, target)
+        variances = self._tables["variances"]
+        variances[:, target] += variances[:, source]
+
+
+class LinearSVM(AROW):
+    r"""A linear support vector machine, by dual coordinate descent; it goes on as AROW.
+
+    Minimises :math:`\frac12\sum_j w_j^2/S_j + C\sum_i \max(0, 1 - y_i s_i)^2` for each category, all
+    at once, in random order. A document's dual variable α starts at zero; each visit sets
+
+    .. math:: α' = \max\left(0, α - \frac{y s - 1 + α/2C}{\sum_j S_j x_j^2 + 1/2C}\right), \qquad
+              w_j \leftarrow w_j + (α' - α)\,y\,S_j x_j.
+
+    Notes
+    -----
+    The variances S are fixed: one, or from the labels, as for `AROW` but with R² for R and
+    0.5 for both 0.2 and 0.8. After `fit`, :math:`1/S` grows by :math:`\sum x^2` over the documents
+    with α > 0, and whatever is learned later is learned as AROW does.
+    A document of weight 2, and `positive_weight`, count as 2C.
+
+    References
+    ----------
+    C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. Keerthi and S. Sundararajan, A dual coordinate descent
+    method for large-scale linear SVM, 2008.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 1, 0]])
+    >>> learner = LinearSVM(shuffle=False).fit(X, [1, 1, 0, 0])
+    >>> [round(float(score), 2) for score in learner.decision_function(X)]
+    [0.54, 0.92, -0.47, -0.71]
+    """
+
+    name = "linear-svm"
+    _floor = 0.5
+    _power = 2
+    threshold = 0.0
+    average = None
+
+    C: float = parameter(
+        default=1.0,
+        kind=Number(0, 1e6, open_low=True),
+        words="How much a document on the wrong side of its margin costs.",
+    )
+    max_iter: int = inherited(default=5)
+    always_on: float = inherited(default=1.0)
+
+    def fit_rows(
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
+    ) -> Self:
+        """Learn from scratch, in `max_iter` passes."""
+        self._alpha = np.zeros((len(examples), examples.n_categories), np.float32)
+        try:
+            super().fit_rows(examples, n_jobs=n_jobs, progress=progress, watch=watch)
+            self._be_sure(examples, n_jobs)
+        finally:
+            del self._alpha
+        return self
+
+    def _meet(
+        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+    ) -> np.ndarray:
+        from thresher._kernels.arow import dual_epoch
+
+        documents, numbers = self._weighted(rows, labels, order, numbers)
+        tally = self._tally()
+        dual = partial(dual_epoch, documents, numbers, self._alpha, self.C, self._model(), tally)
+        in_blocks(dual, self.n_categories, n_jobs)
+        self._note(rows, documents.order)
+        self._pass_mistakes += int(tally.mistakes.sum())
+        return np.asarray(tally.mistakes)
+
+    def _be_sure(self, examples: Examples, n_jobs: int) -> None:
+        """Let the variances be those of a learner that has met the support documents."""
+        from thresher._kernels.arow import dual_variances
+
+        done, r = 0, np.float32(self.regularization)
+        for rows, labels in examples:
+            numbers = np.arange(done, done + rows.n_rows)
+            documents, numbers = self._weighted(rows, labels, None, numbers)
+            known = documents, numbers, self._alpha, r, self._model(), self._tally()
+            in_blocks(partial(dual_variances, *known), self.n_categories, n_jobs)
+            done += rows.n_rows
+
+    def _weighted(
+        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray
+    ) -> tuple[Any, np.ndarray]:
+        """Return the documents that count, for the kernels, and their numbers among all."""
+        weights = self._checked(rows, labels, labels.weights)
+        order = np.arange(rows.n_rows) if order is None else order
+        counts = weights[order] > 0
+        return self._documents(rows, labels, order[counts], weights), numbers[counts]
