@@ -21,9 +21,11 @@ from thresher.errors import DocumentError, ModelError, NotFittedError, Parameter
 from thresher.evaluation import Evaluation, evaluate
 from thresher.explanation import Explanation, explain, strongest
 from thresher.features import FeatureParameters, Features
+from thresher.feedback import CHECKED, learn
 from thresher.learners import Learner, learner_class, make_learner
 from thresher.linguistics import LanguageParameters, Linguistics
-from thresher.parameters import Choice, Flag, Kind, Some, Whole, parameter
+from thresher.parameters import AUTO, Choice, Flag, Kind, Some, Whole, inherited, parameter
+from thresher.rehearsal import Memory
 from thresher.rows import Labels, Rows
 from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
@@ -31,6 +33,21 @@ from thresher.training import Progress, Reader, Stations, Watch, no_progress
 
 __all__ = ["Categorizer"]
 
+# What "auto" stands for: the best space that we know, or words alone, for a learner given by name
+# and for speed. docs/learning.md says how they were chosen.
+WORDS: dict[str, Any] = {
+    "ngram_range": (1, 1),
+    "char_ngram_range": None,
+    "min_df": 1,
+    "block_weights": 1.0,
+}
+JOINT: dict[str, Any] = {
+    "ngram_range": (1, 2),
+    "char_ngram_range": (5, 5),
+    "min_df": {"runs": 2, "parts": 3},
+    "block_weights": {"runs": 0.9, "parts": 0.6},
+}
+FAST = "passive-aggressive"
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
 LEARNING, DECIDING = "Learning", "Deciding"
 
@@ -58,6 +75,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     ----------
     timings_ : dict
         Seconds spent in each stage of the last `fit` or `learn`.
+    learned_ : Learned
+        What came of the last `learn`.
 
     Examples
     --------
@@ -70,12 +89,26 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     """
 
     learner: Any = parameter(
-        default="passive-aggressive",
+        default=AUTO,
         kind=Kind(),
         words="""What learns. A name (`LEARNERS` has them), a learner with its own parameters, or
-        any classifier of scikit-learn.""",
+        any classifier of scikit-learn. "auto" is `arow` where documents have one label, and
+        `linear-svm` where they have several.""",
         kw_only=False,
     )
+    preset: str = parameter(
+        default="best",
+        kind=Choice(("best", "fast")),
+        words="""What "auto" stands for: the best model, or the quickest way to a good one. "best":
+        words, pairs of words and parts of words in one space. "fast": words alone. Whatever is
+        given otherwise holds; a learner that is given learns from words alone, unless more is.""",
+        flag="--preset",
+        panel=LEARNING,
+    )
+    ngram_range: Any = inherited(default=AUTO)
+    char_ngram_range: Any = inherited(default=AUTO)
+    min_df: Any = inherited(default=AUTO)
+    block_weights: Any = inherited(default=AUTO)
     mode: str = parameter(
         default="auto",
         kind=Choice(("auto", "single-label", "multi-label")),
@@ -107,6 +140,14 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         words="Learn probabilities, as curves of this form, from the scores of left-out documents.",
         flag="--calibrate",
         panel=DECIDING,
+    )
+    remember: int = parameter(
+        default=2000,
+        kind=Whole(0, 10_000_000),
+        words="""Keep so many documents, as counts with labels, to learn on by; 0 for none. They are
+        a form of the data: whoever has the model can read which words were in them.""",
+        flag="--remember",
+        panel=LEARNING,
     )
     shuffle: bool | None = parameter(
         default=None,
@@ -179,23 +220,34 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         documents: Any,
         labels: Any = None,
         *,
+        about: Sequence[Any] | None = None,
         sample_weight: Any = None,
+        check: int | None = CHECKED,
         progress: Progress = no_progress,
     ) -> Self:
-        """Go on learning, in one pass: new words and new categories may appear.
+        """Go on learning: new words and new categories may appear.
 
-        What is refused or interrupted leaves the model as it was.
+        The documents are met among some that are remembered, in up to five rounds, until they are
+        decided right. `learned_` says afterwards what came of it. What is refused or interrupted
+        leaves the model as it was.
 
         Parameters
         ----------
         documents, labels, sample_weight, progress
             As for `fit`.
+        about : list of labels, optional
+            The categories that the labels are about: whether the documents belong to others is
+            not known. With labels [[]] and about ["spam"], a document is no spam, and that is all.
+        check : int or None, default=64
+            Of so many remembered documents, see whether they are decided otherwise than before;
+            None for all.
         """
         clock: dict[str, float] = {}
         with self._one_learns:
-            training.learn(
-                self, documents, labels, sample_weight=sample_weight, progress=progress, clock=clock
-            )
+            self.learned_ = learn(
+                self, documents, labels, about=about, sample_weight=sample_weight,
+                n_checked=check, progress=progress, clock=clock,
+            )  # fmt: skip
             self.timings_ = clock
         return self
 
@@ -505,6 +557,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             keep = stations.categories.drop(category)
             stations.learner.drop_categories(keep)
             stations.decisions = stations.decisions.take(keep)
+            stations.renumber(np.where(keep, np.cumsum(keep) - 1, -1))
         return self
 
     def merge_categories(self, category: Any, into: Any) -> Self:
@@ -520,7 +573,11 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             if source == target:
                 raise ParameterError(f"{category!r} cannot be merged with itself.")
             stations.learner.merge_categories(source, target)
-            stations.decisions = stations.decisions.take(stations.categories.drop(category))
+            keep = stations.categories.drop(category)
+            stations.decisions = stations.decisions.take(keep)
+            numbers = np.cumsum(keep) - 1
+            numbers[source] = numbers[target]
+            stations.renumber(numbers)
         return self
 
     @contextmanager
@@ -534,13 +591,15 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     # ---- keeping -----------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, remember: bool = True) -> None:
         """Write the model to a file; an old one is replaced in one step or not at all.
 
         Parameters
         ----------
         path : path
             The file to write.
+        remember : bool, default=True
+            Whether what is remembered of documents goes into the file.
         """
         with self.lock.reading():
             stations = self.stations
@@ -549,6 +608,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "categories": stations.categories.state(),
                 "documents_seen": stations.documents_seen,
                 "is_mode_open": stations.is_mode_open,
+                "late": {str(k): n for k, n in stations.late.items()},
                 "columns": _plain_columns(stations.columns),
             }
             parts: dict[str, Any] = {
@@ -557,6 +617,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "decisions": stations.decisions,
             }
             tensors: dict[str, np.ndarray] = {}
+            if remember and stations.memory is not None:
+                parts["memory"] = stations.memory
             for name, station in parts.items():
                 header[name], arrays = station.state()
                 tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
@@ -597,13 +659,18 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 f"{len(decisions.thresholds):,} thresholds."
             )
         model = cls.from_plain(require_field(header, "parameters", dict))
-        model.learner = learner
+        if not is_auto(model.learner):
+            model.learner = learner
         model._stations = Stations(
             categories, features, learner, decisions,
             documents_seen=require_field(header, "documents_seen", int),
             columns=_columns_of(header),
             is_mode_open=require_field(header, "is_mode_open", bool),
+            late=_late_of(header, len(categories)),
         )  # fmt: skip
+        if "memory" in header:
+            memory = part_of("memory", header, tensors)
+            model._stations.memory = Memory.from_state(*memory, *shape)
         return model
 
     def _plain(self) -> dict[str, Any]:
@@ -611,7 +678,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         The learner is kept by itself; how many threads there are is this machine's business.
         """
-        plain = self.replace(learner=self.stations.learner.name).plain_params()
+        named = self.learner if is_auto(self.learner) else self.stations.learner.name
+        plain = self.replace(learner=named).plain_params()
         del plain["n_jobs"]
         return plain
 
@@ -709,6 +777,23 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         own = getattr(self.learner, "random_state", None)
         return int(own) if isinstance(own, int | np.integer) else 0
 
+    def settled(self, mode: str | None = None) -> Self:
+        """Return an unfitted one, with everything decided that was left to the preset.
+
+        Parameters
+        ----------
+        mode : {"single-label", "multi-label"}, optional
+            Whether documents have one label or several; None before that is known.
+        """
+        self.check_parameters()
+        is_open = is_auto(self.learner)
+        values = JOINT if is_open and self.preset == "best" else WORDS
+        decided = {name: v for name, v in values.items() if is_auto(getattr(self, name))}
+        if is_open and (mode is not None or self.preset == "fast"):
+            best = "linear-svm" if mode == "multi-label" else "arow"
+            decided["learner"] = best if self.preset == "best" else FAST
+        return self.replace(**decided)
+
     def new_counter(self) -> TextCounter:
         """Return the empty station that turns text into counts."""
         own = {name: getattr(self, name) for name in TextParameters.parameters}
@@ -718,7 +803,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     def new_learner(self) -> Learner:
         """Return a fresh learner: of the given name, or with the given one's parameters."""
-        learner = make_learner(self.learner)
+        learner = make_learner("arow" if is_auto(self.learner) else self.learner)
         for name in ("shuffle", "random_state"):  # threads are given with each call
             value = getattr(self, name)
             if value is not None and name in learner.parameters:
@@ -783,11 +868,24 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         )
 
 
+def is_auto(value: Any) -> bool:
+    """Tell whether a parameter is left to the preset."""
+    return isinstance(value, str) and value == AUTO
+
+
 def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
     """Return the columns that the documents were read from, as a model file keeps them."""
     if columns is None:
         return None
     return {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
+
+
+def _late_of(header: dict[str, Any], n_categories: int) -> dict[int, int]:
+    """Return how many documents there were of the categories that came after `fit`."""
+    late = require_field({"late": {}} | header, "late", dict)
+    if not all(k.isdecimal() and int(k) < n_categories and type(n) is int for k, n in late.items()):
+        raise ModelError("The model's late categories make no sense; it is damaged.")
+    return {int(k): n for k, n in late.items()}
 
 
 def _columns_of(header: dict[str, Any]) -> Columns | None:

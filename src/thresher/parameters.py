@@ -13,8 +13,8 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 
-__all__ = ["Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share", "Some"]
-__all__ += ["Text", "Whole", "inherited", "parameter"]
+__all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
+__all__ += ["Some", "Text", "Whole", "inherited", "parameter"]
 
 LARGEST = 1e6  # a parameter beyond it is a slip, and a weight of its size might not be finite
 
@@ -220,6 +220,15 @@ class Parameter:
     flag: str | None = None
     panel: str | None = None
 
+    def problem(self, value: Any) -> str | None:
+        """Say what a value must be, or nothing where it is that; the default is always right."""
+        if self.kind is None or (isinstance(value, str) and value == self.value):
+            return None
+        return self.kind.problem(value)
+
+
+AUTO = "auto"  # the default of what is decided when the documents are seen
+
 
 def parameter(
     *,
@@ -322,7 +331,7 @@ class Estimator:
         """Raise a sentence for the first parameter that is out of its bounds."""
         for name, one in self.parameters.items():
             value, owner = getattr(self, name), type(self).__name__
-            if one.kind and (problem := one.kind.problem(value)):
+            if problem := one.problem(value):
                 raise ParameterError(f"{owner}: {name} is {value!r}; it must be {problem}.")
 
     def plain_params(self) -> dict[str, Any]:
@@ -386,6 +395,7 @@ def _documented(doc: str, parameters: dict[str, Parameter]) -> str:
     for name, one in parameters.items():
         shown = repr(one.value).replace("'", '"')
         kind = one.kind.describe() if one.kind else "object"
+        kind = f'{kind} or "auto"' if one.value == AUTO and "auto" not in kind else kind
         entries.append(f"{name} : {kind}, default={shown}\n{textwrap.indent(one.words, '    ')}")
     section = "\n".join(["Parameters", "----------", *entries])
     places = [doc.find(f"\n{title}\n---") for title in SECTIONS]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,17 +15,18 @@ from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
-from thresher.errors import DocumentError, ModelError, ParameterError
+from thresher.errors import DocumentError, ParameterError
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import FeatureParameters, Features, Numbering
 from thresher.learners import Learner, is_online
+from thresher.rehearsal import Memory, sampled
 from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["Progress", "Watch", "fit", "fit_line", "learn", "no_progress"]
+__all__ = ["Progress", "Stations", "Watch", "fit", "fit_line", "no_progress"]
 
 Progress = Callable[[str, int, float | None], None]
 """Told the stage, how many documents it has seen, and the share of it that is done if known."""
@@ -37,7 +34,6 @@ Progress = Callable[[str, int, float | None], None]
 Watch = Callable[[int, int, int, int], None]
 """Told the number of the pass, and the documents, mistakes and decisions since it was told last."""
 
-SHORT = 1000  # documents: to learn from so many the model is held; more are learned by a copy of it
 MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 
 
@@ -56,7 +52,16 @@ class Stations:
     tuning: Tuning | None = None
     documents_seen: int = 0
     columns: Columns | None = None  # of the table that the documents were read from
+    memory: Memory | None = None
+    late: dict[int, int] = field(default_factory=dict)  # documents of categories that came later
     is_mode_open: bool = False  # one label or several: not known before all documents are
+
+    def renumber(self, numbers: np.ndarray) -> None:
+        """Let what goes by numbers of categories go by new ones; -1 is for one that is gone."""
+        if self.memory is not None:
+            self.memory = self.memory.renumbered(numbers)
+        late = ((int(numbers[k]), n) for k, n in self.late.items() if numbers[k] >= 0)
+        self.late = dict(late)
 
 
 class Line(NamedTuple):
@@ -66,6 +71,7 @@ class Line(NamedTuple):
     learner: Learner
     decisions: Decisions
     tuning: Tuning | None
+    memory: Memory | None
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -190,6 +196,7 @@ def fit(
     """
     clock = {} if clock is None else clock
     reader = Reader(documents, labels, None, sample_weight, clock, progress)
+    model = model.settled()
     stations = new_stations(model, reader.form)
     with Spool() as spool:
         for batch in reader.batches("reading"):
@@ -206,11 +213,11 @@ def fit(
         )
         check_learnable(spool.labels(), stations.categories)
         line = fit_line(
-            model, stations.features, stations.learner, Examples(spool),
-            stations.categories.names, progress, watch, clock,
+            model, stations.features, Examples(spool), stations.categories.names,
+            progress, watch, clock,
         )  # fmt: skip
         stations.documents_seen = len(spool)
-    stations.decisions, stations.tuning = line.decisions, line.tuning
+    _, stations.learner, stations.decisions, stations.tuning, stations.memory = line
     stations.columns = reader.source.columns
     return stations
 
@@ -218,7 +225,6 @@ def fit(
 def fit_line(
     model: Categorizer,
     features: Features,
-    learner: Learner,
     counts: Examples,
     names: Sequence[str],
     progress: Progress = no_progress,
@@ -231,8 +237,8 @@ def fit_line(
     ----------
     model : Categorizer
         Whose parameters are taken.
-    features, learner : Features, Learner
-        Which learn.
+    features : Features
+        Which counted.
     counts : Examples
         The counts.
     names : sequence of str
@@ -242,25 +248,65 @@ def fit_line(
     """
     clock = {} if clock is None else clock
     decisions = Decisions(decision_mode(model.mode, counts.labels())).grow(counts.n_categories)
-    tuning = None
+    model, tuning = model.settled(decisions.mode), None
+    learner = model.new_learner()
+    held_out: dict[int, np.ndarray] = {}  # scores by the number of the document
     if model.objective is not None or model.calibrate is not None:
         with timed(clock, "tune"):
-            scores, labels = held_out_scores(model, features, counts, progress)
+            scores, labels, numbers = held_out_scores(model, features, counts, progress)
             decisions, tuning = tune_decisions(
                 decisions, scores, labels, names, model.objective, model.calibrate,
                 n_available=len(counts),
             )  # fmt: skip
+            held_out = dict(zip(numbers.tolist(), scores, strict=True))
     with timed(clock, "strength"):
-        strengths = features.fit(counts)
+        counts = features.choose(counts)
+        memory = None
+        if model.remember and is_online(learner):
+            memory = sampled(counts, model.remember, model.seed_)
+        strengths = features.weigh(counts)
     with timed(clock, "learn"):
-        learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=progress, watch=watch)
-    return Line(features, learner, decisions, tuning)
+        if memory is None:
+            learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=progress, watch=watch)
+        else:
+            memory = _fit_and_remember(
+                learner, features, strengths, memory, held_out,
+                n_jobs=model.n_jobs_, progress=progress, watch=watch,
+            )  # fmt: skip
+    return Line(features, learner, decisions, tuning, memory)
+
+
+def _fit_and_remember(
+    learner: Any,
+    features: Features,
+    strengths: Examples,
+    memory: Memory,
+    held_out: dict[int, np.ndarray],
+    **how: Any,
+) -> Memory:
+    """Learn, and note what each remembered document has added to its own scores.
+
+    That is the difference to the scores of folds, where there were folds; else what the learner has
+    tracked; else it is not known.
+    """
+    places = np.full(len(strengths), -1)
+    places[memory.numbers] = np.arange(len(memory))
+    n = strengths.n_categories
+    if held_out or not hasattr(learner, "tracking"):
+        learner.fit_rows(strengths, **how)
+        missing = np.full(n, np.nan, np.float32)
+        unseen = [held_out.get(number, missing) for number in memory.numbers.tolist()]
+        rows = features.apply(memory.rows(range(len(memory)), features.n_columns))
+        return memory.with_own(learner.score_rows(rows, how["n_jobs"]) - np.array(unseen))
+    with learner.tracking(places, n) as own:
+        learner.fit_rows(strengths, **how)
+    return memory.with_own(own * np.float32(learner.own_share))
 
 
 def held_out_scores(
     model: Categorizer, features: Features, counts: Examples, progress: Progress
-) -> tuple[np.ndarray, Labels]:
-    """Return the scores of documents by learners that have not learned from them, and labels.
+) -> tuple[np.ndarray, Labels, np.ndarray]:
+    """Return scores of documents by learners that have not learned from them, labels and numbers.
 
     The documents are divided into stratified folds; all that is learned, the choice of features
     and their frequencies too, is learned from all folds but one, which is then scored. The
@@ -290,7 +336,7 @@ def held_out_scores(
             here = places[done : done + rows.n_rows]
             scores[here] = learner.score_rows(own.apply(rows), n_jobs=model.n_jobs_)
             done += rows.n_rows
-    return scores, labels.take(chosen)
+    return scores, labels.take(chosen), chosen
 
 
 def fold_features(
@@ -307,7 +353,7 @@ def fold_features(
 
 def new_stations(model: Categorizer, form: str) -> Stations:
     """Check the parameters and return stations that know nothing."""
-    model.check_parameters()
+    model = model.settled()
     learner = model.new_learner()
     features = Features(model, learner.preferred_strength, model.new_counter())
     return Stations(Categories(form=form), features, learner, Decisions())
@@ -353,182 +399,3 @@ def that_count(rows: Rows, labels: Labels) -> tuple[Rows, Labels]:
         return rows, labels
     present = np.flatnonzero(labels.weights)
     return rows.take(present), labels.take(present)
-
-
-# Going on -----------------------------------------------------------------------------------------
-
-
-def learn(
-    model: Categorizer,
-    documents: Any,
-    labels: Any = None,
-    *,
-    sample_weight: Any = None,
-    progress: Progress = no_progress,
-    clock: dict[str, float] | None = None,
-) -> None:
-    """Let the model go on learning, wholly or not at all.
-
-    Up to `SHORT` documents are learned in place, while nobody reads; whatever goes wrong, all that
-    was touched is put back. More are learned by a copy, which takes the model's place at the end.
-    """
-    clock = {} if clock is None else clock
-    columns = model.stations.columns if model.is_fitted else None
-    reader = Reader(documents, labels, columns, sample_weight, clock, progress)
-    batches = reader.batches("learning")
-    first, n_first = [], 0
-    for batch in batches:
-        first.append(batch)
-        n_first += len(batch)
-        if n_first > SHORT:
-            break
-    if not n_first:
-        raise DocumentError("There is nothing to learn from: the source has no documents.")
-    if model.is_fitted and n_first <= SHORT and _is_undone_cheaply(model.stations.learner):
-        with model.lock.writing(), undone_on_failure() as undo:
-            for batch in first:
-                learn_batch(model, model.stations, batch, clock, undo)
-            model.stations.columns = model.stations.columns or reader.source.columns
-        return
-    if model.is_fitted:
-        with model.lock.reading():
-            stations = copy.deepcopy(model.stations)
-    else:
-        stations = new_stations(model, reader.form)
-    for batch in chain(first, batches):
-        learn_batch(model, stations, batch, clock, [])
-    stations.columns = stations.columns or reader.source.columns
-    with model.lock.writing():
-        model.stations = stations
-
-
-def learn_batch(
-    model: Categorizer,
-    stations: Stations,
-    batch: Batch,
-    clock: dict[str, float],
-    undo: list[Callable[[], None]],
-) -> None:
-    """Learn from some documents; `undo` gets what puts everything back, last things last."""
-    _check_fits(stations, batch)
-    undo.append(_figures_back(stations))
-    features = stations.features
-    learner: Any = stations.learner
-    undo.append(features.counter.checkpoint())
-    known = encoded(stations.categories, batch)
-    rows = features.count(batch.texts, grow=True, clock=clock)
-    rows, known = that_count(rows, known)
-    with timed(clock, "strength"):
-        touched = np.unique(rows.indices)
-        undo.append(features.checkpoint(touched))
-        features.strength.observe(rows)
-        rows = features.apply(rows)
-    with timed(clock, "learn"):
-        if stations.documents_seen == 0:
-            _start(model, stations, rows, known)
-        if hasattr(learner, "checkpoint"):
-            undo.append(learner.checkpoint(touched))
-        learner.grow(features.n_columns, len(stations.categories))
-        stations.decisions = _grown(stations, known)
-        learner.learn_rows(rows, known, n_jobs=model.n_jobs_, sample_weight=known.weights)
-        _forget_features(stations)
-    stations.documents_seen += rows.n_rows
-
-
-@contextmanager
-def undone_on_failure() -> Iterator[list[Callable[[], None]]]:
-    """Give a list for what takes changes back, and call it from its end if they fail."""
-    undo: list[Callable[[], None]] = []
-    try:
-        yield undo
-    except BaseException:
-        with _uninterrupted():
-            for restore in reversed(undo):
-                restore()
-        raise
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let a second Ctrl-C wait until all is put back."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    waiting: list[tuple[int, Any]] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if waiting and callable(before):
-            before(*waiting[0])
-
-
-def _figures_back(stations: Stations) -> Callable[[], None]:
-    """Return what puts the categories, the decisions and the figures back."""
-    n_categories, decisions = len(stations.categories), stations.decisions
-    seen, is_mode_open = stations.documents_seen, stations.is_mode_open
-
-    def restore() -> None:
-        stations.categories.truncate(n_categories)
-        stations.decisions, stations.documents_seen = decisions, seen
-        stations.is_mode_open = is_mode_open
-
-    return restore
-
-
-def _is_undone_cheaply(learner: Learner) -> bool:
-    """Tell whether what learning a document changes can be put back without a copy of all."""
-    has_budget = getattr(learner, "feature_budget", None) is not None
-    return hasattr(learner, "checkpoint") and not has_budget
-
-
-def _check_fits(stations: Stations, batch: Batch) -> None:
-    """Raise, before anything is changed, where a batch does not fit what was learned before."""
-    if not is_online(stations.learner):
-        raise ModelError(
-            f"A model of {stations.learner.name} cannot go on learning: train it anew on all "
-            "documents, or take a learner that can, such as passive-aggressive."
-        )
-    if stations.documents_seen == 0 or stations.is_mode_open or batch.labels is None:
-        return
-    if stations.decisions.mode == "single-label":
-        wrong = next((one for one in batch.labels if len(one) != 1), None)
-        if wrong is not None:
-            number = "no label" if not wrong else f"{len(wrong)} labels ({wrong[0]!r}, ...)"
-            raise DocumentError(
-                f"A document has {number}, but the model was trained on documents with one label "
-                "each: leave it out, or train anew with mode='multi-label'."
-            )
-
-
-def _start(model: Categorizer, stations: Stations, rows: Rows, labels: Labels) -> None:
-    """Begin with the first documents of a stream."""
-    mean_active = len(rows.indices) / max(1, rows.n_rows)
-    learner: Any = stations.learner
-    learner.start(stations.features.n_columns, len(stations.categories), mean_active)
-    stations.decisions = Decisions(decision_mode(model.mode, labels))
-    stations.is_mode_open = model.mode == "auto"
-
-
-def _grown(stations: Stations, labels: Labels) -> Decisions:
-    """Return decisions for all categories; for several labels, once a stream shows that it has."""
-    decisions = stations.decisions.replace()
-    several = decision_mode("auto", labels) == "multi-label" and labels.n_categories > 1
-    if stations.is_mode_open and several and decisions.mode == "single-label":
-        decisions = decisions.replace(mode="multi-label")
-    return decisions.grow(len(stations.categories))
-
-
-def _forget_features(stations: Stations) -> None:
-    """Let go of features that no category holds any more, once they are the larger part.
-
-    This is what keeps a learner with a budget of features within it on an endless stream.
-    """
-    learner: Any = stations.learner
-    if stations.features.is_hashed or getattr(learner, "feature_budget", None) is None:
-        return
-    keep = learner.live_features()
-    if 2 * np.count_nonzero(keep) < len(keep):
-        stations.features.prune(keep)
-        learner.prune(keep)

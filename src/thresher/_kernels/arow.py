@@ -33,6 +33,8 @@ class ArowWeights(NamedTuple):
     drift: np.ndarray  # float64: as in `online`
     spread: np.ndarray  # float32, scratch, by category: the variance of the score
     push: np.ndarray  # float32, scratch, by category: how much surer it gets; zero between
+    place: np.ndarray  # int64, by document: its row in `own`, or -1; empty where none is asked for
+    own: np.ndarray  # float32, by categories: what a document has added to its own scores
 
 
 class ArowRule(NamedTuple):
@@ -78,7 +80,9 @@ def add_spread(indptr, indices, values, always_on, i, variances, spread, wrong, 
 
 
 @kernel
-def move_weights(indptr, indices, values, always_on, i, weights, variances, steps, wrong, lo, hi, end):
+def move_weights(
+    indptr, indices, values, always_on, i, weights, variances, steps, wrong, lo, hi, end
+):
     """Move the weights of document `i`'s features by their variances and the categories' steps."""
     if are_many(end - lo, lo, hi):
         block = steps[lo:hi]
@@ -122,6 +126,15 @@ def shrink_variances(indptr, indices, values, always_on, i, variances, push, wro
 
 
 @kernel
+def add_own(place, own, i, steps, spread, wrong, lo, end):
+    """Note what document `i` adds to its own scores; without it, they are as if it were unseen."""
+    if len(place) > 0 and place[i] >= 0:
+        for j in range(lo, end):
+            k = wrong[j]
+            own[place[i], k] += steps[k] * spread[k]
+
+
+@kernel
 def note_moves(documents, i, model, tally, average, met, lo, end):
     """Let the average know how far the weights are about to move."""
     for j in range(lo, end):
@@ -148,6 +161,7 @@ def arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
         model.push[k] = np.float32(weight) / rule.regularization
         loss = UNIT - sign * (tally.scores[k] - rule.threshold)
         tally.steps[k] = sign * loss * model.push[k] / (model.spread[k] * model.push[k] + UNIT)
+    add_own(model.place, model.own, i, tally.steps, model.spread, wrong, lo, end)
     if rule.average != NO_AVERAGE:
         note_moves(documents, i, model, tally, rule.average, met, lo, end)
     move_weights(*rows, i, model.weights, model.variances, tally.steps, wrong, *block)
@@ -198,6 +212,7 @@ def dual_update(documents, i, alpha, cost, model, tally, lo, hi, end):
         new = max(ZERO, alpha[k] + change)
         tally.steps[k] = new - alpha[k] if is_positive else alpha[k] - new
         alpha[k] = new
+    add_own(model.place, model.own, i, tally.steps, model.spread, wrong, lo, end)
     move_weights(*rows, i, model.weights, model.variances, tally.steps, wrong, lo, hi, end)
     for j in range(lo, end):
         tally.steps[wrong[j]] = ZERO

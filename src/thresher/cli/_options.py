@@ -75,11 +75,11 @@ def split_learner(word: str) -> tuple[str, list[str]]:
     return ":".join(parts[:n]), parts[n:]
 
 
-def _reader(flag: str, kind: Kind) -> Callable[[str], Any]:
+def _reader(flag: str, kind: Kind, default: Any) -> Callable[[str], Any]:
     """Return what reads and checks a value of this kind."""
 
     def read(value: Any) -> Any:
-        if not isinstance(value, str):
+        if not isinstance(value, str) or value == default:
             return value
         if kind.optional and value == "none":
             return _NONE
@@ -126,7 +126,7 @@ def _annotation(one: Parameter) -> Any:
         help=words,
         rich_help_panel=one.panel,
         metavar=one.kind.placeholder(),
-        parser=_reader(one.flag, one.kind),
+        parser=_reader(one.flag, one.kind, one.value),
         show_default=False,
     )
     return Annotated[Any, option]

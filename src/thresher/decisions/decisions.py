@@ -98,8 +98,8 @@ class Decisions:
 
     def replace(self, **settings: Any) -> Decisions:
         """Return decisions with some other settings, and the same thresholds and probabilities."""
-        own = {name: getattr(self, name) for name in _SETTINGS}
-        replaced = Decisions(thresholds=self.thresholds, **(own | settings))
+        own = {name: getattr(self, name) for name in (*_SETTINGS, "thresholds")}
+        replaced = Decisions(**(own | settings))
         replaced.calibration = self.calibration
         return replaced
 

@@ -67,12 +67,12 @@ class CountedDocuments(NamedTuple):
         known = labels._replace(
             indices=numbers[labels.indices], n_categories=int(np.count_nonzero(present))
         )
-        categorizer.check_parameters()
-        learner = categorizer.new_learner()
+        categorizer = categorizer.settled().replace(remember=0)
         part = self.counts.take(chosen).relabelled(known)
+        learner = categorizer.new_learner()
         features = training.fold_features(categorizer, self.features, learner, part)
         names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
-        return Fitted(training.fit_line(categorizer, features, learner, part, names), present)
+        return Fitted(training.fit_line(categorizer, features, part, names), present)
 
 
 class Fitted(NamedTuple):

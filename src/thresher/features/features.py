@@ -179,23 +179,40 @@ class Features:
         columns = self.columns
         return self.counter.hashing_bits is not None if columns is None else columns.is_hashed
 
-    def fit(self, counts: Examples) -> Examples:
+    def fit(self, counts: Examples, most: int | None = None) -> Examples:
         """Choose the columns, take notice of the documents, and return their strengths.
 
         With a counter of its own, the counts are given up: strengths take their place.
+
+        Parameters
+        ----------
+        counts : Examples
+            The counts.
+        most : int, optional
+            Keep at most so many columns, leaving out the rarest runs and parts.
         """
-        change = Examples.map if self._counter is None else Examples.rewrite
+        return self.weigh(self.choose(counts, most))
+
+    def choose(self, counts: Examples, most: int | None = None) -> Examples:
+        """Choose the columns, and return the counts in them; see `fit`."""
         if self.columns is not None:
-            counts = change(counts, self.columns.apply, self.columns.n_columns)
-        keep = self._choose(counts)
+            counts = self._changed(counts, self.columns.apply, self.columns.n_columns)
+        keep = self._choose(counts, most)
         if keep is not None:
             self.prune(keep)
-            counts = change(
-                counts, lambda rows: rows.keep(keep, renumber=not self.is_hashed), self.n_columns
-            )
+            narrow = partial(Rows.keep, kept=keep, renumber=not self.is_hashed)
+            counts = self._changed(counts, narrow, self.n_columns)
+        return counts
+
+    def weigh(self, counts: Examples) -> Examples:
+        """Take notice of documents in the chosen columns, and return their strengths."""
         for rows, _ in counts:
             self.strength.observe(rows)
-        return change(counts, self._weigh, self.n_columns)
+        return self._changed(counts, self._weigh, self.n_columns)
+
+    def _changed(self, counts: Examples, change: Callable[[Rows], Rows], n: int) -> Examples:
+        """Return other rows; those that are counted here are not needed any more."""
+        return (counts.map if self._counter is None else counts.rewrite)(change, n)
 
     def count(
         self, texts: Any, grow: bool = False, n_jobs: int = 1, clock: Clock | None = None
@@ -263,12 +280,13 @@ class Features:
         features.strength = Strength.from_state(*part_of("strength", header, tensors))
         return features
 
-    def _choose(self, counts: Examples) -> np.ndarray | None:
+    def _choose(self, counts: Examples, most: int | None) -> np.ndarray | None:
         """Return which columns stay, by document frequency, counts and what they tell."""
-        own = self.parameters
-        if (own.min_df, own.max_df, own.max_features, own.n_selected) == (1, 1.0, None, None):
+        own, n_columns, n_documents = self.parameters, counts.n_columns, len(counts)
+        are_few = most is None or n_columns <= most
+        limits = own.min_df, own.max_df, own.max_features, own.n_selected
+        if are_few and limits == (1, 1.0, None, None):
             return None
-        n_columns, n_documents = counts.n_columns, len(counts)
         frequency, total = np.zeros(n_columns, np.int64), np.zeros(n_columns)
         scores = None if own.n_selected is None else SELECTIONS[own.select_by]()
         for rows, labels in counts:
@@ -287,6 +305,10 @@ class Features:
             keep &= select(np.where(keep, total, -1.0), own.max_features)
         if scores is not None:
             keep &= select(np.where(keep, scores.pooled(), -1.0), own.n_selected or 0)
+        if most is not None and np.count_nonzero(keep) > most and not self.is_hashed:
+            n_words = np.count_nonzero(keep & (blocks == 0))
+            rank = np.where(blocks == 0, np.inf, frequency)
+            keep &= select(np.where(keep, rank, -1.0), max(most, n_words))
         if not keep.any():
             raise DocumentError(
                 f"No feature is left of {n_columns:,}: min_df={own.min_df!r} and "

@@ -242,9 +242,7 @@ class OnlineLearner(GrowingLearner):
         self._pass_mistakes += int(mistakes.sum())
         return mistakes
 
-    def _documents(
-        self, rows: Rows, labels: Labels, order: np.ndarray, weights: np.ndarray
-    ) -> Any:
+    def _documents(self, rows: Rows, labels: Labels, order: np.ndarray, weights: np.ndarray) -> Any:
         """Return documents and their labels as the kernels take them."""
         from thresher._kernels.online import Documents
 

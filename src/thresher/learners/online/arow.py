@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -60,6 +61,8 @@ class AROW(Additive):
     name = "arow"
     _floor: ClassVar[float] = 0.2  # of a variance from labels; the rest is divided by what is told
     _power: ClassVar[int] = 1
+    own_share: ClassVar[float] = 1.0  # of what is tracked, that a score would lack without it
+    _tracked = np.zeros(0, np.int64), np.zeros((0, 0), np.float32)  # places and what they get
 
     prior: str = parameter(
         default="labels",
@@ -91,7 +94,48 @@ class AROW(Additive):
         from thresher._kernels.arow import ArowWeights
 
         spread, push = np.zeros((2, self.n_categories), np.float32)
-        return self._arrays(ArowWeights, spread=spread, push=push)
+        place, own = self._tracked
+        return self._arrays(ArowWeights, spread=spread, push=push, place=place, own=own)
+
+    @contextmanager
+    def tracking(self, places: np.ndarray, n_categories: int) -> Iterator[np.ndarray]:
+        """Give an array that gets what documents, as they are learned, add to their own scores.
+
+        A score less that is close to what the learner would give the document had it not seen it.
+
+        Parameters
+        ----------
+        places : array of int
+            The row in the array of each document, in the order of the examples or of the rows that
+            are learned within; -1 for those that are not asked about.
+        n_categories : int
+            How many there are.
+        """
+        own = np.zeros((int(places.max(initial=-1)) + 1, n_categories), np.float32)
+        self._tracked = np.asarray(places, np.int64), own
+        try:
+            yield own
+        finally:
+            del self._tracked
+
+    def _meet(
+        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+    ) -> np.ndarray:
+        places, own = self._tracked
+        if not len(places):
+            return self._meet_block(rows, labels, order, numbers, n_jobs)
+        here = np.full(rows.n_rows, -1)
+        here[slice(None) if order is None else order] = places[numbers]
+        self._tracked = here, own
+        try:
+            return self._meet_block(rows, labels, order, numbers, n_jobs)
+        finally:
+            self._tracked = places, own
+
+    def _meet_block(
+        self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
+    ) -> np.ndarray:
+        return super()._meet(rows, labels, order, numbers, n_jobs)
 
     def _begin_passes(self, examples: Examples, n_jobs: int) -> None:
         if self.prior == "labels":
@@ -133,8 +177,8 @@ class AROW(Additive):
 class LinearSVM(AROW):
     r"""A linear support vector machine, by dual coordinate descent; it goes on as AROW.
 
-    Minimises :math:`\frac12\sum_j w_j^2/S_j + C\sum_i \max(0, 1 - y_i s_i)^2` for each category, all
-    at once, in random order. A document's dual variable α starts at zero; each visit sets
+    Minimises :math:`\frac12\sum_j w_j^2/S_j + C\sum_i \max(0, 1 - y_i s_i)^2` for each category,
+    all at once, in random order. A document's dual variable α starts at zero; each visit sets
 
     .. math:: α' = \max\left(0, α - \frac{y s - 1 + α/2C}{\sum_j S_j x_j^2 + 1/2C}\right), \qquad
               w_j \leftarrow w_j + (α' - α)\,y\,S_j x_j.
@@ -162,6 +206,7 @@ class LinearSVM(AROW):
     name = "linear-svm"
     _floor = 0.5
     _power = 2
+    own_share = 0.6  # the other documents would make up for a part of it; measured by folds
     threshold = 0.0
     average = None
 
@@ -185,7 +230,7 @@ class LinearSVM(AROW):
             del self._alpha
         return self
 
-    def _meet(
+    def _meet_block(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         from thresher._kernels.arow import dual_epoch
