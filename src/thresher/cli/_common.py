@@ -168,6 +168,19 @@ def load_model(model: str, threads: int | None = None) -> Categorizer:
     return categorizer
 
 
+@contextmanager
+def changed_model(
+    model: str, output: str | None, threads: int, *, keep_previous: bool = False
+) -> Iterator[Categorizer]:
+    """Give a model to change, which is saved at the end; who else would change it waits."""
+    from thresher.categorizer import Categorizer
+
+    kept = Categorizer.updating(model, output, keep_previous=keep_previous, tell=say)
+    with kept as categorizer:
+        categorizer.n_jobs = threads
+        yield categorizer
+
+
 def open_documents(
     data: list[str] | None,
     text: str | None,
