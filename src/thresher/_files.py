@@ -51,15 +51,11 @@ def one_writer(path: str | os.PathLike[str], tell: Callable[[str], object]) -> I
     target = check_writable(path)
     lock = target.with_name(f".{target.name}.lock")
     began, is_quiet = time.monotonic(), True
-    try:
-        while (file := _try_lock(lock)) is None:
-            if is_quiet and time.monotonic() - began >= PATIENCE:
-                is_quiet = False
-                tell(f"Waiting for another process that is changing {path}.")
-            time.sleep(0.02)
-    except OSError as error:
-        reason = f"{lock} cannot be locked against other writers ({error.strerror or error})"
-        raise _cannot_write(path, reason) from error
+    while (file := _try_lock(lock)) is None:
+        if is_quiet and time.monotonic() - began >= PATIENCE:
+            is_quiet = False
+            tell(f"Waiting for another process that is changing {path}.")
+        time.sleep(0.02)
     with file:
         try:
             yield target
@@ -70,9 +66,10 @@ def one_writer(path: str | os.PathLike[str], tell: Callable[[str], object]) -> I
 
 def _try_lock(lock: Path) -> IO[bytes] | None:
     """Return the file, locked; `None` where another process has it or has just removed it."""
+    file = None
     with contextlib.ExitStack() as opened:
-        file = opened.enter_context(open(lock, "ab"))
         try:
+            file = opened.enter_context(open(lock, "ab"))
             if sys.platform == "win32":
                 msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
             else:
@@ -81,8 +78,11 @@ def _try_lock(lock: Path) -> IO[bytes] | None:
                 opened.pop_all()
                 return file
         except OSError as error:
-            if error.errno not in LOCKED_OR_GONE:
-                raise
+            if file is None or error.errno not in LOCKED_OR_GONE:
+                raise OutputError(
+                    f"{lock} cannot be locked, which keeps other writers out: {error.strerror}. "
+                    "Change the model on a disk and in a folder where files can be locked."
+                ) from error
     return None
 
 
