@@ -35,12 +35,15 @@ ALLOWED = {
     "_format1": {"text", "errors"},
     "training": {
         "_spool", "categories", "corpora", "decisions", "documents", "evaluation", "examples",
-        "features", "learners", *FOUNDATION,
+        "features", "learners", "rehearsal", *FOUNDATION,
     },
+    "rehearsal": {"examples", *FOUNDATION},
+    "feedback": {"decisions", "documents", "learners", "rehearsal", "training", *FOUNDATION},
     "explanation": {"training", "report", *FOUNDATION},
     "categorizer": {
         "_format1", "_lock", "categories", "decisions", "documents", "evaluation", "explanation",
-        "features", "learners", "linguistics", "text", "training", *FOUNDATION,
+        "features", "feedback", "learners", "linguistics", "rehearsal", "text", "training",
+        *FOUNDATION,
     },
     "experiments": {
         "_spool", "categorizer", "evaluation", "examples", "features", "linguistics", "text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
@@ -12,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from thresher import training
+from thresher._files import one_writer
 from thresher._format1 import upgrade
 from thresher._lock import ReadWriteLock
 from thresher.categories import Categories
@@ -591,8 +593,16 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     # ---- keeping -----------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], *, remember: bool = True) -> None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        remember: bool = True,
+        keep_previous: bool = False,
+    ) -> None:
         """Write the model to a file; an old one is replaced in one step or not at all.
+
+        Of two processes that save to one file, the last wins; `updating` lets no change be lost.
 
         Parameters
         ----------
@@ -600,6 +610,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             The file to write.
         remember : bool, default=True
             Whether what is remembered of documents goes into the file.
+        keep_previous : bool, default=False
+            Keep the file that was there as `path.before-learn`, for `thresher learn --undo`.
+            Without, one that was kept is removed, for it is no longer the one before.
         """
         with self.lock.reading():
             stations = self.stations
@@ -622,7 +635,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             for name, station in parts.items():
                 header[name], arrays = station.state()
                 tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
-            write_model(path, header, tensors)
+            write_model(path, header, tensors, keep_previous=keep_previous)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, learners: Sequence[type[Learner]] = ()) -> Self:
@@ -640,6 +653,50 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             return cls._from_parts(header, tensors, learners)
         except ModelError as problem:
             raise ModelError(f"{path}: {problem}") from problem.__cause__
+
+    @classmethod
+    @contextmanager
+    def updating(
+        cls,
+        path: str | os.PathLike[str],
+        output: str | os.PathLike[str] | None = None,
+        *,
+        keep_previous: bool = False,
+        learners: Sequence[type[Learner]] = (),
+        tell: Callable[[str], object] = warnings.warn,
+    ) -> Iterator[Self]:
+        """Load a model, give it to be changed, and save it, while all others who ask so wait.
+
+        Nothing is saved where an exception ends it. Who only reads the file need not wait.
+
+        Parameters
+        ----------
+        path : path
+            The model file.
+        output : path, optional
+            Where the changed model goes. Default: the same file.
+        keep_previous, learners
+            As for `save`, if the model is saved in its place; as for `load`.
+        tell : callable, optional
+            Gets a sentence when another process is waited for. Default: a warning.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Categorizer().fit(["cheap pills", "lunch"], ["spam", "ham"]).save(f"{folder}/mail")
+        ...     with Categorizer.updating(f"{folder}/mail") as model:
+        ...         _ = model.learn(["cheap watches"], ["spam"])
+        ...     Categorizer.load(f"{folder}/mail").documents_seen_
+        3
+        """
+        if not os.path.exists(path):
+            cls.load(path)  # which says so
+        with one_writer(output or path, tell) as target:
+            is_in_place = str(target) == os.path.realpath(path)
+            model = cls.load(path, learners=learners)
+            yield model
+            model.save(target, keep_previous=keep_previous and is_in_place)
 
     @classmethod
     def _from_parts(

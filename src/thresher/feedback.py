@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from thresher.decisions import Decisions
 from thresher.documents import Batch
 from thresher.errors import DocumentError, ModelError
 from thresher.learners import Learner, is_online
+from thresher.parameters import counted, names_of
 from thresher.rehearsal import Memory
 from thresher.rows import Labels, Rows
 from thresher.training import (
@@ -40,8 +41,19 @@ SHORT = 1000  # documents: to learn from so many the model is held; more are lea
 ROUNDS = 5  # at most, until the new documents are decided right
 RECALLED = 10  # remembered documents that are met again for each new one
 CHECKED = 64  # remembered documents of which it is noted whether they are decided otherwise
+SHOWN = 5  # documents that are still wrong
+BEGINNING = 60  # characters of a text
 LOST = 0.005  # the share of the others that a new category may take from where they belong
 YOUNG = 256  # documents: until it has so many, a new category is given its place anew
+
+
+class Mistake(NamedTuple):
+    """A document that is still decided otherwise than its labels say."""
+
+    number: int  # among those that were given, from 1 on
+    text: str  # how it begins
+    labels: list[str]
+    decided: list[str]
 
 
 @dataclass
@@ -49,7 +61,7 @@ class Learned:
     """What came of learning on."""
 
     documents: int = 0
-    wrong: list[int] = field(default_factory=list)  # which are still decided otherwise, from 0 on
+    wrong: list[Mistake] = field(default_factory=list)
     checked: int = 0  # how many remembered documents were decided before and after
     changed: int = 0  # how many of those are decided otherwise now
     features: int = 0  # new ones
@@ -62,19 +74,29 @@ class Learned:
         return self.documents - len(self.wrong)
 
     def __str__(self) -> str:
-        new = "" if not self.categories else f" New: {', '.join(self.categories)}."
-        kept = f" Of {self.checked:,} remembered documents, {self.changed:,} are decided otherwise."
-        return (
-            f"Learned from {self.documents:,} documents: {self.right:,} are decided right now."
-            f"{new}{kept if self.checked else ''}"
-        )
+        kept = f"{self.changed:,} of {self.checked:,} remembered documents decided otherwise"
+        lines = [
+            f"Learned from {counted(self.documents, 'document')}; "
+            f"{self.right:,} of them decided right now{f', {kept}' if self.checked else ''}.",
+            f"New: {counted(self.features, 'feature')}"
+            + (f" and {names_of(self.categories)}." if self.categories else ", no category."),
+        ]
+        for one in self.wrong[:SHOWN]:
+            decided = ", ".join(one.decided) or "nothing"
+            labels = ", ".join(one.labels) or "nothing"
+            lines.append(
+                f"Still wrong: document {one.number}, {one.text!r}: {decided}, not {labels}."
+            )
+        if len(self.wrong) > SHOWN:
+            lines.append(f"Still wrong: {len(self.wrong) - SHOWN:,} more.")
+        return "\n".join([*lines, *self.warnings])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""
         return {
             "documents": self.documents,
             "right": self.right,
-            "wrong": self.wrong,
+            "wrong": [one._asdict() for one in self.wrong],
             "remembered_checked": self.checked,
             "remembered_changed": self.changed,
             "features": self.features,
@@ -145,7 +167,7 @@ class _Lesson:
         self.model, self.stations, self.about = model, stations, about
         self.clock, self.undo, self.n_checked = clock, undo, n_checked
         self.learner: Any = stations.learner
-        self.learned = Learned()
+        self.learned, self.n_given = Learned(), 0
 
     def learn(self, batches: Any, n_rounds: int) -> Learned:
         """Learn from all batches and tell what came of it."""
@@ -164,7 +186,19 @@ class _Lesson:
             learned.checked, learned.changed = len(checked), int(after_all.sum())
         learned.features = stations.features.n_columns - n_features
         learned.categories = stations.categories.names[n_categories:]
+        learned.warnings += self._lonely()
         return learned
+
+    def _lonely(self) -> list[str]:
+        """Warn of new categories that nothing was held against."""
+        stations, memory = self.stations, self.stations.memory
+        if memory is not None and len(set(memory.homes.tolist())) > 1:
+            return []
+        return [
+            f"{name}: there are no counter-examples, for nothing is remembered of other documents; "
+            "give documents of other categories with it, or train with remember above 0."
+            for name in self.learned.categories
+        ]
 
     def _generator(self) -> np.random.Generator:
         """Return what is random in this lesson, the same for the same model."""
@@ -193,13 +227,15 @@ class _Lesson:
                 _start(model, stations, rows, labels)
             late = self._note_late(labels)
             stations.decisions = _grown(stations, labels)
-            own = self._rehearse(rows, labels, n_rounds, late)
+            own, wrong = self._rehearse(rows, labels, n_rounds, late)
+            self._note_wrong(rows, labels, wrong, batch)
             numbers = stations.documents_seen + np.arange(rows.n_rows)
             if stations.memory is not None:
                 stations.memory = stations.memory.with_more(counts, labels, numbers, own)
             _forget_features(stations)
         stations.documents_seen += rows.n_rows
         self.learned.documents += rows.n_rows
+        self.n_given += len(batch)
 
     def _about(self, labels: Labels) -> Labels:
         """Let answers be about some categories only, where they are."""
@@ -232,10 +268,10 @@ class _Lesson:
 
     def _rehearse(
         self, rows: Rows, labels: Labels, n_rounds: int, late: list[int]
-    ) -> np.ndarray | None:
+    ) -> tuple[np.ndarray | None, np.ndarray]:
         """Learn from the documents among remembered ones, until they are decided right.
 
-        Returns what they have added to their own scores, where that is known.
+        Returns what they have added to their own scores, where that is known, and which are wrong.
         """
         stations, generator, memory = self.stations, self._generator(), self.stations.memory
         own = np.zeros((rows.n_rows, len(stations.categories)), np.float32)
@@ -250,8 +286,7 @@ class _Lesson:
             pending = wrong
             if not len(wrong):
                 break
-        self.learned.wrong += (self.learned.documents + wrong).tolist()
-        return None if np.isnan(own).any() else own
+        return None if np.isnan(own).any() else own, wrong
 
     def _round(
         self, rows: Rows, labels: Labels, n_recalled: int, generator: np.random.Generator
@@ -279,7 +314,7 @@ class _Lesson:
         with learner.tracking(np.arange(rows.n_rows), n) as own:
             learner.learn_rows(rows, labels, order, **how)
         stations.memory = memory.with_more_own(places, own[n_new:])
-        return own[:n_new]
+        return np.asarray(own[:n_new])
 
     def _still_wrong(self, rows: Rows, labels: Labels) -> np.ndarray:
         """Return which documents are decided otherwise than their labels say."""
@@ -288,6 +323,21 @@ class _Lesson:
         if labels.known is not None:
             wrong &= labels.known
         return np.flatnonzero(wrong.any(1))
+
+    def _note_wrong(self, rows: Rows, labels: Labels, wrong: np.ndarray, batch: Batch) -> None:
+        """Name the documents that are still decided otherwise; their labels and the decisions."""
+        if not len(wrong):
+            return
+        stations, names = self.stations, self.stations.categories.names
+        decided = stations.decisions.decide(self.learner.score_rows(rows.take(wrong)))
+        truth = labels.take(wrong).to_dense()
+        present = np.arange(len(batch))
+        if batch.weights is not None:
+            present = present[batch.weights > 0]
+        for i, own, given in zip(present[wrong].tolist(), decided, truth, strict=True):
+            text = " ".join(str(batch.texts[i])[: 4 * BEGINNING].split())[:BEGINNING]
+            lists = ([names[k] for k in np.flatnonzero(one)] for one in (given, own))
+            self.learned.wrong.append(Mistake(self.n_given + i + 1, text, *lists))
 
     def _place(self, k: int, rows: Rows, labels: Labels, own: np.ndarray) -> None:
         """Give a new category its place against the others: its threshold.

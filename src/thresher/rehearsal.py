@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -12,7 +13,6 @@ from thresher.errors import ModelError
 from thresher.examples import Examples
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
-import itertools
 
 __all__ = ["Memory", "Remembered", "sampled"]
 
@@ -67,8 +67,7 @@ class Memory:
         indptr = np.cumsum([0, *(len(one.indices) for one in chosen)], dtype=np.int64)
         indices = np.concatenate([np.zeros(0, np.int32), *(one.indices for one in chosen)])
         values = np.concatenate([np.zeros(0, np.float32), *(one.values for one in chosen)])
-        lengths = np.array([one.length for one in chosen], np.int64)
-        return Rows(indptr, indices, values, n_columns, lengths)
+        return Rows(indptr, indices, values, n_columns, np.array([one.length for one in chosen]))
 
     def labels(self, places: Iterable[int], n_categories: int) -> Labels:
         """Return the labels of some documents; of later categories they are counter-examples."""
@@ -215,7 +214,7 @@ class Memory:
             "indptr": rows.indptr,
             "indices": rows.indices,
             "values": rows.values,
-            "lengths": rows.lengths,
+            "lengths": np.array([one.length for one in self.documents], np.int64),
             "label_indptr": labels.indptr,
             "label_indices": labels.indices,
             "numbers": self.numbers,

@@ -34,7 +34,11 @@ T = TypeVar("T")
 
 
 def write_model(
-    path: str | os.PathLike[str], header: dict[str, Any], tensors: dict[str, np.ndarray]
+    path: str | os.PathLike[str],
+    header: dict[str, Any],
+    tensors: dict[str, np.ndarray],
+    *,
+    keep_previous: bool = False,
 ) -> None:
     """Write a model file so that, whenever the process dies, the old or the new one is there.
 
@@ -49,6 +53,9 @@ def write_model(
         Anything that JSON can say, nested at will. Its keys are written in sorted order.
     tensors : dict of str to array
         Arrays of booleans, integers or floating-point numbers.
+    keep_previous : bool
+        Whether the model that was there is kept as `path.before-learn`; if not, one that was kept
+        is removed. Default False.
     """
     arrays = {name: _storable(name, given) for name, given in tensors.items()}
     description = {"format_version": FORMAT_VERSION, "thresher_version": __version__}
@@ -57,7 +64,7 @@ def write_model(
         text = json.dumps(description, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The header of a model must be JSON: {error}.") from error
-    with replace_file(path) as temporary:
+    with replace_file(path, keep_previous=keep_previous) as temporary:
         try:
             save_file(arrays, temporary, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
         except (OSError, SafetensorError) as error:

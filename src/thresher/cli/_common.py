@@ -131,11 +131,6 @@ def say(sentence: str) -> None:
     typer.echo(sentence, err=True)
 
 
-def counted(number: int, one: str, more: str | None = None) -> str:
-    """Return a number with its noun, which is `one` with an s where there are `more`."""
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
-
-
 def show_json(value: Any) -> None:
     """Print one JSON value on a line of stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
@@ -166,6 +161,19 @@ def load_model(model: str, threads: int | None = None) -> Categorizer:
     categorizer = Categorizer.load(model)
     categorizer.n_jobs = threads or categorizer.n_jobs
     return categorizer
+
+
+@contextmanager
+def changed_model(
+    model: str, output: str | None, threads: int, *, keep_previous: bool = False
+) -> Iterator[Categorizer]:
+    """Give a model to change, which is saved at the end; who else would change it waits."""
+    from thresher.categorizer import Categorizer
+
+    kept = Categorizer.updating(model, output, keep_previous=keep_previous, tell=say)
+    with kept as categorizer:
+        categorizer.n_jobs = threads
+        yield categorizer
 
 
 def open_documents(

@@ -1,10 +1,17 @@
-"""thresher learn: go on learning from more documents."""
+"""thresher learn: go on learning from more documents, or take the last time back."""
 
 from __future__ import annotations
 
-import typer
+import filecmp
+from contextlib import nullcontext
+from typing import Annotated
 
+import typer
+from typer import Option
+
+from thresher._files import one_writer, previous_file, restore_previous
 from thresher.cli import _common as common
+from thresher.errors import ModelError, ParameterError
 
 
 @common.verb("learn model.thresher corrections.jsonl")
@@ -12,6 +19,19 @@ def learn(
     model: common.Model,
     data: common.Data = None,
     output: common.Output = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Show what learning would do, and save nothing.")
+    ] = False,
+    undo: Annotated[
+        bool, Option("--undo", help="Take the last learn back: the model file as it was before.")
+    ] = False,
+    about: Annotated[
+        str | None,
+        Option(
+            metavar="A,B",
+            help="The labels are about these categories only; of others nothing is known.",
+        ),
+    ] = None,
     text: common.Text = None,
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
@@ -20,23 +40,53 @@ def learn(
     on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
-    """Learn from more documents in one pass; new words and new categories may appear."""
-    categorizer = common.load_model(model, threads)
-    before = (len(categorizer.categories_), categorizer.n_features, categorizer.documents_seen_)
-    documents = common.open_documents(
-        data, text, labels, separator, format, on_error, familiar=categorizer.columns_
+    """Learn from more documents; new words and new categories may appear.
+
+    The model before is kept beside the new one, as MODEL.before-learn, until the next change.
+    """
+    if undo:
+        if data or output or dry_run:
+            raise ParameterError("--undo takes back what MODEL learned last; give MODEL alone.")
+        _undo(model, json)
+        return
+    topics = about.split(",") if about else None
+    opened = (
+        nullcontext(common.load_model(model, threads))
+        if dry_run
+        else common.changed_model(model, output, threads, keep_previous=True)
     )
-    with common.progress() as progress:
-        categorizer.learn(documents, progress=progress)
-    categorizer.save(output or model)
-    common.report_reading(documents)
-    after = (len(categorizer.categories_), categorizer.n_features, categorizer.documents_seen_)
-    categories, features, seen = (b - a for a, b in zip(before, after, strict=True))
-    if json:
-        common.show_json({"documents": seen, "categories": categories, "features": features})
-    else:
-        typer.echo(
-            f"Learned from {common.counted(seen, 'document')}: "
-            f"{common.counted(categories, 'new category', 'new categories')}, "
-            f"{common.counted(features, 'new feature')}. Saved to {output or model}."
+    with opened as categorizer:
+        documents = common.open_documents(
+            data, text, labels, separator, format, on_error, familiar=categorizer.columns_
         )
+        with common.progress() as progress:
+            categorizer.learn(documents, about=topics, check=None, progress=progress)
+    common.report_reading(documents)
+    saved_to, learned = None if dry_run else output or model, categorizer.learned_
+    if json:
+        common.show_json(learned.to_dict() | {"model": saved_to})
+        return
+    where = f"Saved to {saved_to}." if saved_to else "Nothing was saved, for this is a dry run."
+    typer.echo(f"{learned}\n{where}")
+
+
+def _undo(model: str, as_json: bool) -> None:
+    """Put the model before the last `learn` in its place, and say how many documents that took."""
+    with one_writer(model, common.say):
+        learned = common.load_model(model).documents_seen_
+        previous = previous_file(model)
+        # A learn that was killed at its last step has kept the model that is still in its place.
+        if not previous.is_file() or filecmp.cmp(previous, model, shallow=False):
+            raise ModelError(
+                f"There is nothing to take back: {previous} would be the model before the last "
+                f"learn, which is kept until the next change of {model} or the next --undo."
+            )
+        remaining = common.load_model(str(previous)).documents_seen_
+        restore_previous(model)
+    if as_json:
+        common.show_json({"documents_before": learned, "documents": remaining, "model": model})
+        return
+    typer.echo(
+        f"Took the last learn back: documents learned {learned:,} -> {remaining:,}. "
+        f"{model} is as it was before."
+    )

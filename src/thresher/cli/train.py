@@ -103,7 +103,9 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         typer.echo(str(tuning))
     took = f"{seconds:.2f} s"
     if mistakes:
-        passes = common.counted(len(mistakes), "pass", "passes")
+        from thresher.parameters import counted
+
+        passes = counted(len(mistakes), "pass", "passes")
         took = f"{passes} in {seconds:.2f} s, {mistakes[-1]:,} mistakes in the last"
     typer.echo(
         f"{figures['documents']:,} documents, {figures['categories']:,} categories, "

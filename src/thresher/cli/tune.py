@@ -55,7 +55,6 @@ def tune(
     The documents must not be those that the model was trained on. What the model has learned is
     left alone; only what it makes of its scores changes.
     """
-    categorizer = common.load_model(model, threads)
     given = {"at_least": at_least, "at_most": at_most, "allow_none": none}
     limits: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
     if at_most == 0:
@@ -68,18 +67,18 @@ def tune(
             "There is nothing to do: give --objective or --calibrate and labelled documents, or "
             "one of --at-least, --at-most, --none, --abstain-below."
         )
-    _check_limits(categorizer.decisions_, limits, calibrate)
-    if learns or data:
-        asked = (data, text, labels, separator, format, on_error)
-        documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
-        with common.progress() as progress:
-            categorizer.tune(
-                documents, None, objective, calibrate=calibrate, progress=progress, **limits
-            )
-        common.report_reading(documents)
-    else:
-        categorizer.limit(**limits)
-    categorizer.save(output or model)
+    with common.changed_model(model, output, threads) as categorizer:
+        _check_limits(categorizer.decisions_, limits, calibrate)
+        if learns or data:
+            asked = (data, text, labels, separator, format, on_error)
+            documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+            with common.progress() as progress:
+                categorizer.tune(
+                    documents, None, objective, calibrate=calibrate, progress=progress, **limits
+                )
+            common.report_reading(documents)
+        else:
+            categorizer.limit(**limits)
     _report(categorizer, output or model, top, json)
 
 

@@ -306,7 +306,7 @@ class Features:
         if scores is not None:
             keep &= select(np.where(keep, scores.pooled(), -1.0), own.n_selected or 0)
         if most is not None and np.count_nonzero(keep) > most and not self.is_hashed:
-            n_words = np.count_nonzero(keep & (blocks == 0))
+            n_words = int(np.count_nonzero(keep & (blocks == 0)))
             rank = np.where(blocks == 0, np.inf, frequency)
             keep &= select(np.where(keep, rank, -1.0), max(most, n_words))
         if not keep.any():

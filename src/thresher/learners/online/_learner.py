@@ -256,10 +256,10 @@ class OnlineLearner(GrowingLearner):
         """Return what the kernels keep per category beside the weights."""
         from thresher._kernels.online import Tally
 
-        floats = np.zeros((2, self.n_categories), np.float32)
-        numbers = np.zeros((2, self.n_categories), np.int64)
+        scores, steps = np.zeros((2, self.n_categories), np.float32)
+        wrong, mistakes = np.zeros((2, self.n_categories), np.int64)
         clock = self._tables.whole["clock"]
-        return Tally(*floats, *numbers, clock, self._positive_weights())
+        return Tally(scores, steps, wrong, mistakes, clock, self._positive_weights())
 
     def _until_pruning(self, order: np.ndarray) -> list[np.ndarray]:
         """Cut the documents where the features are due to be pruned to their budget."""
