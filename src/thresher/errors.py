@@ -41,3 +41,8 @@ def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
     return MissingExtra(
         f"{purpose} need {package}, which is not installed: pip install 'thresher[{extra}]'."
     )
+
+
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """Return a number with its noun, which is `one` with an s where there are `more`."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

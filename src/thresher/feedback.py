@@ -15,9 +15,9 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
-from thresher.errors import DocumentError, ModelError
+from thresher.errors import DocumentError, ModelError, counted
 from thresher.learners import Learner, is_online
-from thresher.parameters import counted, names_of
+from thresher.parameters import names_of
 from thresher.rehearsal import Memory
 from thresher.rows import Labels, Rows
 from thresher.training import (
@@ -191,7 +191,7 @@ class _Lesson:
 
     def _lonely(self) -> list[str]:
         """Warn of new categories that nothing was held against."""
-        stations, memory = self.stations, self.stations.memory
+        memory = self.stations.memory
         if memory is not None and len(set(memory.homes.tolist())) > 1:
             return []
         return [

@@ -430,8 +430,3 @@ def names_of(values: Iterable[str]) -> str:
     """Return names for a sentence: at most twenty, and whether there are more."""
     names = list(values)
     return ", ".join(names[:20]) + (" and more" if len(names) > 20 else "")
-
-
-def counted(number: int, one: str, more: str | None = None) -> str:
-    """Return a number with its noun, which is `one` with an s where there are `more`."""
-    return f"{number:,} {one if number == 1 else more or one + 's'}"

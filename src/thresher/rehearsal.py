@@ -17,7 +17,10 @@ from thresher.storage import require_field, require_tensor
 __all__ = ["Memory", "Remembered", "sampled"]
 
 NONE = -1  # the home of documents without labels
-NOTHING = np.zeros(0, np.int64)
+
+
+def _nothing() -> np.ndarray:
+    return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +55,15 @@ class Memory:
     capacity: int
     seed: int
     documents: list[Remembered] = field(default_factory=list)
-    numbers: np.ndarray = NOTHING  # of the documents among all that were learned from
-    homes: np.ndarray = NOTHING  # the category that each is kept for: the rarest of its own
-    seen: np.ndarray = NOTHING  # how many documents there were for each home, from NONE on
+    numbers: np.ndarray = field(
+        default_factory=_nothing
+    )  # of the documents among all that were learned from
+    homes: np.ndarray = field(
+        default_factory=_nothing
+    )  # the category that each is kept for: the rarest of its own
+    seen: np.ndarray = field(
+        default_factory=_nothing
+    )  # how many documents there were for each home, from NONE on
 
     def __len__(self) -> int:
         return len(self.documents)

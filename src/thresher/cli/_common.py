@@ -16,7 +16,7 @@ import typer
 from typer import Argument, Option
 
 from thresher._formats import FORMATS, READERS
-from thresher.errors import DocumentError, ThresherError
+from thresher.errors import DocumentError, ThresherError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console

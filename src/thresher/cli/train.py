@@ -15,6 +15,7 @@ from typer import Option
 from thresher._files import check_writable
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
+from thresher.errors import counted
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -103,8 +104,6 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         typer.echo(str(tuning))
     took = f"{seconds:.2f} s"
     if mistakes:
-        from thresher.parameters import counted
-
         passes = counted(len(mistakes), "pass", "passes")
         took = f"{passes} in {seconds:.2f} s, {mistakes[-1]:,} mistakes in the last"
     typer.echo(
