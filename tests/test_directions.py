@@ -37,7 +37,7 @@ ALLOWED = {
         "_spool", "categories", "corpora", "decisions", "documents", "evaluation", "examples",
         "features", "learners", *FOUNDATION,
     },
-    "explanation": {"training", "report", *FOUNDATION},
+    "explanation": {"text", "training", "report", *FOUNDATION},
     "categorizer": {
         "_format1", "_lock", "categories", "decisions", "documents", "evaluation", "explanation",
         "features", "learners", "linguistics", "text", "training", *FOUNDATION,

@@ -356,9 +356,7 @@ class TextCounter(TextParameters):
         borders = np.concatenate(token_ends)
         return rows.result(), borders[1:] - borders[:-1]
 
-    def _word_places(
-        self, text: str, scratch: Scratch
-    ) -> tuple[list[str], np.ndarray, np.ndarray]:
+    def _word_places(self, text: str, scratch: Scratch) -> tuple[list[str], np.ndarray, np.ndarray]:
         """Return the words as counted, start and end of each, and the runs with their columns."""
         low, high = self.ngram_range or (1, 0)
         history, tokenizer, space = self._space.history(), self._tokenizers[WORDS], self._space

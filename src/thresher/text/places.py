@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
 
 from thresher._kernels.text.counts import PARTS, RUNS, WORDS
 
-__all__ = ["Belonging", "Places"]
+__all__ = ["Entry", "Piece", "Places"]
 
 _UNBROKEN = re.compile(r"\S+")
 
 
-class Belonging(NamedTuple):
-    """To which pieces of a text its features belong: its words, and marks that are in no word.
+class Piece(NamedTuple):
+    """A word of a text as it is counted, or marks between blanks that are in no word."""
 
-    There is an entry for each piece of each occurrence of a feature; their weights add up to one.
-    """
+    name: str
+    place: tuple[int, int]  # start and end in the text; no piece overlaps another
 
-    names: list[str]  # of the pieces, as they are counted
-    sides: np.ndarray  # start and end of the pieces in the text; none overlaps the next
-    pieces: np.ndarray  # of each entry: its piece,
-    columns: np.ndarray  # the column of its feature,
-    blocks: np.ndarray  # the block of its feature, which hashed columns cannot tell,
-    weights: np.ndarray  # and how much of the occurrence belongs to the piece
+
+class Entry(NamedTuple):
+    """A feature of a text, at one of its places, and a piece that it belongs to."""
+
+    column: int
+    block: int  # which hashed columns cannot tell
+    piece: int  # its number
+    weight: float  # how much of it belongs there; all of it adds up to one
 
 
 class Places(NamedTuple):
@@ -44,53 +47,42 @@ class Places(NamedTuple):
         runs = np.column_stack([self.sides[firsts, 0], self.sides[lasts - 1, 1], columns])
         return np.concatenate([runs, self.parts])
 
-    def belonging(self) -> Belonging:
-        """Return to which words each known feature belongs.
+    def belonging(self) -> tuple[list[Piece], list[Entry]]:
+        """Return the pieces of the text, and to which of them each known feature belongs.
 
         A run belongs to its words in equal shares. A part belongs to the words that its characters
         are in, in proportion to these, and otherwise to the marks between blanks that it is of.
         """
+        pieces, owner = self._pieces()
+        entries = []
+        for first, stop, column in self.runs.tolist():
+            block = WORDS if stop == first + 1 else RUNS
+            for number in range(first, stop) if column >= 0 else ():
+                entries.append(Entry(column, block, number, 1 / (stop - first)))
+        for start, end, column in self.parts.tolist():
+            if column >= 0:
+                owners = owner[start:end]
+                # A word of an odd pattern may have no characters: any piece will do for its parts.
+                of_words = [one for one in owners if one < len(self.words)] or owners or [0]
+                for number, n in Counter(of_words).items():
+                    entries.append(Entry(column, PARTS, number, n / len(of_words)))
+        return pieces, entries
+
+    def _pieces(self) -> tuple[list[Piece], list[int]]:
+        """Return the words, then the marks, and the number of the piece that has each character."""
+        pieces, gaps, done = [], [], 0
         # Words of odd patterns, and those that share a character that is two in lower case, may
         # overlap: the first one keeps what they share.
-        ends = np.maximum.accumulate(self.sides[:, 1])
-        starts = np.maximum(self.sides[:, 0], np.concatenate([[0], ends[:-1]])[: len(ends)])
-        names, sides = list(self.words), np.column_stack([starts, ends])
-        runs, parts = (one[one[:, 2] >= 0] for one in (self.runs, self.parts))
-        run, word = _expanded(runs[:, 0], runs[:, 1])
-        n_words = runs[run, 1] - runs[run, 0]
-        blocks = np.where(n_words > 1, RUNS, WORDS)
-        entries = [(word, runs[run, 2], blocks, 1 / n_words)]
-        if len(parts):
-            low, high, columns = parts.T
-            part, word = _expanded(
-                np.searchsorted(ends, low, "right"), np.searchsorted(starts, high, "left")
-            )
-            common = np.minimum(high[part], ends[word]) - np.maximum(low[part], starts[word])
-            n_common = np.bincount(part, common, minlength=len(parts))
-            part, word, common = (one[common > 0] for one in (part, word, common))
-            weights = common / n_common[part]
-            entries.append((word, columns[part], np.full(len(part), PARTS), weights))
-            borders = zip([0, *ends.tolist()], [*starts.tolist(), len(self.text)], strict=True)
-            matches = [
-                one for border in borders for one in _UNBROKEN.finditer(self.text, *border)
-            ]
-            marks = [one[0].lower() if self.lowercase else one[0] for one in matches]
-            sides = np.concatenate(
-                [sides, np.array([one.span() for one in matches], np.int64).reshape(-1, 2)]
-            )
-            names += marks
-            alone = np.flatnonzero(n_common == 0)
-            by_start = np.argsort(sides[:, 0], kind="stable")
-            before = np.searchsorted(sides[by_start, 0], low[alone], "right") - 1
-            piece = by_start[np.maximum(before, 0)]
-            every = np.ones(len(alone))
-            entries.append((piece, columns[alone], np.full(len(alone), PARTS), every))
-        return Belonging(names, sides, *map(np.concatenate, zip(*entries, strict=True)))
-
-
-def _expanded(starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each range and what is in it, range by range."""
-    sizes = np.maximum(stops - starts, 0)
-    numbers = np.repeat(np.arange(len(sizes)), sizes)
-    firsts = np.cumsum(sizes) - sizes
-    return numbers, starts[numbers] + np.arange(len(numbers)) - firsts[numbers]
+        for word, (start, end) in zip(self.words, self.sides.tolist(), strict=True):
+            gaps.append((done, start))
+            start = max(start, done)
+            done = max(start, end)
+            pieces.append(Piece(word, (start, done)))
+        for gap in [*gaps, (done, len(self.text))] if len(self.parts) else ():
+            for marks in _UNBROKEN.finditer(self.text, *gap):
+                name = marks[0].lower() if self.lowercase else marks[0]
+                pieces.append(Piece(name, marks.span()))
+        owner = [len(pieces)] * len(self.text)
+        for number, (_, (start, end)) in enumerate(pieces):
+            owner[start:end] = [number] * (end - start)
+        return pieces, owner
