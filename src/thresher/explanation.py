@@ -304,8 +304,10 @@ class _Decision(NamedTuple):
         scored by the model itself: new neighbours are new pairs, and strengths are normalised.
         """
         sign = 1 if self.chosen else -1
-        away = [word for word in words if sign * word.share > 0]
-        away = sorted(away, key=lambda one: (-abs(one.share), one.name))[:MOST_WORDS]
+        away = sorted(
+            (word for word in words if sign * word.share > 0), key=lambda one: -abs(one.share)
+        )
+        away = away[:MOST_WORDS]
         texts = [self._without(away[:n]) for n in range(1, len(away) + 1)]
         taken_out = self._first_turn("remove", [word.name for word in away], texts)
         if self.chosen:
@@ -326,11 +328,15 @@ class _Decision(NamedTuple):
         return " ".join([*pieces, self.text[done:]])
 
     def _strongest_absent(self) -> list[str]:
-        """Return the words with the largest weights that are not in the text."""
+        """Return the words with the largest weights that are not in the text.
+
+        Where words by themselves are not counted, these are runs of words.
+        """
         features, weights = self.stations.features, self.stations.learner.linear_weights()
-        if weights is None or features.is_hashed:
+        block = features.blocks.min(initial=PARTS)
+        if weights is None or features.is_hashed or block == PARTS:
             return []
-        own = np.where(features.blocks == WORDS, weights[:, self.number], 0)
+        own = np.where(features.blocks == block, weights[:, self.number], 0)
         own[self.rows.indices] = 0
         best = np.argsort(-own, kind="stable")[:MOST_WORDS]
         return features.names(best[own[best] > 0])
