@@ -278,7 +278,9 @@ class _Decision(NamedTuple):
         for column, block, piece, weight in entries:
             i, (name, place) = numbers[column], pieces[piece]
             fraction = weight / times[i]
-            word = words.setdefault(name, _Word(name))
+            if name not in words:
+                words[name] = _Word(name)
+            word = words[name]
             word.portions[block] += fraction * added[i]
             word.places[place] = word.places.get(place, 0.0) + fraction * added[i]
             if block == WORDS:
