@@ -39,7 +39,7 @@ ALLOWED = {
     },
     "rehearsal": {"examples", *FOUNDATION},
     "feedback": {"decisions", "documents", "learners", "rehearsal", "training", *FOUNDATION},
-    "explanation": {"training", "report", *FOUNDATION},
+    "explanation": {"text", "training", "report", *FOUNDATION},
     "categorizer": {
         "_format1", "_lock", "categories", "decisions", "documents", "evaluation", "explanation",
         "features", "feedback", "learners", "linguistics", "rehearsal", "text", "training",

@@ -3,32 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thresher.rows import Rows
+from thresher.text import BLOCKS
 
 if TYPE_CHECKING:
     from thresher.training import Stations
 
 __all__ = ["Change", "Explanation", "Share", "explain", "strongest"]
 
+WORDS, RUNS, PARTS = range(len(BLOCKS))
+NOTED = 0.1  # of a word's share must be from runs for the strongest of them to be named
 MOST_WORDS = 12  # a longer list of words to add or to remove explains nothing
 
 
 class Share(NamedTuple):
-    """What one feature of the document adds to the score of the category."""
+    """What one word of the document adds to the score of the category: its line.
 
-    feature: str
-    strength: float
-    share: float
+    Runs of words, such as pairs, are divided equally between their words; parts of words go to the
+    words that they are in. What is no word but has parts, as "$$$" has, has a line too.
+    """
+
+    feature: str  # the word as it is counted
+    strength: float  # of the word itself
+    own: float  # what the word itself adds
+    parts: float = 0.0  # what its parts add
+    runs: float = 0.0  # what it has of the runs that it is in
+    run: str = ""  # the strongest of these, if runs are a good part of the share
+
+    @property
+    def share(self) -> float:
+        """What all of it adds."""
+        return self.own + self.parts + self.runs
 
     @property
     def weight(self) -> float:
-        """What the strength counts for."""
-        return self.share / self.strength if self.strength else 0.0
+        """What the strength of the word itself counts for."""
+        return self.own / self.strength if self.strength else 0.0
+
+    def portions(self) -> str:
+        """Say what the share is made of, where it is more than the word itself."""
+        if not self.parts and not self.runs:
+            return ""
+        named = (("itself", self.own), ("parts", self.parts), ("runs", self.runs))
+        sizes = ", ".join(f"{name} {value:+.3f}" for name, value in named if value)
+        return f"({sizes}{self.run and f' as in {self.run!r}'})"
 
 
 class Change(NamedTuple):
@@ -46,12 +69,12 @@ class Explanation:
 
     category: str
     chosen: bool  # whether the document got it
-    shares: list[Share]  # of the document's features, the largest first
+    shares: list[Share]  # of the document's words, the largest first
     threshold: float  # what the shares must add up to, and more
     rival: tuple[str, float] | None  # where only one can be chosen: the best other and its score
     change: Change | None  # what would have changed the decision, if anything that was tried
     text: str
-    spans: list[tuple[int, int, float]]  # start, end and share of the features in the text
+    spans: list[tuple[int, int, float]]  # start and end of words, in their order, and each's share
 
     @property
     def total(self) -> float:
@@ -100,13 +123,17 @@ class Explanation:
             "score": self.score,
             "threshold": self.threshold,
             "rival": self.rival and {"category": self.rival[0], "score": self.rival[1]},
-            "shares": [s._asdict() | {"weight": s.weight} for s in self.shares],
+            "shares": [
+                {"feature": s.feature, "share": s.share, "weight": s.weight} | s._asdict()
+                for s in self.shares
+            ],
             "change": self.change and self.change._asdict(),
         }
 
     def __str__(self) -> str:
         lines = [self.verdict()]
-        lines += [f"  {s.share:+8.3f}  {s.feature}" for s in self.shares[:10]]
+        shares = self.shares[:10]
+        lines += [f"  {s.share:+8.3f}  {s.feature}  {s.portions()}".rstrip() for s in shares]
         return "\n".join([*lines, self.remedy()])
 
     def _repr_html_(self) -> str:
@@ -120,28 +147,27 @@ class Explanation:
 
 def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
     """Explain one decision of a model, given what it is made of; as `Categorizer.explain`."""
-    counts = stations.features.count([text])
-    scores = stations.learner.score_rows(stations.features.apply(counts))
+    rows = stations.features.apply(stations.features.count([text]))
+    scores = stations.learner.score_rows(rows)
     margins = scores[0] - stations.decisions.thresholds
     number = int(np.argmax(margins)) if category is None else stations.categories.number(category)
     chosen = bool(stations.decisions.decide(scores)[0, number])
-    decision = _Decision(stations, counts, text, number, chosen)
-    columns, shares = decision.shares()
-    by_column = dict(zip(columns.tolist(), shares, strict=False))
-    spans = [
-        (start, end, by_column[column].share)
-        for start, end, column in stations.features.counter.spans(text)
-        if column in by_column
-    ]
+    decision = _Decision(stations, rows, text, number, chosen)
+    shares, words = decision.shares()
     return Explanation(
         category=stations.categories.names[number],
         chosen=chosen,
         shares=sorted(shares, key=lambda one: (-abs(one.share), one.feature)),
         threshold=decision.bar + float(stations.decisions.thresholds[number]),
         rival=decision.rival(margins),
-        change=decision.change(by_column),
+        change=decision.change(words),
         text=text,
-        spans=spans,
+        spans=sorted(
+            (start, end, share)
+            for word in words
+            for (start, end), share in word.places.items()
+            if start < end
+        ),
     )
 
 
@@ -150,7 +176,8 @@ def strongest(
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """Return the `top` features with the strongest weights for a category and against it.
 
-    Both are empty where the learner has no weights, or the features no names.
+    A part of a word is marked on both sides: by "·" where the word begins or ends, by "…" where it
+    goes on. Both lists are empty where the learner has no weights.
     """
     number, weights = stations.categories.number(category), stations.learner.linear_weights()
     if weights is None:
@@ -162,16 +189,43 @@ def strongest(
         np.array([i for i in order[::-1][:top] if own[i] < 0], np.int32),
     )
     for_it, against_it = (
-        list(zip(stations.features.names(side), own[side].tolist(), strict=True)) for side in sides
+        list(zip(_readable(stations, side), own[side].tolist(), strict=True)) for side in sides
     )
     return for_it, against_it
+
+
+def _readable(stations: Stations, columns: np.ndarray) -> list[str]:
+    """Return the names of features; those of parts with marks around them."""
+    features = stations.features
+    names = features.names(columns)
+    if features.is_hashed:
+        return names
+    for i in np.flatnonzero(features.blocks[columns] == PARTS):
+        before, after = ("·" if end == " " else "…" for end in (names[i][0], names[i][-1]))
+        names[i] = f"{before}{names[i].strip(' ')}{after}"
+    return names
+
+
+@dataclass
+class _Word:
+    """A word of the document: what it adds, and where."""
+
+    name: str
+    strength: float = 0.0
+    portions: list[float] = field(default_factory=lambda: [0.0] * len(BLOCKS))
+    strongest_run: tuple[float, int] = (-1.0, -1)  # the size of its share, and its column
+    places: dict[tuple[int, int], float] = field(default_factory=dict)  # from where to where: share
+
+    @property
+    def share(self) -> float:
+        return sum(self.portions)
 
 
 class _Decision(NamedTuple):
     """One decision of a model, to be explained."""
 
     stations: Stations
-    counts: Rows  # of the document
+    rows: Rows  # the strengths of the document
     text: str
     number: int  # of the category
     chosen: bool
@@ -181,30 +235,62 @@ class _Decision(NamedTuple):
         """What the learner takes off every score."""
         return float(getattr(self.stations.learner, "bar", 0.0))
 
-    def names(self, columns: Any) -> list[str]:
-        """Return the names of features; hashed ones are named after the words of the text."""
-        counter = self.stations.features.counter
-        if counter.hashing_bits is None:
-            return counter.names(np.asarray(columns))
-        words: dict[int, str] = {}
-        for start, end, column in counter.spans(self.text):
-            words.setdefault(column, self.text[start:end].lower())
-        return [words.get(int(column), f"#{column}") for column in columns]
+    def shares(self) -> tuple[list[Share], list[_Word]]:
+        """Return all lines, and the words behind them.
 
-    def shares(self) -> tuple[np.ndarray, list[Share]]:
-        """Return the columns and their shares; what no feature has a share in is last."""
-        learner, rows = self.stations.learner, self.stations.features.apply(self.counts)
-        parts, (rest,) = learner.contributions(rows, self.number)
+        A feature that stands nowhere has a line of its own, and so has what no feature adds.
+        """
+        learner, features, rows = self.stations.learner, self.stations.features, self.rows
+        added, (rest,) = learner.contributions(rows, self.number)
         constant = float(rest) + self.bar
         strengths, always_on = rows.values, float(constant != 0)
         if hasattr(learner, "strengths"):
             with_constant = learner.strengths(rows)
             strengths, always_on = with_constant[0].values, float(with_constant[1][0])
-        named = zip(self.names(rows.indices), strengths, parts, strict=True)
-        shares = [Share(name, float(strength), float(part)) for name, strength, part in named]
+        words, nowhere = self._words(strengths.tolist(), added.tolist())
+        lines = [self._line(word) for word in words]
+        names = features.names(rows.indices[nowhere])
+        lines += map(Share, names, strengths[nowhere].tolist(), added[nowhere].tolist())
         if always_on:
-            shares.append(Share(learner.constant_name, always_on, constant))
-        return rows.indices, shares
+            lines.append(Share(learner.constant_name, always_on, constant))
+        return lines, words
+
+    def _line(self, word: _Word) -> Share:
+        own, runs, parts = word.portions
+        features, run = self.stations.features, ""
+        if not features.is_hashed and abs(runs) > NOTED * abs(word.share):
+            (run,) = features.names(np.array([word.strongest_run[1]]))
+        return Share(word.name, word.strength, own, parts, runs, run)
+
+    def _words(self, strengths: list[float], added: list[float]) -> tuple[list[_Word], list[int]]:
+        """Return the words that have features, and the numbers of features that stand nowhere.
+
+        What a feature adds is divided equally between the places where it stands.
+        """
+        columns = self.rows.indices.tolist()
+        pieces, entries = self.stations.features.counter.places(self.text).belonging()
+        numbers = {column: i for i, column in enumerate(columns)}
+        entries = [entry for entry in entries if entry.column in numbers]
+        times = [0.0] * len(columns)
+        for entry in entries:
+            times[numbers[entry.column]] += entry.weight
+        words: dict[str, _Word] = {}
+        for column, block, piece, weight in entries:
+            i, (name, place) = numbers[column], pieces[piece]
+            fraction = weight / times[i]
+            if name not in words:
+                words[name] = _Word(name)
+            word = words[name]
+            word.portions[block] += fraction * added[i]
+            word.places[place] = word.places.get(place, 0.0) + fraction * added[i]
+            if block == WORDS:
+                word.strength += fraction * strengths[i]
+            elif block == RUNS:
+                word.strongest_run = max(word.strongest_run, (abs(added[i]), column))
+        for name, place in pieces:
+            if name in words:
+                words[name].places.setdefault(place, 0.0)
+        return list(words.values()), [i for i, n in enumerate(times) if not n]
 
     def rival(self, margins: np.ndarray) -> tuple[str, float] | None:
         """Return the best other category and its margin, where only one can be chosen."""
@@ -213,44 +299,56 @@ class _Decision(NamedTuple):
         best = int(np.argmax(np.where(np.arange(len(margins)) == self.number, -np.inf, margins)))
         return self.stations.categories.names[best], float(margins[best])
 
-    def change(self, by_column: dict[int, Share]) -> Change | None:
-        """Try to turn the decision round by leaving words out or by putting words in.
+    def change(self, words: Sequence[_Word]) -> Change | None:
+        """Try to turn the decision round by taking words out of the text, or by adding some.
 
-        The words that matter most go first, one more at each try, and every try is scored by the
-        model itself, because normalised strengths of the other words move too.
+        The words that matter most go first, one more at each try. Every text is counted anew and
+        scored by the model itself: new neighbours are new pairs, and strengths are normalised.
         """
         sign = 1 if self.chosen else -1
-        away = [column for column, one in by_column.items() if sign * one.share > 0]
-        away.sort(key=lambda column: -abs(by_column[column].share))
-        taken_out = self._first_turn("remove", away[:MOST_WORDS])
-        weights = self.stations.learner.linear_weights()
-        if self.chosen or weights is None:
+        away = sorted(
+            (word for word in words if sign * word.share > 0), key=lambda one: -abs(one.share)
+        )
+        away = away[:MOST_WORDS]
+        texts = [self._without(away[:n]) for n in range(1, len(away) + 1)]
+        taken_out = self._first_turn("remove", [word.name for word in away], texts)
+        if self.chosen:
             return taken_out
-        own = weights[:, self.number]
-        absent = np.setdiff1d(np.argsort(-own, kind="stable")[:200], self.counts.indices)
-        best = absent[np.argsort(-own[absent], kind="stable")][:MOST_WORDS].tolist()
-        put_in = self._first_turn("add", best)
+        absent = self._strongest_absent()
+        texts = ["\n".join([self.text, " ".join(absent[:n])]) for n in range(1, len(absent) + 1)]
+        put_in = self._first_turn("add", absent, texts)
         if put_in and (taken_out is None or len(put_in.features) < len(taken_out.features)):
             return put_in
         return taken_out
 
-    def _first_turn(self, action: str, columns: Sequence[int]) -> Change | None:
-        """Return the change that takes the fewest of `columns`, in their order, if any does."""
-        if not columns:
+    def _without(self, words: Sequence[_Word]) -> str:
+        """Return the text with a blank in the place of each of the words."""
+        pieces, done = [], 0
+        for start, end in sorted(place for word in words for place in word.places):
+            pieces.append(self.text[done:start])
+            done = end
+        return " ".join([*pieces, self.text[done:]])
+
+    def _strongest_absent(self) -> list[str]:
+        """Return the words with the largest weights that are not in the text.
+
+        Where words by themselves are not counted, these are runs of words.
+        """
+        features, weights = self.stations.features, self.stations.learner.linear_weights()
+        block = features.blocks.min(initial=PARTS)
+        if weights is None or features.is_hashed or block == PARTS:
+            return []
+        own = np.where(features.blocks == block, weights[:, self.number], 0)
+        own[self.rows.indices] = 0
+        best = np.argsort(-own, kind="stable")[:MOST_WORDS]
+        return features.names(best[own[best] > 0])
+
+    def _first_turn(self, action: str, words: list[str], texts: list[str]) -> Change | None:
+        """Return the change with the fewest of the words, in their order, if any does it."""
+        if not texts:
             return None
-        counts, decisions, tries = self.counts, self.stations.decisions, []
-        for size in range(1, len(columns) + 1):
-            touched, ones = np.array(columns[:size], np.int32), np.ones(size, np.float32)
-            if action == "remove":
-                kept = ~np.isin(counts.indices, touched)
-                tries.append((counts.indices[kept], counts.values[kept]))
-            else:
-                tries.append((np.append(counts.indices, touched), np.append(counts.values, ones)))
-        indices, values = (np.concatenate(parts) for parts in zip(*tries, strict=True))
-        indptr = np.concatenate([[0], np.cumsum([len(indices) for indices, _ in tries])])
-        lengths = None if counts.lengths is None else np.repeat(counts.lengths, len(tries))
-        changed = Rows(indptr, indices, values, counts.n_columns, lengths)
-        scores = self.stations.learner.score_rows(self.stations.features.apply(changed))
+        features, decisions = self.stations.features, self.stations.decisions
+        scores = self.stations.learner.score_rows(features.apply(features.count(texts)))
         decided = decisions.decide(scores)
         turned = np.flatnonzero(decided[:, self.number] != self.chosen)
         if not len(turned):
@@ -259,4 +357,4 @@ class _Decision(NamedTuple):
         if self.chosen and decisions.mode == "single-label" and decided[first].any():
             winner = self.stations.categories.names[int(np.argmax(decided[first]))]
         margin = float(scores[first, self.number] - decisions.thresholds[self.number])
-        return Change(action, self.names(columns[: first + 1]), margin, winner)
+        return Change(action, words[: first + 1], margin, winner)

@@ -49,7 +49,6 @@ def answers(model):
                 "rival": one.rival,
                 "shares": [[share.feature, share.share] for share in one.shares[:40]],
                 "change": one.change and one.change._asdict(),
-                "spans": [list(span) for span in one.spans[:6]],
             }
             for one in explanations
         ],

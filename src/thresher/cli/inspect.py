@@ -36,7 +36,7 @@ def inspect(
     table.add_column("words for it", style="green", ratio=1)
     table.add_column("words against it", style="red", ratio=1)
     for name, (for_it, against_it) in words.items():
-        cells = (" ".join(word for word, _ in one) for one in (for_it, against_it))
+        cells = (", ".join(word for word, _ in one) for one in (for_it, against_it))
         table.add_row(Text(name), *(Text(cell) for cell in cells))
     terminal.print(table)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thresher.explanation import Explanation
+from thresher.explanation import Explanation, Share
 from thresher.report.markup import escape
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
 
 MOST_LINES, MOST_ROWS = 10, 20  # features listed in the terminal, and in HTML
+WORDS_ALONE = ["share", "strength", "weight", "feature"]  # headings where nothing else is counted
 FAINT, BOLD = 0.05, 0.4  # shares of the largest one below and above which colour is left out, bold
 
 
@@ -40,20 +41,41 @@ def explanation_text(explanation: Explanation) -> Group:
     from rich.table import Table
     from rich.text import Text
 
+    *headings, last = _headings(explanation)
     table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for heading in ("share", "strength", "weight"):
+    for heading in headings:
         table.add_column(heading, justify="right")
-    table.add_column("feature")
+    table.add_column(last)
     for one in explanation.shares[:MOST_LINES]:
-        numbers = (f"{one.share:+.3f}", f"{one.strength:.3f}", f"{one.weight:+.3f}")
-        table.add_row(*numbers, Text(one.feature), style="green" if one.share > 0 else "red")
+        name = Text.assemble(one.feature, (_hint(one), "dim"))
+        colour = "green" if one.share > 0 else "red"
+        table.add_row(*_numbers(one, headings, digits=3), name, style=colour)
     verdict = Text(explanation.verdict(), style="bold")
     parts: list[RenderableType] = [_coloured(explanation), Text(), verdict, table]
     others = explanation.shares[MOST_LINES:]
     if others:
         rest = sum(one.share for one in others)
-        parts.append(Text(f"{rest:+.3f} from {len(others)} other features", style="dim"))
+        parts.append(Text(f"{rest:+.3f} from {len(others)} other {last}s", style="dim"))
     return Group(*parts, Text(explanation.remedy()))
+
+
+def _headings(explanation: Explanation) -> list[str]:
+    """Return what is shown of each line: what its share is made of, if that is not words alone."""
+    shares = explanation.shares
+    portions = [name for name in ("parts", "runs") if any(getattr(one, name) for one in shares)]
+    return ["share", "own", *portions, "word"] if portions else WORDS_ALONE
+
+
+def _numbers(one: Share, headings: list[str], digits: int) -> list[str]:
+    """Return the numbers under the headings: a strength without a sign, and no portion of zero."""
+    values = [(name, getattr(one, name)) for name in headings]
+    shown = [f"{value:{'' if name == 'strength' else '+'}.{digits}f}" for name, value in values]
+    of_zero = [name in ("own", "parts", "runs") and not value for name, value in values]
+    return ["" if zero else number for number, zero in zip(shown, of_zero, strict=True)]
+
+
+def _hint(one: Share) -> str:
+    return f"  in {one.run!r}" if one.run else ""
 
 
 def _coloured(explanation: Explanation) -> Text:
@@ -71,9 +93,7 @@ def _coloured(explanation: Explanation) -> Text:
 def explanation_fragment(explanation: Explanation) -> str:
     """Return an explanation as a fragment of HTML, which notebooks and the report show."""
     text, pieces, done = explanation.text, [], 0
-    for start, end, share in sorted(explanation.spans):
-        if start < done:  # n-grams overlap; the first one that begins here is shown
-            continue
+    for start, end, share in explanation.spans:
         colour = "46,160,67" if share > 0 else "248,81,73"
         level = 0.75 * abs(share) / explanation.largest_share
         pieces.append(escape(text[done:start]))
@@ -83,16 +103,19 @@ def explanation_fragment(explanation: Explanation) -> str:
         )
         done = end
     pieces.append(escape(text[done:]))
-    rows = "".join(
-        f"<tr><td>{escape(one.feature)}</td><td>{one.share:+.4f}</td>"
-        f"<td>{one.strength:.4f}</td><td>{one.weight:+.4f}</td></tr>"
-        for one in explanation.shares[:MOST_ROWS]
-    )
+    *headings, last = _headings(explanation)
+    rows = ""
+    for one in explanation.shares[:MOST_ROWS]:
+        numbers = "".join(f"<td>{number}</td>" for number in _numbers(one, headings, digits=4))
+        rows += (
+            f"<tr><td>{escape(one.feature)}<small>{escape(_hint(one))}</small></td>{numbers}</tr>"
+        )
+    head = "".join(f"<th>{heading}</th>" for heading in (last, *headings))
     return (
         f'<div class="thresher-explanation"><p><b>{escape(explanation.verdict())}</b></p>'
         f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
-        "<table><thead><tr><th>feature</th><th>share</th><th>strength</th><th>weight</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table><p>{escape(explanation.remedy())}</p></div>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<p>{escape(explanation.remedy())}</p></div>"
     )
 
 

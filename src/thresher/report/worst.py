@@ -131,7 +131,7 @@ def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explana
     if they are too long to be read.
     """
     text, faint = explanation.text, FAINT * explanation.largest_share
-    spans = [span for span in sorted(explanation.spans) if abs(span[2]) >= faint]
+    spans = [span for span in explanation.spans if abs(span[2]) >= faint]
     start, end = _window(text, spans, longest)
     opening = "… " if text[:start].strip() else ""
     closing = " …" if text[end:].strip() else ""
@@ -156,9 +156,7 @@ def _window(text: str, spans: list[tuple[int, int, float]], longest: int) -> tup
     first, last = len(text) - len(text.lstrip()), len(text.rstrip())
     if last - first <= longest:
         return min(first, last), last
-    words = [text[a:b].lower() for a, b, _ in spans]
-    times = Counter(words)  # a word's share is that of all its occurrences together
-    weights = [abs(share) / times[word] for word, (_, _, share) in zip(words, spans, strict=True)]
+    weights = [abs(share) for _, _, share in spans]
     starts = np.array([0, *(a for a, _, _ in spans)])
     sums = np.concatenate([[0.0], np.cumsum(weights)])
     core = longest * 4 // 5  # with a tenth on either side, so that no heavy word is at the edge

@@ -17,8 +17,9 @@ from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
 from thresher.storage import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
+from thresher.text.places import Places
 from thresher.text.space import HashedSpace, Items, Space
-from thresher.text.surface import Scratch, Surface, Tally
+from thresher.text.surface import Scratch, Surface, Tally, fold
 from thresher.text.tokens import Tokenizer, as_texts, encode, slices
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
@@ -39,7 +40,7 @@ class TextCounter(TextParameters):
     Columns are numbered as they are first met: in each document, its words and runs of words in
     their order, then its parts. The same texts give the same numbers, in one batch or in many.
 
-    Reading (`count` with `grow=False`, `names`, `spans`) changes nothing and can be done by any
+    Reading (`count` with `grow=False`, `names`, `places`) changes nothing and can be done by any
     number of threads at once, while no other grows.
 
     Examples
@@ -226,12 +227,24 @@ class TextCounter(TextParameters):
         >>> counter.spans("My ROSE!")
         [(0, 2, -1), (3, 7, 0)]
         """
+        return [tuple(span) for span in self.places(text).spans().tolist()]
+
+    def places(self, text: str) -> Places:
+        """Return where the words of a text stand, and the features that are made of them.
+
+        Examples
+        --------
+        >>> counter = TextCounter(ngram_range=(1, 2))
+        >>> rows = counter.count(["a red rose"])
+        >>> places = counter.places("Red roses, RED ROSE")
+        >>> places.words, places.runs.tolist()[-2:]
+        (['red', 'roses', 'red', 'rose'], [[3, 4, 1], [2, 4, 2]])
+        """
         pool, scratch = self._pool, self._borrow()
-        spans = [] if self.ngram_range is None else self._word_spans(text, scratch)
-        if self.char_ngram_range is not None:
-            spans += self._part_spans(text, scratch)
+        words, sides, runs = self._word_places(text, scratch)
+        parts = self._part_places(text, scratch)
         pool.append(scratch)
-        return [(start, end, column) for one in spans for start, end, column in one.tolist()]
+        return Places(text, words, sides, runs, parts, bool(self.lowercase))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that is needed to go on counting: what JSON can hold, and tensors."""
@@ -343,35 +356,38 @@ class TextCounter(TextParameters):
         borders = np.concatenate(token_ends)
         return rows.result(), borders[1:] - borders[:-1]
 
-    def _word_spans(self, text: str, scratch: Scratch) -> list[np.ndarray]:
-        """Return start, end and column of all words and runs."""
-        assert self.ngram_range is not None
-        low, high = self.ngram_range
+    def _word_places(self, text: str, scratch: Scratch) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Return the words as counted, start and end of each, and the runs with their columns."""
+        low, high = self.ngram_range or (1, 0)
         history, tokenizer, space = self._space.history(), self._tokenizers[WORDS], self._space
-        pieces = []
+        words: list[str] = []
+        all_sides, all_columns = [np.zeros((0, 2), np.int64)], []
         for tokens, sides in tokenizer.places(text):
-            each = tokens._replace(ends=np.arange(1, len(sides) + 1))
-            values, ends = scratch.word_values(each, False)
-            codes = space.codes(values, np.zeros(0, np.int64), False, history)
-            columns = space.columns_of(WORDS, codes).reshape(-1, high - low + 1)
-            pieces.append((np.repeat(sides, np.diff(ends, prepend=0), axis=0), columns))
-        if not pieces:
-            return []
-        sides, columns = (np.concatenate(one) for one in zip(*pieces, strict=True))
-        sides = tokenizer.originals(text, sides)
-        spans = [
-            (sides[i - length + 1, 0], sides[i, 1], columns[i, length - low])
-            for i in range(len(sides))
-            for length in range(low, high + 1)
-            if i - length + 1 >= 0
+            tokens_here = tokens.words()
+            distinct = list(dict.fromkeys(tokens_here))
+            folded = dict(zip(distinct, fold(self.linguistics, distinct), strict=True))
+            counted = [folded[token] for token in tokens_here]
+            words += [word for word in counted if word is not None]
+            all_sides.append(sides[np.array([word is not None for word in counted], bool)])
+            if self.ngram_range is not None:
+                each = tokens._replace(ends=np.arange(1, len(sides) + 1))
+                values, _ = scratch.word_values(each, False)
+                codes = space.codes(values, np.zeros(0, np.int64), False, history)
+                all_columns.append(space.columns_of(WORDS, codes).reshape(-1, high - low + 1))
+        runs = [
+            (last - length + 1, last + 1, column)
+            for last, columns in enumerate(chain.from_iterable(all_columns))
+            for length, column in enumerate(columns.tolist(), low)
+            if length <= last + 1
         ]
-        return [np.array(spans, np.int64).reshape(-1, 3)]
+        sides = tokenizer.originals(text, np.concatenate(all_sides))
+        return words, sides, np.array(runs, np.int64).reshape(-1, 3)
 
-    def _part_spans(self, text: str, scratch: Scratch) -> list[np.ndarray]:
+    def _part_places(self, text: str, scratch: Scratch) -> np.ndarray:
         """Return start, end and column of all parts."""
         tokenizer, surface = self._tokenizers[PARTS], scratch.parts
-        spans = []
-        for tokens, sides in tokenizer.places(text):
+        places = [np.zeros((0, 3), np.int64)]
+        for tokens, sides in tokenizer.places(text) if self.char_ngram_range is not None else ():
             ids = surface.numbers(tokens, False)
             values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
             columns = self._space.columns_of(PARTS, values)
@@ -379,8 +395,8 @@ class TextCounter(TextParameters):
             if not self._cuts_words:
                 parts = [part for side in sides for part in self._part_sides(*side.tolist())]
                 inside = np.array(parts, np.int64).reshape(-1, 2)
-            spans.append(np.column_stack([tokenizer.originals(text, inside), columns]))
-        return spans
+            places.append(np.column_stack([tokenizer.originals(text, inside), columns]))
+        return np.concatenate(places)
 
     def _part_sides(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield where the parts of a token start and end within it, in the order of its parts."""
@@ -389,7 +405,8 @@ class TextCounter(TextParameters):
         for length in range(low, high + 1):
             n_parts = max(end - start + 2 - length, 0) + 1
             for place in range(start - 1, start - 1 + n_parts):
-                yield max(place, start), min(place + length, end)
+                # A blank by itself stands with the character beside it.
+                yield min(max(place, start), end - 1), max(min(place + length, end), start + 1)
             if n_parts == 1:
                 return
 

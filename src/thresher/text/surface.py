@@ -12,13 +12,21 @@ from thresher.text.space import Items, Space
 from thresher.text.tokens import Tokens, buffer
 from thresher.text.vocabulary import Vocabulary, grown
 
-__all__ = ["Scratch", "Surface", "Tally"]
+__all__ = ["Scratch", "Surface", "Tally", "fold"]
 
 MAX_WORDS = 1 << 20  # remembered at a time; then all are forgotten, which costs time and no more
 
 MOST_CELLS = 1 << 24  # kept from one call to the next
 
 _lock = Lock()  # stemmers are not made for several threads
+
+
+def fold(folding: Folding | None, words: list[str]) -> list[str | None]:
+    """Return what each of some distinct words counts as, None for those that are left out."""
+    if folding is None:
+        return list(words)
+    with _lock:
+        return [word or None for word in folding.fold(words)]
 
 
 class Surface:
@@ -85,9 +93,8 @@ class Surface:
         tokens = self.words.tokens(asked)
         n_values = np.ones(len(asked), np.int64)
         if self.folding is not None:
-            with _lock:
-                folded = self.folding.fold(self.words.names(asked.tolist()))
-            n_values = np.array([1 if word else 0 for word in folded], np.int64)
+            folded = fold(self.folding, self.words.names(asked.tolist()))
+            n_values = np.array([word is not None for word in folded], np.int64)
             tokens = Tokens.of_words([word for word in folded if word])
         if self.char_range is not None:
             tokens, n_parts = _char_grams(tokens, *self.char_range)

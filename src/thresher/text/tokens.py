@@ -45,6 +45,17 @@ class Tokens(NamedTuple):
         # Little-endian, as every machine that Numba knows; another one would be told by Numba.
         return self.text.view("<u8")
 
+    @property
+    def sides(self) -> np.ndarray:
+        """Where each token starts and ends, in bytes."""
+        sides = np.stack([self.spans >> np.uint64(32), self.spans & np.uint64(0xFFFFFFFF)], axis=1)
+        return sides.astype(np.int64)
+
+    def words(self) -> list[str]:
+        """Return the tokens as text."""
+        data = self.text[: self.sides.max(initial=0)].tobytes()
+        return [data[start:end].decode() for start, end in self.sides.tolist()]
+
     @classmethod
     def of_words(cls, words: Sequence[str], ends: np.ndarray | None = None) -> Tokens:
         """Return words as tokens, for all that is done to tokens."""
@@ -93,8 +104,7 @@ class Tokenizer:
             leading = (tokens.text[: tokens.size - 1] & 0xC0) != 0x80  # without the separator
             before = np.concatenate([[0], np.cumsum(leading)]) + done
             done = int(before[-1])
-            sides = np.stack([tokens.spans >> np.uint64(32), tokens.spans & np.uint64(0xFFFFFFFF)])
-            yield tokens, before[sides.astype(np.int64).T]
+            yield tokens, before[tokens.sides]
 
     def originals(self, text: str, sides: np.ndarray) -> np.ndarray:
         """Return starts and ends in the text for those in its folded characters."""
