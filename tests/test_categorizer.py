@@ -284,7 +284,7 @@ def test_a_model_knows_the_columns_it_was_trained_on(tmp_path):
 def test_features_are_left_out_by_document_frequency():
     texts = ["common rare1 middling", "common rare2 middling", "common rare3"]
     labels = ["a", "b", "a"]
-    categorizer = Categorizer(min_df=2, max_df=0.9).fit(texts, labels)
+    categorizer = Categorizer(preset="fast", min_df=2, max_df=0.9).fit(texts, labels)
     assert categorizer.features_.counter.feature_names() == ["middling"]
     with pytest.raises(DocumentError, match="No feature is left"):
         Categorizer(min_df=10).fit(texts, labels)
@@ -306,7 +306,8 @@ def test_hashed_features_are_masked_not_renumbered(library):
 
 
 def test_max_features_keeps_the_most_frequent():
-    categorizer = Categorizer(max_features=2).fit(["aa bb cc", "aa bb", "aa dd"], ["x", "y", "x"])
+    categorizer = Categorizer(preset="fast", max_features=2)
+    categorizer.fit(["aa bb cc", "aa bb", "aa dd"], ["x", "y", "x"])
     assert categorizer.features_.counter.feature_names() == ["aa", "bb"]
 
 

@@ -120,11 +120,11 @@ def test_words_can_be_left_out():
     model = Categorizer(ngram_range=None, char_ngram_range=(3, 3)).fit(TEXTS, LABELS)
     assert set(model.features_.blocks.tolist()) == {2}
     with pytest.raises(ParameterError, match="char_ngram_range"):
-        Categorizer(ngram_range=None).fit(TEXTS, LABELS)
+        Categorizer(ngram_range=None, char_ngram_range=None).fit(TEXTS, LABELS)
 
 
 def test_hashed_columns_that_were_left_out_stay_out(tmp_path):
-    model = Categorizer(hashing_bits=12, min_df=4).fit(TEXTS, LABELS)
+    model = Categorizer(preset="fast", hashing_bits=12, min_df=4).fit(TEXTS, LABELS)
     assert len(model.strengths(["exports"]).indices) == 0  # in two documents only
     assert len(model.strengths(["prices"]).indices) == 1
     model.save(tmp_path / "m")
@@ -143,7 +143,7 @@ def test_tf_idf_by_name_is_the_tf_idf_of_the_default():
 def test_max_features_has_one_meaning():
     """Those with the highest counts in all, as in scikit-learn and in TextVectorizer."""
     texts = ["aa aa aa bb", "bb cc", "bb cc", "cc dd"]
-    model = Categorizer(max_features=2).fit(texts, ["x", "y", "x", "y"])
+    model = Categorizer(preset="fast", max_features=2).fit(texts, ["x", "y", "x", "y"])
     assert set(model.features_.names(np.arange(2))) == {"aa", "bb"}
 
 
@@ -152,7 +152,7 @@ def test_the_books_strength_knows_the_length_of_the_whole_document():
     texts = [
         "wheat wheat " + "rare" + str(i) + " other" + str(i) + " more" + str(i) for i in range(4)
     ]
-    model = Categorizer(strength="book", min_df=2).fit(texts, ["x", "y"] * 2)
+    model = Categorizer(preset="fast", strength="book", min_df=2).fit(texts, ["x", "y"] * 2)
     (value,) = model.strengths(texts[:1]).values
     assert value == round(10 * (1 + math.log(2)) / (1 + math.log(5)))
 

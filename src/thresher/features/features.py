@@ -305,6 +305,8 @@ class Features:
             keep &= select(np.where(keep, total, -1.0), own.max_features)
         if scores is not None:
             keep &= select(np.where(keep, scores.pooled(), -1.0), own.n_selected or 0)
+        if isinstance(own.min_df, Mapping) and not keep.any():
+            keep = frequency <= high  # rare runs and parts are better than nothing
         if most is not None and np.count_nonzero(keep) > most and not self.is_hashed:
             n_words = int(np.count_nonzero(keep & (blocks == 0)))
             rank = np.where(blocks == 0, np.inf, frequency)
