@@ -34,6 +34,7 @@ Progress = Callable[[str, int, float | None], None]
 Watch = Callable[[int, int, int, int], None]
 """Told the number of the pass, and the documents, mistakes and decisions since it was told last."""
 
+MOST_BYTES = 2 * 2**30  # for weights; the rarest runs and parts of words go before more is taken
 MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 
 
@@ -260,7 +261,8 @@ def fit_line(
             )  # fmt: skip
             held_out = dict(zip(numbers.tolist(), scores, strict=True))
     with timed(clock, "strength"):
-        counts = features.choose(counts)
+        counts = features.choose(counts, most_columns(learner, counts.n_categories))
+        check_memory(learner, features, counts.n_categories)
         memory = None
         if model.remember and is_online(learner):
             memory = sampled(counts, model.remember, model.seed_)
@@ -329,7 +331,8 @@ def held_out_scores(
         part = counts.take(np.flatnonzero(fold != number))
         learner = model.new_learner()
         own = fold_features(model, features, learner, part)
-        learner.fit_rows(own.fit(part), n_jobs=model.n_jobs_, progress=tell)
+        rows = own.fit(part, most_columns(learner, part.n_categories))
+        learner.fit_rows(rows, n_jobs=model.n_jobs_, progress=tell)
         places = np.flatnonzero(fold[chosen] == number)
         places, done = places[np.argsort(chosen[places])], 0  # a file is read from start to end
         for rows, _ in counts.take(chosen[places]):
@@ -337,6 +340,24 @@ def held_out_scores(
             scores[here] = learner.score_rows(own.apply(rows), n_jobs=model.n_jobs_)
             done += rows.n_rows
     return scores, labels.take(chosen), chosen
+
+
+def most_columns(learner: Learner, n_categories: int) -> int | None:
+    """Return for how many features there is room for weights, where the learner has any."""
+    size = learner.weight_bytes * max(1, n_categories)
+    return max(1, MOST_BYTES // size) if size else None
+
+
+def check_memory(learner: Learner, features: Features, n_categories: int) -> None:
+    """Raise where words alone are too many, and say where runs and parts had to go."""
+    most = most_columns(learner, n_categories)
+    if most is not None and features.n_columns > most:
+        size = features.n_columns * n_categories * learner.weight_bytes / 2**30
+        raise ParameterError(
+            f"{features.n_columns:,} features and {n_categories:,} categories need {size:.1f} GB "
+            f"for weights, and {MOST_BYTES / 2**30:g} is the most: leave rare words out "
+            "(min_df=3), keep fewer (max_features, n_selected), or hash them (hashing_bits=18)."
+        )
 
 
 def fold_features(

@@ -53,6 +53,12 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
     """Return the learner of a registered name, or of `module:Class`, with settings NAME=VALUE."""
     from thresher.learners import import_learner, make_learner
 
+    if name == "auto":
+        if settings or passes is not None:
+            raise ParameterError(
+                "--parameter and --passes are for a learner: add --learner and its name, arow say."
+            )
+        return name
     kind = import_learner(name) if ":" in name else name
     values: dict[str, Any] = {}
     if passes is not None and "max_iter" in make_learner(kind).parameters:

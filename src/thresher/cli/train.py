@@ -38,13 +38,21 @@ def train(
     separator: common.Separator = None,
     format: common.Format = None,
     on_error: common.OnError = "stop",
+    fast: Annotated[
+        bool,
+        Option(
+            "--fast",
+            rich_help_panel="Learning",
+            help="The quickest way to a good model: words alone. The same as --preset fast.",
+        ),
+    ] = False,
     learner: Annotated[
         str,
         Option(
             rich_help_panel="Learning",
             help="`thresher learners` lists them; module:Class imports one, of scikit-learn say.",
         ),
-    ] = "passive-aggressive",
+    ] = "auto",
     parameter: common.LearnerParameters = None,
     passes: common.Passes = None,
     curve: Annotated[
@@ -59,9 +67,9 @@ def train(
     check_writable(output)
     from thresher.categorizer import Categorizer
 
-    chosen = learner_of(learner, parameter or [], passes)
-    chosen.check_savable()
-    categorizer = Categorizer(chosen, **given_parameters(context))
+    options = given_parameters(context) | ({"preset": "fast"} if fast else {})
+    categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
+    categorizer.settled().new_learner().check_savable()
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     began = perf_counter()
     if curve:

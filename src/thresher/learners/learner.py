@@ -169,6 +169,11 @@ class Learner(Estimator):
         """Return the weights (features, categories) if the score is a weighted sum, else None."""
         return None
 
+    @property
+    def weight_bytes(self) -> int:
+        """How much memory each pair of feature and category takes; 0 if it depends on the data."""
+        return 0
+
     def summary(self) -> dict[str, Any]:
         """Return figures for `inspect` that only this learner has."""
         return {}

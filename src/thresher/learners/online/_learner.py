@@ -139,6 +139,12 @@ class OnlineLearner(GrowingLearner):
         arrays = NOTHING | self._tables.whole | more
         return weights(*(arrays[name] for name in weights._fields))
 
+    @property
+    def weight_bytes(self) -> int:
+        """How much memory each pair of feature and category takes."""
+        both = (table for table in self._layout().values() if table.axes == BOTH)
+        return sum(np.dtype(table.dtype).itemsize for table in both)
+
     def _matrix(self, fill: float) -> dict[str, Table]:
         """Return the layout of one matrix of weights, and of its average where there is one."""
         drift = {} if self.average is None else {"drift": Table(BOTH, np.float64, 0.0)}
