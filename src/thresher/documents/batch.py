@@ -54,12 +54,11 @@ class Batch:
         Fields have a mark before them, as `thresher._fields` has it.
         """
         arrays, n = list(self.columns.values()), self.n_fields
-        if n:
-            fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
-            others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
-            nothing = pa.scalar("", fields[0].type)
-            return _joined([nothing, *fields, *others], MARK)
-        return _joined(arrays, "\n")
+        if not n:
+            return _joined(arrays, "\n")
+        fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
+        others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
+        return _joined([pa.scalar(""), *fields, *others], MARK)
 
     @cached_property
     def fields(self) -> dict[str, list[str]]:
@@ -75,7 +74,10 @@ class Batch:
 
 
 def _joined(arrays: list[Any], separator: str) -> pa.Array:
-    return arrays[0] if len(arrays) == 1 else pc.binary_join_element_wise(*arrays, separator)
+    if len(arrays) == 1:
+        return arrays[0]
+    large = [one.cast(pa.large_string()) for one in (*arrays, pa.scalar(separator))]
+    return pc.binary_join_element_wise(*large)
 
 
 class Record(NamedTuple):
