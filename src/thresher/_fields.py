@@ -63,19 +63,18 @@ def as_text(document: Any, fields: Fields, others: Sequence[str] = ()) -> Any:
 
     What is missing is empty.
     """
-    if not isinstance(document, Mapping):
-        return document
     columns = field_columns(fields)
-    others = [name for name in others if name not in columns]
-    if not any(name in document for name in (*columns, *others)):
-        has = ", ".join(map(repr, document)) or "nothing"
-        wanted = " or ".join(map(repr, (*columns, *others))) or "fields, of which there are none"
-        raise DocumentError(f"A document is a dict with {has}; it must have {wanted}.")
-    texts = {name: "" if document.get(name) is None else document[name] for name in document}
-    for name in (*columns, *others):
-        if not isinstance(texts.setdefault(name, ""), str):
+    if not columns or not isinstance(document, Mapping):
+        return document
+    names = (*columns, *(name for name in others if name not in columns))
+    if not any(name in document for name in names):
+        has, wanted = ", ".join(map(repr, document)), " or ".join(map(repr, names))
+        raise DocumentError(f"A document is a dict with {has or 'nothing'}; it must have {wanted}.")
+    texts = ["" if document.get(name) is None else document[name] for name in names]
+    for name, text in zip(names, texts, strict=True):
+        if not isinstance(text, str):
             raise DocumentError(
-                f"The field {name!r} of a document is {texts[name]!r:.40}, of type "
-                f"{type(texts[name]).__name__}; it must be a str."
+                f"The field {name!r} of a document is {text!r:.40}, of type {type(text).__name__}; "
+                "it must be a str."
             )
-    return join([texts[name] for name in columns], [texts[name] for name in others])
+    return join(texts[: len(columns)], texts[len(columns) :])
