@@ -51,6 +51,22 @@ def tickets(tmp_path):
     return path
 
 
+def test_a_model_remembers_its_fields(tickets, tmp_path):
+    path, other = tmp_path / "fields.thresher", tmp_path / "other.csv"
+    run("train", tickets, "--fields", "subject, body", "--labels", "team", "-o", path)
+    teams = [team for _, _, team in TICKETS]
+    assert run("predict", path, tickets).split() == teams
+    assert "subject:" in run("inspect", path)
+    other.write_text("subject,text\nscreen,black\n")
+    assert 'has no column "body"; its columns are "subject", "text"' in run(
+        "predict", path, other, status=2
+    )
+    run(
+        "train", tickets, "--text", "body", "--labels", "team", "--fields", "first-line", "-o", path
+    )
+    assert run("predict", path, tickets).split() == teams
+
+
 @pytest.fixture
 def model(tickets, tmp_path):
     path = tmp_path / "model.thresher"

@@ -8,7 +8,7 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
-FOUNDATION = {"_arrays", "_files", "_version", "errors", "parameters", "rows", "storage"}
+FOUNDATION = {"_arrays", "_fields", "_files", "_version", "errors", "parameters", "rows", "storage"}
 ALLOWED = {
     "_kernels": set(),
     "_version": set(),
@@ -16,6 +16,7 @@ ALLOWED = {
     "_lock": set(),
     "errors": set(),
     "_formats": set(),
+    "_fields": {"errors"},
     "_files": {"errors"},
     "parameters": {"errors"},
     "rows": {"errors"},

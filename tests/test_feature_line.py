@@ -1,4 +1,4 @@
-"""The one line from texts to strengths: words, runs of words and parts of words in one space."""
+"""The one line from texts to strengths: words, runs, parts and fields in one space."""
 
 import math
 import re
@@ -6,9 +6,14 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from thresher import Categorizer, DocumentError, ModelError, ParameterError, TextCounter
+from thresher.documents import read_documents
+from thresher.experiments.progressive import progressive_validation
+from thresher.experiments.protocols import cross_validate
 from thresher.features import FeatureParameters, Features
 from thresher.storage import read_model, write_model
 from thresher.text import BLOCKS
@@ -30,9 +35,28 @@ SPACE = {
 }
 
 
-def items(text):
-    """Return the words, runs and parts of a text as (block, name), in plain Python."""
+ROWS = [
+    {"subject": "Wheat up", "body": "Prices rose; exports of wheat fell."},
+    {"subject": "Crude oil", "body": "Oil prices fell again"},
+    {"subject": "Rotterdam", "body": "The port: ships, oil\nand wheat!"},
+    {"subject": "", "body": "Crude \x1e prices fell"},
+    {"subject": "Ships", "body": None},
+    {"body": "wheat"},
+] * 2
+FIELDS = ("subject", "body")
+
+
+def items(document, fields=()):
+    """Return words, runs, parts and fields of a document as (block, name), in plain Python."""
+    is_row = isinstance(document, dict)
+    texts = [document.get(name) or "" for name in fields] if is_row else []
+    text = "\n".join(texts) if is_row else document
+    if fields == "first-line":
+        texts, fields = [next((one for one in text.split("\n") if one.strip()), "")], [fields]
     words = re.findall(r"\b\w\w+\b", text.lower())
+    for field, one in zip(fields, texts, strict=False):
+        for word in re.findall(r"\b\w\w+\b", one.lower()):
+            yield "fields", f"{field}:{word}"
     parts = []
     for token in text.lower().split():
         padded = f" {token} "
@@ -42,9 +66,9 @@ def items(text):
     yield from (("parts", part) for part in parts)
 
 
-def naive_strengths(texts, least, weights):
+def naive_strengths(texts, least, weights, fields=()):
     """Return the strengths of each text as the recipe has them, by name."""
-    counts = [Counter(items(text)) for text in texts]
+    counts = [Counter(items(text, fields)) for text in texts]
     df = Counter(item for one in counts for item in one)
     kept = {item for item, n in df.items() if n >= least[item[0]]}
     vectors = []
@@ -62,7 +86,7 @@ def naive_strengths(texts, least, weights):
 
 
 def by_name(model, texts):
-    """Return the strengths that a model gives each text, by block and name."""
+    """Return the strengths that a model gives each text or row, by block and name."""
     rows, features = model.strengths(texts), model.features_
     names = features.names(rows.indices)
     blocks = [BLOCKS[block] for block in features.blocks[rows.indices]]
@@ -73,16 +97,154 @@ def by_name(model, texts):
     ]
 
 
-def test_one_space_equals_the_recipe_in_plain_python():
-    model = Categorizer(**SPACE).fit(TEXTS, LABELS)
-    expected = naive_strengths(
-        TEXTS, {"words": 1, "runs": 3, "parts": 3}, {"words": 1, "runs": 0.9, "parts": 0.6}
-    )
-    for got, wanted in zip(by_name(model, TEXTS), expected, strict=True):
+@pytest.mark.parametrize(
+    ("documents", "fields"), [(TEXTS, None), (TEXTS, "first-line"), (ROWS, FIELDS)]
+)
+def test_one_space_equals_the_recipe_in_plain_python(documents, fields):
+    least = SPACE["min_df"] | {"fields": 3}
+    weights = SPACE["block_weights"] | {"fields": 0.7}
+    model = Categorizer(**SPACE | {"min_df": least, "block_weights": weights}, fields=fields)
+    model.fit(documents, LABELS)
+    expected = naive_strengths(documents, least, weights | {"words": 1}, fields or ())
+    for got, wanted in zip(by_name(model, documents), expected, strict=True):
         assert got.keys() == wanted.keys()
         for item, value in wanted.items():
             assert got[item] == pytest.approx(value, rel=1e-5)
-    assert {block for one in expected for block, _ in one} == set(BLOCKS)
+    blocks = {block for one in expected for block, _ in one}
+    assert blocks == set(BLOCKS if fields else BLOCKS[:3])
+
+
+# -- fields
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Return the same rows in all the forms that have columns."""
+    columns = {name: [row.get(name) for row in ROWS] for name in (*FIELDS, "more")}
+    frame = pd.DataFrame(columns | {"team": LABELS})
+    whole = frame.fillna("")
+    whole.to_csv(tmp_path / "t.csv", index=False)
+    whole.to_parquet(tmp_path / "t.parquet")
+    frame.drop(columns="more").to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    paths = [str(tmp_path / f"t.{suffix}") for suffix in ("csv", "parquet", "jsonl")]
+    large = pa.table(columns).set_column(
+        0, "subject", pa.array(columns["subject"], pa.large_string())
+    )
+    return [frame, pa.table(columns), large, *paths]
+
+
+@pytest.mark.parametrize("hashing_bits", [None, 12])
+def test_fields_are_the_same_from_rows_and_from_any_table(hashing_bits, tables):
+    options = {"fields": FIELDS, "ngram_range": (1, 2), "hashing_bits": hashing_bits}
+    model = Categorizer(**options).fit(ROWS, LABELS)
+    expected = model.scores(ROWS)
+    for table in tables:
+        np.testing.assert_array_equal(model.scores(table), expected)
+        is_path = isinstance(table, str)
+        labelled = (read_documents(table, labels="team"),) if is_path else (table, LABELS)
+        learned = Categorizer(**options).fit(*labelled)
+        np.testing.assert_array_equal(learned.scores(ROWS), expected)
+        assert learned.predict(table) == model.predict(ROWS)
+        assert learned.score(*labelled) == model.score(ROWS, LABELS)
+
+
+def test_a_column_can_be_common_text_and_no_field(tables, tmp_path):
+    source = read_documents(tables[3], text=["body", "subject"], labels="team")
+    model = Categorizer(fields="subject").fit(source)
+    names = model.features_.names(np.arange(model.n_features))
+    assert {"prices", "subject:wheat"} <= set(names) and "body:prices" not in names
+    model.save(tmp_path / "m")
+    model = Categorizer.load(tmp_path / "m")
+    assert model.fields == "subject" and model.columns_.text == ("subject", "body")
+    np.testing.assert_array_equal(model.scores(tables[3]), model.scores(ROWS))
+    assert list(by_name(model, [ROWS[1]["body"]])[0]) == [
+        ("words", word) for word in ("oil", "prices", "fell", "again")
+    ]  # a plain text is common text
+
+
+def test_the_words_of_a_field_tell_what_the_common_ones_cannot():
+    pairs = [("wheat", "oil"), ("oil", "wheat")] * 4
+    rows = [{"subject": subject, "body": body} for subject, body in pairs]
+    labels = [subject for subject, _ in pairs]
+    assert Categorizer(fields=FIELDS).fit(rows, labels).score(rows, labels) == 1.0
+    texts = [f"{subject}\n{body}" for subject, body in pairs]
+    assert Categorizer().fit(texts, labels).score(texts, labels) == 0.5
+    assert Categorizer(fields="first-line").fit(texts, labels).score(texts, labels) == 1.0
+
+
+def test_a_stream_of_rows_is_learned_as_a_table_is(tables):
+    model, other = (Categorizer(fields=FIELDS, ngram_range=(1, 2)) for _ in range(2))
+    for row, label in zip(ROWS, LABELS, strict=True):
+        model.learn([row], [label])
+    progressive_validation(other, tables[0], LABELS, batch_size=1)
+    np.testing.assert_array_equal(model.scores(ROWS), other.scores(ROWS))
+    assert cross_validate(other, ROWS, LABELS, folds=2).mean("micro_f1") > 0
+
+
+def test_later_words_of_a_field_come_when_they_are_due(tmp_path):
+    model = Categorizer(fields=FIELDS, min_df={"fields": 2}).fit(ROWS, LABELS)
+    row, sides = {"subject": "zebra"}, []
+    for path in ("first", "second"):
+        model.learn([row], ["sea"]).save(tmp_path / path)
+        model = Categorizer.load(tmp_path / path)
+        sides.append(set(model.features_.names(np.arange(model.n_features))))
+    assert [{"zebra", "subject:zebra"} & side for side in sides] == [
+        {"zebra"},
+        {"zebra", "subject:zebra"},
+    ]
+
+
+def test_linguistics_apply_to_fields():
+    model = Categorizer(fields=FIELDS, stem=True, stop_words=True).fit(ROWS, LABELS)
+    names = model.features_.names(np.arange(model.n_features))
+    assert "subject:ship" in names and "body:price" in names and "body:the" not in names
+
+
+def test_an_explanation_finds_the_words_of_a_field():
+    model = Categorizer(fields=FIELDS).fit(ROWS, LABELS)
+    explanation = model.explain({"subject": "Wheat", "body": "oil"}, "grain")
+    shares = {one.feature: one.share for one in explanation.shares}
+    assert {"wheat", "oil", "subject:wheat", "body:oil"} <= shares.keys()
+    places = [(explanation.text[start:end], share) for start, end, share in explanation.spans]
+    assert ("Wheat", shares["subject:wheat"]) in places and ("oil", shares["body:oil"]) in places
+    assert explanation.text.split() == ["Wheat", "oil"]
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_mail_has_fields(is_folder, tmp_path):
+    message = "Subject: {subject}\nDate: today\n\n{body}\n"
+    for number, row in enumerate(ROWS[:4]):
+        folder = tmp_path / "mail" / LABELS[number]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.eml").write_text(message.format(**row), encoding="utf-8")
+    model = Categorizer(fields="subject").fit(str(tmp_path / "mail"))
+    assert model.columns_.text == ("subject", "body")
+    source = str(tmp_path / "mail" / "oil" / ("" if is_folder else "1.eml"))
+    rows = [ROWS[1], ROWS[3]] if is_folder else [ROWS[1]]
+    np.testing.assert_array_equal(model.scores(source), model.scores(rows))
+
+
+@pytest.mark.parametrize(
+    ("documents", "sentence"),
+    [
+        ([{"title": "wheat"}], "a dict with 'title'; it must have 'subject' or 'body'"),
+        ([{"subject": 3}], "'subject' of a document is 3, of type int"),
+        (pa.table({"subject": ["a"], "text": ["b"]}), 'no column "body"; its columns are'),
+        (pd.DataFrame({"Subject": ["a"], "body": ["b"]}), 'did you mean "Subject"'),
+    ],
+)
+def test_documents_that_lack_a_field_get_a_sentence(documents, sentence):
+    model = Categorizer(fields=FIELDS).fit(ROWS, LABELS)
+    with pytest.raises(DocumentError, match=sentence):
+        model.predict(documents)
+
+
+def test_a_model_without_fields_refuses_rows():
+    with pytest.raises(DocumentError):
+        Categorizer().fit(TEXTS, LABELS).predict([{"subject": "wheat"}])
+
+
+# -- growing, hashing, bounds
 
 
 def test_later_words_come_at_once_and_runs_and_parts_when_they_are_due():
@@ -188,6 +350,7 @@ def test_nothing_left_is_a_sentence():
     [
         ("features", "text", "char_ngram_range", [2**63, 2**63]),
         ("features", "text", "min_length", 10**9),
+        ("features", "text", "fields", ["subject", 7]),
         ("features", "parameters", "min_df", {"runs": -2}),
         ("features", "parameters", "select_by", 7),
         ("parameters", None, "ngram_range", [10**7, 10**8]),

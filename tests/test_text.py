@@ -33,7 +33,7 @@ needs_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="far too s
 
 # Words that meet again, letters that change their length in lower case, marks that combine, digits
 # of other scripts, and anything else but halves of surrogate pairs.
-LETTERS = "ab AB\tzZ_09,.;éÉßẞİiIıΣσςΑάК\u0301\u00a0\u2003ǅȺⱥK५²½中文𝒜🙂\U0001e900\x00\x1c\n"
+LETTERS = "ab AB\tzZ_09,.;éÉßẞİiIıΣσςΑάК\u0301\u00a0\u2003ǅȺⱥK५²½中文𝒜🙂\U0001e900\x00\x1c\x1e\n"
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 familiar = st.text(st.sampled_from(LETTERS), max_size=60)
 words = ["rose", "is", "a", "ROSE", "Σίσυφος", "antidisestablish", "antidisestablished"]
@@ -57,10 +57,17 @@ OPTIONS = [
     {"char_ngram_range": (3, 4)},
     {"char_ngram_range": (2, 2), "ngram_range": (1, 3), "lowercase": False},
     {"char_ngram_range": (5, 5), "ngram_range": (2, 2), "char_ngram_tokens": "words"},
+    {"fields": "first-line"},
+    {"fields": ("subject", "body"), "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
+    {"fields": ("subject",), "ngram_range": None, "char_ngram_range": (4, 4)},
+    {"fields": ("subject", "body"), "token_pattern": "[^a]+"},
     {"hashing_bits": 4},
     {"hashing_bits": 20, "ngram_range": (2, 3)},
     {"hashing_bits": 18, "ngram_range": None, "char_ngram_range": (2, 3)},
     {"hashing_bits": 12, "ngram_range": (1, 2), "char_ngram_range": (2, 3)},
+    {"hashing_bits": 3, "fields": ("subject", "body")},
+    {"hashing_bits": 14, "fields": "first-line", "char_ngram_range": (2, 3)},
+    {"hashing_bits": 9, "fields": ("subject",), "ngram_range": None, "char_ngram_range": (2, 2)},
 ]
 GROWING = [one for one in OPTIONS if "hashing_bits" not in one]
 
@@ -81,6 +88,7 @@ FOLDED = [
     {"linguistics": Shortening(), "ngram_range": None, "char_ngram_range": (2, 3),
      "char_ngram_tokens": "words"},
     {"linguistics": Shortening(), "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
+    {"linguistics": Shortening(), "ngram_range": (1, 2), "fields": ("subject", "body")},
     {"linguistics": Shortening(), "hashing_bits": 10, "ngram_range": (1, 2)},
 ]  # fmt: skip
 
@@ -127,7 +135,7 @@ def test_counter_is_its_twin(options, first, second, third):
 @pytest.mark.parametrize("options", GROWING + FOLDED[:-1], ids=name_of)
 @given(
     batches=st.lists(texts_lists, min_size=2, max_size=4),
-    least=st.tuples(*3 * [st.integers(1, 3)]),
+    least=st.tuples(*4 * [st.integers(1, 3)]),
     most=st.sampled_from([0, 1, 7, 1000]),
 )
 def test_what_is_new_waits_as_in_its_twin(options, batches, least, most):
@@ -528,10 +536,11 @@ for options in (
     {"linguistics": Linguistics(stem=True), "ngram_range": (1, 2), "char_ngram_range": (3, 3),
      "char_ngram_tokens": "words"},
     {"hashing_bits": 12}, {"hashing_bits": 12, "ngram_range": (1, 2), "char_ngram_range": (3, 4)},
+    {"fields": "first-line", "ngram_range": (1, 2)}, {"fields": "first-line", "hashing_bits": 12},
 ):
     counter = TextCounter(**options)
     for grown in range(3):
-        counter.count(texts[20 * grown : 20 * grown + 10], least=(1, 2, 2))
+        counter.count(texts[20 * grown : 20 * grown + 10], least=(1, 2, 2, 2))
         expected = [counter.count([text], grow=False) for text in texts]
         spans, names = [counter.spans(text) for text in texts], counter.feature_names()
         before = dict(vars(counter)), dict(vars(counter._space))
@@ -609,7 +618,7 @@ def same_tensors(first, second):
 @given(
     before=texts_lists,
     batches=st.lists(texts_lists, max_size=3),
-    least=st.sampled_from([None, (2, 2, 2), (1, 2, 3)]),
+    least=st.sampled_from([None, (2, 2, 2, 2), (1, 2, 3, 2)]),
     most=st.sampled_from([1, 7, 1000]),
 )
 def test_what_was_counted_can_be_undone(options, before, batches, least, most):
@@ -620,7 +629,7 @@ def test_what_was_counted_can_be_undone(options, before, batches, least, most):
         undo = counter.checkpoint()
         for number, texts in enumerate(batches):
             inner = counter.checkpoint()
-            counter.count(texts, least=(2, 1, 2) if number % 2 else least)
+            counter.count(texts, least=(2, 1, 2, 1) if number % 2 else least)
             if number == 1:
                 inner()
         undo()
@@ -638,9 +647,10 @@ KERNELS = {
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"ngram_range": (1, 3)}, {"ngram_range": (1, 2), "char_ngram_range": (3, 4)}, FOLDED[3]],
+    [{}, {"ngram_range": (1, 3)}, {"ngram_range": (1, 2), "char_ngram_range": (3, 4)}, FOLDED[3],
+     {"ngram_range": (1, 2), "fields": "first-line"}],
     ids=name_of,
-)
+)  # fmt: skip
 def test_what_was_interrupted_can_be_undone(options, after, monkeypatch):
     monkeypatch.setattr(space_module, "MOST_CANDIDATES", 40)
     monkeypatch.setattr(tokens_module, "CHUNK", 3000)
@@ -666,8 +676,8 @@ def test_what_was_interrupted_can_be_undone(options, after, monkeypatch):
         for name in names:
             monkeypatch.setattr(owner, name, interrupted(getattr(owner, name)))
     counter, other = TextCounter(**options), TextCounter(**options)
-    assert same_counts(counter, other, texts[:20], least=(2, 2, 2))
-    n_tried, stop, least = 0, 1, (2, 3, 3)
+    assert same_counts(counter, other, texts[:20], least=(2, 2, 2, 2))
+    n_tried, stop, least = 0, 1, (2, 3, 3, 2)
     while True:
         undo, calls, last = counter.checkpoint(), 0, stop
         try:
@@ -687,18 +697,18 @@ def test_what_was_interrupted_can_be_undone(options, after, monkeypatch):
 
 def test_going_back_costs_what_was_added():
     counter = TextCounter(ngram_range=(1, 2), char_ngram_range=(3, 3))
-    counter.count([" ".join(f"word{n}" for n in range(3000))], least=(1, 2, 2))
+    counter.count([" ".join(f"word{n}" for n in range(3000))], least=(1, 2, 2, 2))
     space = counter._space
     tables = [space.words.slots, space.runs.slots, space.parts.slots]
     undo = counter.checkpoint()
-    counter.count(["a new rose"], least=(1, 2, 2))
+    counter.count(["a new rose"], least=(1, 2, 2, 2))
     assert len(space.log) < 100
     undo()
     assert counter.blocks.tolist().count(1) == 0  # no run was in two documents
     still = [space.words.slots, space.runs.slots, space.parts.slots]
     assert all(one is other for one, other in zip(tables, still, strict=True))
     del undo
-    counter.count(["another rose"], least=(1, 2, 2))
+    counter.count(["another rose"], least=(1, 2, 2, 2))
     assert space.sizes[-1] == 0  # nothing is noted when nobody can ask for it
 
 
@@ -707,10 +717,10 @@ def test_going_back_costs_what_was_added():
 def test_a_copy_goes_on_by_itself(options, again):
     counter, other = TextCounter(**options), TextCounter(**options)
     for one in (counter, other):
-        one.count(["a red rose", "the rose"], least=(1, 2, 2))
+        one.count(["a red rose", "the rose"], least=(1, 2, 2, 2))
     twin = again(counter)
     for _ in range(2):
-        assert same_counts(twin, other, ["a red rose is red", "a tree"], least=(1, 2, 2))
+        assert same_counts(twin, other, ["a red rose is red", "a tree"], least=(1, 2, 2, 2))
     assert twin.feature_names() == other.feature_names()
     counter.count(["quite another rose"])
     assert twin.feature_names() == other.feature_names()
@@ -789,9 +799,10 @@ def same_states(first, second):
     return header == other_header and tensors.keys() == other_tensors.keys() and all(same)
 
 
-def test_the_same_history_gives_the_same_state():
-    texts = ["a rose is a rose", "is it", "Ein Röslein, Röslein"]
-    first, second = TextCounter(ngram_range=(1, 3)), TextCounter(ngram_range=(1, 3))
+@pytest.mark.parametrize("fields", [None, "first-line", ("subject", "body")])
+def test_the_same_history_gives_the_same_state(fields):
+    texts = ["a rose is a rose", "is it", "Ein Röslein, Röslein", "\x1eit is\x1ea rose"]
+    first, second = (TextCounter(ngram_range=(1, 3), fields=fields) for _ in range(2))
     first.count(texts)
     for text in texts:
         second.count([text])
@@ -833,12 +844,13 @@ DAMAGES = {
     "column of nothing": (damaged("columns", at(0, 7)), "words number 7, and 2 words"),
     "column below zero": (damaged("columns", at(0, -9)), "values from"),
     "column twice": (damaged("columns", at(0, 1)), "not all different"),
-    "block of nothing": (damaged("blocks", at(0, 3)), "values up to 2"),
+    "block of nothing": (damaged("blocks", at(0, 4)), "values up to 3"),
     "block without items": (damaged("blocks", at(0, 2)), "parts number 0, and 0 parts"),
+    "block without fields": (damaged("blocks", at(0, 3)), "fields number 0, and 0 fields"),
     "columns without block": (damaged("blocks", lambda a: a[1:]), "shape"),
     "candidate with a column": (damaged("candidates", lambda a: np.int32([[0, 0, 1]])), "differ"),
     "candidate never seen": (damaged("candidates", lambda a: np.int32([[1, 1, 0]])), "number 1"),
-    "candidate of nothing": (damaged("candidates", lambda a: np.int32([[3, 0, 1]])), "are none"),
+    "candidate of nothing": (damaged("candidates", lambda a: np.int32([[4, 0, 1]])), "are none"),
     "no words": (lambda header, tensors: tensors.pop("words"), "lacks the tensor 'words'"),
     "no columns": (lambda header, tensors: tensors.pop("columns"), "lacks the tensor 'columns'"),
     "newer format": (changed("version", 3), "version 3"),
@@ -918,6 +930,11 @@ def test_a_span_holds_its_word(tokens, text):
           "linguistics": Shortening()}, "ROSE tree",
          [("ROSE", 0), ("ROSE", 1), ("tree", -1), ("tree", -1)]),
         ({"token_pattern": r"r(os)e"}, "a ROSE", [("OS", 0)]),
+        ({"fields": "first-line"}, " \n My İ ROSE\nis",
+         [("My", -1), ("ROSE", 0), ("is", 1), ("My", -1), ("ROSE", 2)]),
+        ({"fields": ("subject", "body"), "ngram_range": (1, 2)}, "a\x1eRose\x1eis it\x1erose",
+         [("Rose", 0), ("is", 1), ("Rose\x1eis", 2), ("it", -1), ("is it", -1), ("rose", 0),
+          ("it\x1erose", -1), ("Rose", -1), ("is", -1), ("it", -1)]),
     ],
 )  # fmt: skip
 def test_spans_stand_in_the_original_text(options, text, expected):
@@ -955,6 +972,11 @@ def test_hashed_columns_can_be_named_from_the_text():
         ({"token_pattern": "("}, "not a regular expression"),
         ({"token_pattern": "(a)(b)"}, "2 capturing groups"),
         ({"linguistics": "english"}, "have a method `fold`"),
+        ({"fields": ()}, r"fields is \(\); it must be up to 8 different names of columns"),
+        ({"fields": ("subject", "subject")}, "different names"),
+        ({"fields": ("subject", 3)}, "names of columns, 'first-line' or None"),
+        ({"fields": tuple("abcdefghi")}, "up to 8"),
+        ({"fields": "first-line", "hashing_bits": 1}, "too few columns for words and fields"),
     ],
 )
 def test_parameters_that_make_no_sense(options, sentence):

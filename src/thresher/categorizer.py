@@ -7,12 +7,14 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import RLock
 from typing import Any, Self
 
 import numpy as np
 
 from thresher import training
+from thresher._fields import MARK, as_text
 from thresher._files import one_writer
 from thresher._format1 import upgrade
 from thresher._lock import ReadWriteLock
@@ -66,7 +68,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     """Learn categories from labelled text, then decide, rank and explain.
 
     Wherever documents are asked for, give a list of texts, a path (or "-" for standard input),
-    what `read_documents` returns, or a table (pyarrow, pandas). Labels are one for each document, a
+    what `read_documents` returns, or a table (pyarrow, pandas); with `fields`, also a list of dicts
+    of texts by column. Labels are one for each document, a
     list for each, or a matrix of zeros and ones; they keep their type, whole numbers theirs.
 
     A model is read by many and changed by one: any number of threads may ask while one lets it
@@ -408,18 +411,20 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                     ranked.append([(labels[i], float(row[i])) for i in order])
             return ranked
 
-    def explain(self, text: str, category: Any = None) -> Explanation:
+    def explain(self, text: Any, category: Any = None) -> Explanation:
         """Say why a document gets a category, or does not.
 
         Parameters
         ----------
-        text : str
-            The document.
+        text : str or dict
+            The document; with `fields`, its texts by column.
         category : label, optional
             The category. Default: the one farthest above its threshold.
         """
         with self.lock.reading():
-            return explain(self.stations, text, category)
+            others = self.stations.columns.text if self.stations.columns else ()
+            explanation = explain(self.stations, as_text(text, self.fields, others), category)
+            return replace(explanation, text=explanation.text.replace(MARK, "\n"))
 
     def evaluate(
         self, documents: Any, labels: Any = None, *, progress: Progress = no_progress
@@ -474,7 +479,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             Seconds by stage, to which the time taken is added.
         """
         clock = {} if clock is None else clock
-        reader = Reader(documents, labels, self.stations.columns, None, clock, progress)
+        columns = self.stations.columns
+        reader = Reader(documents, labels, columns, None, clock, progress, self.fields)
         for batch in reader.batches("predicting"):
             with self.lock.reading():
                 with training.timed(clock, "count"):

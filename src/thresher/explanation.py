@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Change", "Explanation", "Share", "explain", "strongest"]
 
-WORDS, RUNS, PARTS = range(len(BLOCKS))
+WORDS, RUNS, PARTS, FIELDS = range(len(BLOCKS))
 NOTED = 0.1  # of a word's share must be from runs for the strongest of them to be named
 MOST_WORDS = 12  # a longer list of words to add or to remove explains nothing
 
@@ -256,7 +256,7 @@ class _Decision(NamedTuple):
         return lines, words
 
     def _line(self, word: _Word) -> Share:
-        own, runs, parts = word.portions
+        own, runs, parts = word.portions[:FIELDS]  # a word in a field counts as the word
         features, run = self.stations.features, ""
         if not features.is_hashed and abs(runs) > NOTED * abs(word.share):
             (run,) = features.names(np.array([word.strongest_run[1]]))

@@ -123,7 +123,7 @@ def learn(
     """
     clock = {} if clock is None else clock
     columns = model.stations.columns if model.is_fitted else None
-    reader = Reader(documents, labels, columns, sample_weight, clock, progress)
+    reader = Reader(documents, labels, columns, sample_weight, clock, progress, model.fields)
     batches = reader.batches("learning")
     first, n_first = [], 0
     for batch in batches:

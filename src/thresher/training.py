@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thresher._fields import Fields, as_text, field_columns
 from thresher._spool import Spool
 from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
@@ -91,6 +92,8 @@ class Reader:
         How much each document counts.
     clock : dict, optional
         Seconds by stage.
+    fields : str or sequence of str, optional
+        As `Categorizer` has them.
     """
 
     def __init__(
@@ -101,9 +104,11 @@ class Reader:
         sample_weight: Any = None,
         clock: dict[str, float] | None = None,
         progress: Progress = no_progress,
+        fields: Fields = None,
     ) -> None:
         self.answers = None if labels is None else Answers.read(labels)
-        self.source = documents_of(documents, labels is not None, columns)
+        self.source = documents_of(documents, labels is not None, columns, fields)
+        self.fields = field_columns(fields)
         self.clock = {} if clock is None else clock
         self.progress = progress
         self._weights = None if sample_weight is None else _checked_weights(sample_weight)
@@ -120,7 +125,7 @@ class Reader:
 
     def batches(self, stage: str) -> Iterator[Batch]:
         """Yield the documents, telling the progress of this stage."""
-        batches, done, source = iter(self.source), 0, self.source
+        batches, done, source = self.source.batches(self.fields), 0, self.source
         while True:
             with timed(self.clock, "read"):
                 batch = next(batches, None)
@@ -143,13 +148,25 @@ class Reader:
                 raise _other_number(done, len(given), name)
 
 
-def documents_of(documents: Any, has_labels: bool, familiar: Columns | None) -> Documents:
+def documents_of(
+    documents: Any, has_labels: bool, familiar: Columns | None, fields: Fields = None
+) -> Documents:
     """Return a source of batches for whatever was given as documents."""
+    if field_columns(fields) and isinstance(documents, list):
+        others = () if familiar is None else familiar.text
+        documents = [as_text(one, fields, others) for one in documents]
     if has_labels and isinstance(documents, str | bytes):
         raise DocumentError(f"documents is one text, {documents[:40]!r}; give a list of texts.")
-    if has_labels:
+    if has_labels and not _is_table(documents):
         return from_texts(list(documents), None)
+    if has_labels:
+        return open_documents(documents, False, familiar=familiar)
     return open_documents(documents, familiar=familiar)
+
+
+def _is_table(documents: Any) -> bool:
+    """Tell whether documents are the rows of a table, in the manner of pyarrow or of pandas."""
+    return hasattr(documents, "columns") and hasattr(documents, "shape")
 
 
 @contextmanager
@@ -196,7 +213,7 @@ def fit(
     Documents that are too many for memory are kept as counts in a temporary file.
     """
     clock = {} if clock is None else clock
-    reader = Reader(documents, labels, None, sample_weight, clock, progress)
+    reader = Reader(documents, labels, None, sample_weight, clock, progress, model.fields)
     model = model.settled()
     stations = new_stations(model, reader.form)
     with Spool() as spool:
@@ -331,8 +348,8 @@ def held_out_scores(
         part = counts.take(np.flatnonzero(fold != number))
         learner = model.new_learner()
         own = fold_features(model, features, learner, part)
-        rows = own.fit(part, most_columns(learner, part.n_categories))
-        learner.fit_rows(rows, n_jobs=model.n_jobs_, progress=tell)
+        strengths = own.fit(part, most_columns(learner, part.n_categories))
+        learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=tell)
         places = np.flatnonzero(fold[chosen] == number)
         places, done = places[np.argsort(chosen[places])], 0  # a file is read from start to end
         for rows, _ in counts.take(chosen[places]):

@@ -60,6 +60,18 @@ def hash_ngram(words):
     return value
 
 
+def fields_of(text, fields):
+    """Return the pieces of a text, each with the name of the field it is, or None."""
+    if fields is None:
+        return [(None, text)]
+    if fields == "first-line":
+        before, line, rest = re.fullmatch(r"(\s*)([^\n]*)(.*)", text, re.DOTALL).groups()
+        return [(None, before), ("first-line", line), (None, rest)]
+    before, *pieces = text.split("\x1e")
+    rest = "\x1e".join(pieces[len(fields) :])
+    return [(None, before), *zip(fields, pieces, strict=False), (None, rest)]
+
+
 def look_up(words, numbers, grow):
     """Return the number of each word in the dictionary `numbers`, to which new ones are added."""
     if grow:
@@ -77,11 +89,15 @@ def count(columns):
 
 
 class Counter:
-    """All of the counter, as dictionaries of features, which are (block, words) or (2, part)."""
+    """All of the counter, as dictionaries of features: (block, words), (2, part), (3, field, word).
+
+    A document with fields is a text with a mark before each of them.
+    """
 
     def __init__(self, *, ngram_range=(1, 1), char_ngram_range=None, hashing_bits=None,
-                 char_ngram_tokens="whitespace", linguistics=None, most=1_000_000,
+                 char_ngram_tokens="whitespace", linguistics=None, most=1_000_000, fields=None,
                  **tokens):  # fmt: skip
+        self.fields = fields
         self.tokens, self.linguistics = tokens, linguistics
         self.ngram_range, self.char_ngram_range = ngram_range, char_ngram_range
         self.char_ngram_tokens = char_ngram_tokens
@@ -89,9 +105,14 @@ class Counter:
         self.numbers = {}  # the column of each feature
         self.waiting = {}  # the documents of each feature that has none yet, the oldest first
 
+    def tokenize(self, text):
+        """Return the tokens of a text; none reaches over the edge of a field."""
+        pieces = fields_of(text, self.fields)
+        return [word for _, piece in pieces for word in tokenize(piece, **self.tokens)]
+
     def words(self, text):
         """Return the words of a text as they are counted."""
-        words = tokenize(text, **self.tokens)
+        words = self.tokenize(text)
         if self.linguistics is not None:
             words = [word for word in self.linguistics.fold(words) if word]
         return words
@@ -100,7 +121,7 @@ class Counter:
         """Return how many tokens a text has."""
         if self.ngram_range is None and self.char_ngram_tokens == "whitespace":
             return len(text.split())
-        return len(tokenize(text, **self.tokens))
+        return len(self.tokenize(text))
 
     def features(self, text):
         """Return the features of a text, in their order."""
@@ -114,15 +135,24 @@ class Counter:
                 words = (text.lower() if self.tokens.get("lowercase", True) else text).split()
             for word in words:
                 features += [(2, (part,)) for part in char_grams(word, *self.char_ngram_range)]
+        for field, piece in fields_of(text, self.fields):
+            if field is not None:
+                features += [(3, (field, word)) for word in self.words(piece)]
         return features
 
     def column(self, feature):
-        """Return the hashed column of a feature: where there are both, parts in the upper half."""
+        """Return the hashed column of a feature: words, then parts, then fields.
+
+        Two kinds have half of the columns each, three have a half, a quarter and a quarter.
+        """
         block, words = feature
-        if self.ngram_range is None or self.char_ngram_range is None:
-            return hash_ngram(words) % 2**self.bits
-        half = 2 ** (self.bits - 1)
-        return hash_ngram(words) % half + half * (block == 2)
+        there = [self.ngram_range is not None, self.char_ngram_range is not None, bool(self.fields)]
+        kinds = [kind for kind, is_there in enumerate(there) if is_there]
+        place, size, first = kinds.index(max(0, block - 1)), 2**self.bits, 0
+        for _ in range(min(place + 1, len(kinds) - 1)):
+            size //= 2
+        first = {0: 0, 1: 2**self.bits // 2, 2: 2**self.bits * 3 // 4}[place]
+        return first + hash_ngram(words) % size
 
     def admit(self, features, least):
         """Give columns to the features of one document that have now been in enough."""
@@ -137,7 +167,7 @@ class Counter:
             for feature in by_documents[: len(self.waiting) - self.most // 2]:
                 del self.waiting[feature]
 
-    def count(self, texts, grow=True, least=(1, 1, 1)):
+    def count(self, texts, grow=True, least=(1, 1, 1, 1)):
         """Return a dictionary of columns to counts for each text."""
         rows = []
         for text in texts:
@@ -152,7 +182,7 @@ class Counter:
 
     def names(self):
         """Return the name of each column."""
-        return [" ".join(words) for _, words in self.numbers]
+        return [(":" if block == 3 else " ").join(words) for block, words in self.numbers]
 
     def blocks(self):
         """Return the block of each column."""

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from typer import Option
 
+from thresher._fields import MARK
 from thresher.cli import _common as common
 from thresher.errors import ParameterError
 
@@ -43,7 +44,8 @@ def rank(
                 seen += 1
                 if category is not None:
                     score = float(row[names.index(category)])
-                    entry = (score, -seen, batch.place(i), str(batch.texts[i])[:200])
+                    beginning = str(batch.texts[i])[:200].replace(MARK, "\n")
+                    entry = (score, -seen, batch.place(i), beginning)
                     (heapq.heappush if len(best) < top else heapq.heappushpop)(best, entry)
                     continue
                 ranked = [(names[c], float(row[c])) for c in (-row).argsort(kind="stable")[:top]]

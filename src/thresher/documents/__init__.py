@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from operator import attrgetter
@@ -61,13 +62,25 @@ class Documents:
         self.bytes_total = None if None in sizes else sum(filter(None, sizes))
 
     def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def batches(self, fields: Sequence[str] = ()) -> Iterator[Batch]:
+        """Return the batches of a pass in which some text columns are told apart as fields.
+
+        Parameters
+        ----------
+        fields : sequence of str
+            The columns, which come first in the text; where no text columns were asked for, they
+            are the text. Default: none.
+        """
         once = next((source.name for source in self._sources if source.once), None)
         if self._is_used and once is not None:
             raise DocumentError(
                 f"{once}: can be read only once, and was; save it to a file to read it again."
             )
         self._is_used = True
-        self._reading, self._bytes_done = Reading(self._reading.request), 0
+        request = replace(self._reading.request, fields=tuple(fields))
+        self._reading, self._bytes_done = Reading(request), 0
         return self._batches(self._reading)
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:

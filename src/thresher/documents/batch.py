@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from thresher._fields import MARK
 from thresher.documents import streams
 from thresher.documents.columns import Columns, Request, check_columns, choose_columns
 from thresher.documents.labels import (
@@ -44,12 +45,20 @@ class Batch:
     labels: list[list[Any]] | None  # of each document, or `None` where the data has none at all
     where: Callable[[int], str]  # the place of the document of a number, such as "mail.csv:17"
     weights: Any = None  # how much each document counts, unless each counts once
+    n_fields: int = 0  # how many of the columns, the first ones, are fields
 
     @cached_property
     def texts(self) -> pa.Array:
-        """The text of each document, an Arrow array: its columns joined by a newline."""
-        arrays = list(self.columns.values())
-        return arrays[0] if len(arrays) == 1 else pc.binary_join_element_wise(*arrays, "\n")
+        """The text of each document, an Arrow array: its columns joined by a newline.
+
+        Fields have a mark before them, as `thresher._fields` has it.
+        """
+        arrays, n = list(self.columns.values()), self.n_fields
+        if not n:
+            return _joined(arrays, "\n")
+        fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
+        others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
+        return _joined([pa.scalar(""), *fields, *others], MARK)
 
     @cached_property
     def fields(self) -> dict[str, list[str]]:
@@ -62,6 +71,13 @@ class Batch:
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
+
+
+def _joined(arrays: list[Any], separator: str) -> pa.Array:
+    if len(arrays) == 1:
+        return arrays[0]
+    large = [one.cast(pa.large_string()) for one in (*arrays, pa.scalar(separator))]
+    return pc.binary_join_element_wise(*large)
 
 
 class Record(NamedTuple):
@@ -99,6 +115,7 @@ class Reading:
         self.n_documents = 0
         self.n_labelled = 0
         self.decoding_errors = 0
+        self.n_fields = 0  # of the present source: how many of its first text columns are fields
         self.position: Callable[[], int] = int  # bytes read of the present source
         self._separator_known = request.label_separator is not None
 
@@ -117,6 +134,7 @@ class Reading:
 
     def choose(self, place: str, available: Sequence[str], usual: tuple[str, ...] = ()) -> Columns:
         """Choose the columns at the first source; later ones must have the same."""
+        self.n_fields = len(self.request.fields)
         if self.columns is None or self.columns.note:
             columns = choose_columns(place, available, self.request, usual)
             self.columns = replace(columns, separator=self.request.label_separator or None)
@@ -132,13 +150,18 @@ class Reading:
         available: Sequence[str] = ("text",),
         usual: tuple[str, ...] = ("text",),
     ) -> Columns:
-        """Settle the columns of a format whose labels, if any, need not be looked for."""
+        """Settle the columns of a format whose labels, if any, need not be looked for.
+
+        A plain text has no fields, so that its words stand in none.
+        """
+        has_fields = list(available) != ["text"]
+        request = self.request if has_fields else replace(self.request, fields=())
         labels = "labels" if has_labels else None
-        check_columns(place, [*available, *filter(None, [labels])], self.request.named)
-        if self.request.labels is False:
+        check_columns(place, [*available, *filter(None, [labels])], request.named)
+        if request.labels is False:
             labels = None
-        separator = self.request.label_separator or None
-        self.columns = Columns(self.request.text or usual, labels, separator, note=note)
+        text, self.n_fields = request.fields_first(request.text or usual), len(request.fields)
+        self.columns = Columns(text, labels, request.label_separator or None, note=note)
         return self.columns
 
     def emit(
@@ -155,6 +178,7 @@ class Reading:
             part = {name: array.slice(start, size) for name, array in columns.items()}
             some = None if lists is None else lists[start : start + size]
             batch = Batch(part, some, lambda i, start=start: where(start + i))  # type: ignore[misc]
+            batch.n_fields = self.n_fields
             self.n_documents += len(batch)
             self.n_labelled += sum(map(bool, some or ()))
             yield batch

@@ -63,11 +63,17 @@ class Request:
     on_error: str = "stop"
     batch_size: int | None = None
     familiar: Columns | None = None
+    fields: tuple[str, ...] = ()  # the text columns that the model knows apart
 
     @property
     def named(self) -> tuple[str, ...]:
         """The columns asked for by name."""
-        return (self.text or ()) + ((self.labels,) if isinstance(self.labels, str) else ())
+        labels = (self.labels,) if isinstance(self.labels, str) else ()
+        return (*(self.text or ()), *self.fields, *labels)
+
+    def fields_first(self, text: Sequence[str]) -> tuple[str, ...]:
+        """Return the text columns with the fields, in their order, before the others."""
+        return (*self.fields, *(name for name in text if name not in self.fields))
 
 
 def choose_columns(
@@ -80,6 +86,7 @@ def choose_columns(
     familiar = request.familiar
     if familiar and not text and set(familiar.text) <= set(available):
         text = familiar.text
+    text = request.fields_first(text)
     if familiar and labels is None and familiar.labels in available:
         labels = familiar.labels
     if labels is None:

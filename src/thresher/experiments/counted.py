@@ -43,7 +43,7 @@ class CountedDocuments(NamedTuple):
         progress: Progress = no_progress,
     ) -> CountedDocuments:
         """Count documents as a categorizer, which is left alone, would; see `cross_validate`."""
-        reader = Reader(documents, labels, progress=progress)
+        reader = Reader(documents, labels, progress=progress, fields=categorizer.fields)
         stations, spool = training.new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
         for batch in reader.batches("counting"):
             rows = stations.features.counter.count(batch.texts)

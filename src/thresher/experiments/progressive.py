@@ -101,7 +101,7 @@ def progressive_validation(
     if batch_size < 1:
         raise ParameterError(f"batch_size is {batch_size}; it must be at least 1.")
     counts = []
-    for texts, truth in _stream(documents, labels, batch_size, progress):
+    for texts, truth in _stream(categorizer, documents, labels, batch_size, progress):
         knows = categorizer.is_fitted
         decided = categorizer.decide(categorizer.scores(texts)) if knows else [[] for _ in texts]
         pairs = [(set(one), set(own)) for one, own in zip(decided, truth, strict=True)]
@@ -120,10 +120,10 @@ def progressive_validation(
 
 
 def _stream(
-    documents: Any, labels: Any, batch_size: int, progress: Progress
+    categorizer: Categorizer, documents: Any, labels: Any, batch_size: int, progress: Progress
 ) -> Iterator[tuple[list[str], list[list[Any]]]]:
     """Cut a source into batches of one size."""
-    reader = Reader(documents, labels, progress=progress)
+    reader = Reader(documents, labels, progress=progress, fields=categorizer.fields)
     for batch in reader.batches("testing, then training"):
         if batch.labels is None:
             raise DocumentError("The documents have no labels to measure against.")

@@ -44,7 +44,7 @@ class ByBlock(Kind):
         return f"{self.one.describe()} or dict"
 
     def placeholder(self) -> str:
-        return f"{self.one.placeholder()}|words=..,runs=..,parts=.."
+        return f"{self.one.placeholder()}|words=..,runs=.."
 
     def parse(self, text: str) -> Any:
         if "=" not in text:
@@ -82,8 +82,8 @@ class FeatureParameters(Estimator):
         kind=ByBlock(Share()),
         words="""Leave out features of fewer documents than this. A float is a share of the
         documents; a dict has a number for each block, {"runs": 2, "parts": 3}. Later, when the
-        model learns on, a new word comes at once, a run of words or a part of a word once it has
-        been in as many.""",
+        model learns on, a new word comes at once, a run of words, a part of a word or a word of a
+        field once it has been in as many.""",
         flag="--min-df",
     )
     max_df: int | float = _declare(
@@ -113,9 +113,9 @@ class FeatureParameters(Estimator):
     block_weights: Any = _declare(
         default=1.0,
         kind=ByBlock(Number(0, open_low=True)),
-        words="""What the strengths of words, runs and parts are multiplied by. Give a number, or a
-        dict with one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents are scaled
-        after it.""",
+        words="""What the strengths of words, runs, parts and fields are multiplied by. Give a
+        number, or a dict with one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents
+        are scaled after it.""",
         flag="--block-weights",
     )
 
@@ -170,7 +170,7 @@ class Features:
 
     @property
     def blocks(self) -> np.ndarray:
-        """The block of each column: 0 for words, 1 for runs of words, 2 for parts of words."""
+        """The block of each column, its place in `BLOCKS`."""
         return self.counter.blocks if self.columns is None else self.columns.blocks
 
     @property
@@ -219,15 +219,16 @@ class Features:
     ) -> Rows:
         """Return how often each feature stands in each text, as `TextCounter.count` does.
 
-        If it may `grow`, new runs and parts get a column when they have been in `min_df` documents.
+        If it may `grow`, what is new gets a column when it has been in `min_df` documents, words at
+        once.
         """
-        least: tuple[int, int, int] | None = None
+        least: Any = None
         if grow:
-            _, runs, parts = (
+            _, *others = (
                 math.ceil(limit * self.strength.n_documents) if isinstance(limit, float) else limit
                 for limit in of_blocks(self.parameters.min_df, 1)
             )
-            least = (1, max(1, runs), max(1, parts))
+            least = (1, *(max(1, one) for one in others))
         return self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
 
     def apply(self, counts: Rows) -> Rows:

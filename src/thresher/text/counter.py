@@ -1,4 +1,4 @@
-"""Text to counts: words, runs of words and parts of words, in a space that grows, or hashed."""
+"""Text to counts: words, runs, parts of words and words of fields, in one space of columns."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher._kernels.text.counts import PARTS, WORDS
+from thresher._fields import FIRST_LINE, field_names, split
+from thresher._kernels.text.counts import FIELDS, PARTS, WORDS
 from thresher.errors import ModelError, ParameterError
 from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
 from thresher.storage import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
 from thresher.text.places import Places
-from thresher.text.space import HashedSpace, Items, Space
+from thresher.text.space import BLOCKS, HashedSpace, Items, Space
 from thresher.text.surface import Scratch, Surface, Tally, fold
-from thresher.text.tokens import Tokenizer, as_texts, encode, slices
+from thresher.text.tokens import Tokenizer, as_texts, check_texts, encode, slices
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
 
@@ -29,16 +30,26 @@ HASH_VERSION = 1  # of the hash that gives columns; a model made with another on
 
 Clock = defaultdict[str, float]
 Counted = tuple[Items, np.ndarray]
+Coded = tuple[np.ndarray, np.ndarray]  # codes of words in turn, and where each document ends
 
 _START = np.zeros(1, np.int64)
-_ONE_EACH = np.ones(3, np.int64)
+_ONE_EACH = np.ones(len(BLOCKS), np.int64)
+
+
+class Piece(NamedTuple):
+    """A part of a text: a field, or what stands before all fields or after them."""
+
+    text: str
+    start: int
+    field: int | None
 
 
 class TextCounter(TextParameters):
     """Count the words of texts, runs of words and parts of words, in one space of columns.
 
     Columns are numbered as they are first met: in each document, its words and runs of words in
-    their order, then its parts. The same texts give the same numbers, in one batch or in many.
+    their order, then its parts, then the words of its fields. The same texts give the same numbers,
+    in one batch or in many.
 
     Reading (`count` with `grow=False`, `names`, `places`) changes nothing and can be done by any
     number of threads at once, while no other grows.
@@ -62,7 +73,9 @@ class TextCounter(TextParameters):
         self._cuts_words = self.char_ngram_tokens == "words"
         parts = words if self._cuts_words else Tokenizer("whitespace", None, 1, lowercase)
         self._tokenizers = {WORDS: words, PARTS: parts}
-        kinds = self.ngram_range, self.char_ngram_range is not None
+        self._fields = field_names(self.fields)
+        self._n_pieces = len(self._fields) + 2 if self._fields else 1  # that a text is cut into
+        kinds = self.ngram_range, self.char_ngram_range is not None, self._fields
         bits = self.hashing_bits
         self._space = Space(*kinds) if bits is None else HashedSpace(*kinds, bits)
         self._pool: list[Scratch] = []  # for those who count at the same time
@@ -77,7 +90,7 @@ class TextCounter(TextParameters):
 
     @property
     def blocks(self) -> np.ndarray:
-        """The block of each column: 0 for words, 1 for runs of words, 2 for parts of words.
+        """The block of each column, its place in `BLOCKS`: 0 for words, 1 for runs of words.
 
         Where columns are hashed, words and runs of words share theirs, which count as words.
         """
@@ -88,7 +101,7 @@ class TextCounter(TextParameters):
         texts: Any,
         grow: bool = True,
         n_jobs: int = 1,
-        least: tuple[int, int, int] | None = None,
+        least: tuple[int, int, int, int] | None = None,
         clock: dict[str, float] | None = None,
     ) -> Rows:
         """Return how often each feature stands in each text, and how many tokens the text has.
@@ -96,16 +109,17 @@ class TextCounter(TextParameters):
         Parameters
         ----------
         texts : list of str or Arrow array of strings
-            One batch of documents; missing texts of an Arrow array are empty.
+            One batch of documents; missing texts of an Arrow array are empty. With `fields` of
+            columns, a document can be a dict of texts by column.
         grow : bool, default=True
             Give columns to what is new; else leave it out.
         n_jobs : int, default=1
             How many threads to use where nothing is added; the result is the same.
-        least : tuple of three int, optional
-            In how many documents that were counted in this way a word, a run of words and a part
-            must have been before it gets a column, of which this can be the last; by default all
-            get one at once. Of those that wait, half are forgotten when they are more than a
-            million: those in the fewest documents, the oldest first.
+        least : tuple of four int, optional
+            In how many documents that were counted in this way a word, a run of words, a part and
+            a word of a field must have been before it gets a column, of which this can be the last;
+            by default all get one at once. Of those that wait, half are forgotten when they are
+            more than a million: those in the fewest documents, the oldest first.
         clock : dict, optional
             The seconds that it takes to find the tokens and their numbers, and to count them, are
             added to its "tokenize" and "count".
@@ -114,9 +128,14 @@ class TextCounter(TextParameters):
         --------
         >>> counter = TextCounter(ngram_range=(1, 2))
         >>> for text in ("a red rose", "the red rose"):
-        ...     rows = counter.count([text], least=(1, 2, 2))
+        ...     rows = counter.count([text], least=(1, 2, 2, 2))
         >>> counter.feature_names(), rows.lengths.tolist()
         (['red', 'rose', 'the', 'red rose'], [3])
+        >>> counter = TextCounter(fields=("title", "text"))
+        >>> rows = counter.count([{"title": "A rose", "text": "Rose is red"}])
+        >>> counter.feature_names(), rows.values.tolist()
+        (['rose', 'is', 'red', 'title:rose', 'text:rose', 'text:is', 'text:red'], \
+[2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         """
         items, lengths = self.count_exactly(texts, grow, n_jobs, least, clock)
         return Rows(*items[:2], items.counts.astype(np.float32), self.n_features, lengths)
@@ -126,14 +145,14 @@ class TextCounter(TextParameters):
         texts: Any,
         grow: bool = True,
         n_jobs: int = 1,
-        least: tuple[int, int, int] | None = None,
+        least: tuple[int, int, int, int] | None = None,
         clock: dict[str, float] | None = None,
     ) -> tuple[Items, np.ndarray]:
         """Return `count`'s columns and counts, these as whole numbers, and the lengths."""
         if not is_whole(n_jobs) or n_jobs < 1:
             raise ParameterError(f"n_jobs is {n_jobs!r}; it must be a whole number from 1.")
         needed = _ONE_EACH if least is None else _least(least)
-        texts = as_texts(texts)
+        texts = as_texts(texts, self.fields)
         grow = bool(grow) and self.hashing_bits is None
         clocks: list[Clock] = [defaultdict(float)]
         if n_jobs == 1 or grow:
@@ -154,7 +173,8 @@ class TextCounter(TextParameters):
     def names(self, columns: Any) -> list[str]:
         """Return the names of some columns; words of a run have a space between.
 
-        Hashed columns have no name of their own and are called "#0", "#1" and so on.
+        A word of a field is called "field:word". Hashed columns have no name of their own and are
+        called "#0", "#1" and so on.
         """
         return self._space.names(np.asarray(columns, np.int64))
 
@@ -215,10 +235,11 @@ class TextCounter(TextParameters):
     def spans(self, text: str) -> list[tuple[int, int, int]]:
         """Return where each feature stands in a text: start, end and column, or -1 if not known.
 
-        Words and runs of words come first, then parts. A run reaches from the start of its first
-        word to the end of its last; a part, from its first character to its last, or, where words
-        are cut into parts as they are counted, over the whole word. Words that the linguistics drop
-        have no span. The text is to be as it was given, upper case and all.
+        Words and runs of words come first, then parts, then words of fields. A run reaches from the
+        start of its first word to the end of its last; a part, from its first character to its
+        last, or, where words are cut into parts as they are counted, over the whole word. Words
+        that the linguistics drop have no span. The text is to be as it was given, upper case and
+        all.
 
         Examples
         --------
@@ -240,11 +261,11 @@ class TextCounter(TextParameters):
         >>> places.words, places.runs.tolist()[-2:]
         (['red', 'roses', 'red', 'rose'], [[3, 4, 1], [2, 4, 2]])
         """
-        pool, scratch = self._pool, self._borrow()
-        words, sides, runs = self._word_places(text, scratch)
-        parts = self._part_places(text, scratch)
+        pool, scratch, pieces = self._pool, self._borrow(), self._pieces(text)
+        words, sides, runs, fields = self._word_places(pieces, scratch)
+        parts = self._part_places(pieces, scratch)
         pool.append(scratch)
-        return Places(text, words, sides, runs, parts, bool(self.lowercase))
+        return Places(text, words, sides, runs, parts, fields, bool(self.lowercase))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that is needed to go on counting: what JSON can hold, and tensors."""
@@ -273,6 +294,7 @@ class TextCounter(TextParameters):
                     f"The model counts text by {name} {header[name]}, and this Thresher by {ours}; "
                     "take the Thresher that made it, or train it again."
                 )
+        header = {"fields": None} | header  # which the first files of this version lack
         if missing := [name for name in TextParameters.parameters if name not in header]:
             raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
         values = ((name, header[name]) for name in TextParameters.parameters)
@@ -288,7 +310,9 @@ class TextCounter(TextParameters):
             raise ModelError(f"The model's way to count text makes no sense: {error}") from error
         if counter.hashing_bits is None:
             with_parts = counter.char_ngram_range is not None
-            counter._space = Space.from_tensors(counter.ngram_range, with_parts, tensors)
+            counter._space = Space.from_tensors(
+                counter.ngram_range, with_parts, counter._fields, tensors
+            )
         return counter
 
     # How it is done -------------------------------------------------------------------------------
@@ -318,9 +342,15 @@ class TextCounter(TextParameters):
         self, texts: Any, grow: bool, least: np.ndarray, scratch: Scratch, clock: Clock
     ) -> Counted:
         scratch.refresh()
-        words = parts = None
-        if self.ngram_range is not None:
-            words, lengths = self._tally(WORDS, texts, grow, scratch, clock)
+        words = parts = fields = None
+        if self._fields:
+            texts = texts if isinstance(texts, list) else texts.to_pylist()
+            check_texts(texts)
+            texts = [piece for text in texts for piece in split(text, self.fields)]
+        if self._space.has_words:
+            in_fields: list[Coded] = [(np.zeros(0, np.int32), _START[:0])]
+            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, in_fields)
+            words = None if self.ngram_range is None else words
         if self.char_ngram_range is not None:
             tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock)
             lengths = n_tokens if words is None else lengths
@@ -328,22 +358,45 @@ class TextCounter(TextParameters):
         if self.char_ngram_range is not None:
             scratch.reserve(self._space.n_codes(PARTS))
             parts = scratch.parts.spread_rows(tokens, scratch.cells)
-        items = self._space.settle(words, parts, grow, least)
+        if self._fields:
+            rows = Tally(len(texts) // self._n_pieces, scratch)
+            rows.add(*_joined(in_fields), self._space.n_codes(FIELDS))
+            fields = rows.result()
+        items = self._space.settle([words, parts, fields], grow, least)
         clock["count"] += perf_counter() - began
         return items, lengths
 
-    def _tally(self, block: int, texts: Any, grow: bool, scratch: Scratch, clock: Clock) -> Counted:
-        """Return how often each word, run or token to be cut stands in texts, and their lengths."""
-        rows, began, space = Tally(len(texts), scratch), perf_counter(), self._space
+    def _tally(
+        self,
+        block: int,
+        texts: Any,
+        grow: bool,
+        scratch: Scratch,
+        clock: Clock,
+        in_fields: list[Coded] | None = None,
+    ) -> Counted:
+        """Return how often each word, run or token to be cut stands in texts, and their lengths.
+
+        Where there are fields, the texts are the pieces of each text, and `in_fields` gets the
+        codes of the words in fields.
+        """
+        n_pieces, done = self._n_pieces, 0
+        rows, began, space = Tally(len(texts) // n_pieces, scratch), perf_counter(), self._space
         history, n_tokens, token_ends = space.history(), 0, [_START]
         for tokens in self._tokenizers[block].cut(texts):
             token_ends.append(tokens.ends + n_tokens)
             n_tokens += len(tokens.spans)
+            last = slice(-(done + 1) % n_pieces, None, n_pieces)  # pieces of a text
             if block == PARTS:
                 codes, ends = scratch.parts.numbers(tokens, grow), tokens.ends
                 n_codes = len(scratch.parts.words)
             else:
                 values, ends = scratch.word_values(tokens, grow)
+                if in_fields is not None and self._fields:
+                    in_fields.append(self._in_fields(values, ends, done, last))
+            done += len(ends)
+            ends = np.ascontiguousarray(ends[last])
+            if block != PARTS:
                 codes, n_codes = space.codes(values, ends, grow, history), space.n_codes(WORDS)
             numbered = perf_counter()
             if codes.ndim == 2:
@@ -353,49 +406,88 @@ class TextCounter(TextParameters):
             clock["tokenize"] += numbered - began
             clock["count"] += counted - numbered
             began = counted
-        borders = np.concatenate(token_ends)
+        borders = np.concatenate(token_ends)[::n_pieces]
         return rows.result(), borders[1:] - borders[:-1]
 
-    def _word_places(self, text: str, scratch: Scratch) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """Return the words as counted, start and end of each, and the runs with their columns."""
+    def _in_fields(self, values: np.ndarray, ends: np.ndarray, done: int, last: slice) -> Coded:
+        """Return the codes of those words that stand in fields, and where documents end in them.
+
+        The words are those of pieces of texts, of which so many are `done` already and the `last`
+        of each text is given.
+        """
+        n_words = np.diff(ends, prepend=0, append=len(values))  # of each piece
+        fields = (done + np.arange(len(n_words))) % self._n_pieces - 1
+        inside = (fields >= 0) & (fields < len(self._fields))
+        codes = self._space.in_fields(
+            values[np.repeat(inside, n_words)], np.repeat(fields[inside], n_words[inside])
+        )
+        return codes, np.cumsum(n_words * inside)[:-1][last]
+
+    def _pieces(self, text: str) -> list[Piece]:
+        """Return a text whole, or what stands before its fields, each field and what follows."""
+        if not self._fields:
+            return [Piece(text, 0, None)]
+        check_texts([text])
+        pieces, start, gap = [], 0, int(self.fields != FIRST_LINE)  # the mark
+        for number, piece in enumerate(split(text, self.fields), -1):
+            field = number if 0 <= number < len(self._fields) else None
+            pieces.append(Piece(piece, start, field))
+            start += len(piece) + gap
+        return pieces
+
+    def _word_places(
+        self, pieces: list[Piece], scratch: Scratch
+    ) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+        """Return the words as counted, the sides of each, and runs and words in fields."""
         low, high = self.ngram_range or (1, 0)
         history, tokenizer, space = self._space.history(), self._tokenizers[WORDS], self._space
         words: list[str] = []
-        all_sides, all_columns = [np.zeros((0, 2), np.int64)], []
-        for tokens, sides in tokenizer.places(text):
-            tokens_here = tokens.words()
-            distinct = list(dict.fromkeys(tokens_here))
-            folded = dict(zip(distinct, fold(self.linguistics, distinct), strict=True))
-            counted = [folded[token] for token in tokens_here]
-            words += [word for word in counted if word is not None]
-            all_sides.append(sides[np.array([word is not None for word in counted], bool)])
-            if self.ngram_range is not None:
+        all_sides, all_columns, in_fields = [np.zeros((0, 2), np.int64)], [], []
+        for piece in pieces:
+            for tokens, sides in tokenizer.places(piece.text):
+                tokens_here = tokens.words()
+                distinct = list(dict.fromkeys(tokens_here))
+                folded = dict(zip(distinct, fold(self.linguistics, distinct), strict=True))
+                counted = [folded[token] for token in tokens_here]
+                sides_here = sides[np.array([word is not None for word in counted], bool)]
+                all_sides.append(tokenizer.originals(piece.text, sides_here) + piece.start)
+                n_before = len(words)
+                words += [word for word in counted if word is not None]
+                if not space.has_words:
+                    continue
                 each = tokens._replace(ends=np.arange(1, len(sides) + 1))
                 values, _ = scratch.word_values(each, False)
-                codes = space.codes(values, np.zeros(0, np.int64), False, history)
-                all_columns.append(space.columns_of(WORDS, codes).reshape(-1, high - low + 1))
+                if self.ngram_range is not None:
+                    codes = space.codes(values, np.zeros(0, np.int64), False, history)
+                    all_columns.append(space.columns_of(WORDS, codes).reshape(-1, high - low + 1))
+                if piece.field is not None:
+                    codes = space.in_fields(values, np.full(len(values), piece.field))
+                    columns = space.columns_of(FIELDS, codes).tolist()
+                    in_fields += [(i, i + 1, one) for i, one in enumerate(columns, n_before)]
         runs = [
             (last - length + 1, last + 1, column)
             for last, columns in enumerate(chain.from_iterable(all_columns))
             for length, column in enumerate(columns.tolist(), low)
             if length <= last + 1
         ]
-        sides = tokenizer.originals(text, np.concatenate(all_sides))
-        return words, sides, np.array(runs, np.int64).reshape(-1, 3)
+        both = [np.array(one, np.int64).reshape(-1, 3) for one in (runs, in_fields)]
+        return words, np.concatenate(all_sides), both[0], both[1]
 
-    def _part_places(self, text: str, scratch: Scratch) -> np.ndarray:
+    def _part_places(self, pieces: list[Piece], scratch: Scratch) -> np.ndarray:
         """Return start, end and column of all parts."""
         tokenizer, surface = self._tokenizers[PARTS], scratch.parts
         places = [np.zeros((0, 3), np.int64)]
-        for tokens, sides in tokenizer.places(text) if self.char_ngram_range is not None else ():
-            ids = surface.numbers(tokens, False)
-            values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
-            columns = self._space.columns_of(PARTS, values)
-            inside = np.repeat(sides, np.diff(ends, prepend=0), axis=0)
-            if not self._cuts_words:
-                parts = [part for side in sides for part in self._part_sides(*side.tolist())]
-                inside = np.array(parts, np.int64).reshape(-1, 2)
-            places.append(np.column_stack([tokenizer.originals(text, inside), columns]))
+        for piece in pieces if self.char_ngram_range is not None else ():
+            for tokens, sides in tokenizer.places(piece.text):
+                ids = surface.numbers(tokens, False)
+                values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
+                columns = self._space.columns_of(PARTS, values)
+                inside = np.repeat(sides, np.diff(ends, prepend=0), axis=0)
+                if not self._cuts_words:
+                    parts = [part for side in sides for part in self._part_sides(*side.tolist())]
+                    inside = np.array(parts, np.int64).reshape(-1, 2)
+                originals = tokenizer.originals(piece.text, inside) + piece.start
+                places.append(np.column_stack([originals, columns]))
         return np.concatenate(places)
 
     def _part_sides(self, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -420,11 +512,18 @@ def _stacked(pieces: list[Counted]) -> Counted:
     return items, np.concatenate([lengths for _, lengths in pieces])
 
 
+def _joined(coded: list[Coded]) -> Coded:
+    """Return codes one after the other, and where documents end in them."""
+    starts = np.cumsum([0, *(len(codes) for codes, _ in coded)])
+    ends = [ends + start for (_, ends), start in zip(coded, starts, strict=False)]
+    return np.concatenate([codes for codes, _ in coded]), np.concatenate(ends)
+
+
 def _least(least: Any) -> np.ndarray:
-    """Return the least numbers of documents for words, runs and parts, once they are numbers."""
-    if len(least) != 3 or not all(is_whole(one) and 1 <= one < 2**31 for one in least):
+    """Return the least numbers of documents for each block, once they are numbers."""
+    if len(least) != len(BLOCKS) or not all(is_whole(one) and 1 <= one < 2**31 for one in least):
         raise ParameterError(
-            f"least is {least!r}; it must be three whole numbers from 1: in how many documents a "
-            "word, a run of words and a part must be."
+            f"least is {least!r}; it must be four whole numbers from 1: in how many documents a "
+            "word, a run of words, a part and a word of a field must be."
         )
     return np.array(least, np.int64)

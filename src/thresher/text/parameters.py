@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
+from thresher._fields import FIRST_LINE, Fields, field_names
 from thresher.errors import ParameterError
 from thresher.parameters import Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
 from thresher.text.tokens import RULES
 
 __all__ = ["LINGUISTICS", "Folding", "TextParameters"]
+
+MOST_FIELDS = 8  # a word and a field are one number of 32 bits
 
 
 class Folding(Protocol):
@@ -30,6 +33,19 @@ LINGUISTICS = parameter(
     words="""Anything whose `fold` takes a list of distinct words and returns what each counts as,
     None for those to drop, before runs of words are made.""",
 )
+
+
+def _refused_fields(value: Any) -> str | None:
+    names = field_names(value) if isinstance(value, str | tuple | list) else ()
+    are_names = all(isinstance(name, str) and name for name in names)
+    if are_names and 0 < len(set(names)) == len(names) <= MOST_FIELDS:
+        return None
+    return f"up to {MOST_FIELDS} different names of columns, {FIRST_LINE!r} or None"
+
+
+def _parsed_fields(text: str) -> Fields:
+    names = tuple(name.strip() for name in text.split(","))
+    return FIRST_LINE if names == (FIRST_LINE,) else names
 
 
 class TextParameters(Estimator):
@@ -86,12 +102,24 @@ class TextParameters(Estimator):
         they are counted.""",
         flag="--char-ngram-tokens",
     )
+    fields: Fields = _declare(
+        default=None,
+        kind=Some(
+            "str, sequence of str", _refused_fields, _parsed_fields, "COLUMNS", optional=True
+        ),
+        words="""Text columns whose words are features of their own besides. They are called
+        "subject:wheat", say, and the words of all columns together are counted as ever; or
+        "first-line", for the first line of each text that is not blank. A document is then a row
+        of a table, or a dict of texts by name, in which what is missing is empty; the words of a
+        plain text stand in no column.""",
+        flag="--fields",
+    )
     hashing_bits: int | None = _declare(
         default=None,
         kind=Whole(1, 30, optional=True),
         words="""Hash features to 2^N columns, and keep no vocabulary. Memory is bounded, and
         different features may share a column. Where words and parts are counted, each have half of
-        the columns.""",
+        the columns; of three kinds, parts and fields have a quarter each.""",
         flag="--hashing-bits",
     )
 
@@ -101,4 +129,9 @@ class TextParameters(Estimator):
             raise ParameterError(
                 f"{type(self).__name__}: ngram_range and char_ngram_range are None, so that "
                 "nothing would be counted; give one of them."
+            )
+        if self.fields and self.hashing_bits == 1:
+            raise ParameterError(
+                f"{type(self).__name__}: hashing_bits is 1, too few columns for words and fields; "
+                "give at least 2."
             )

@@ -1,7 +1,8 @@
-"""One space of columns for words, runs of words and parts of words, each as it is first met."""
+"""One space of columns for words, runs, parts of words and words of fields, as they are met."""
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
@@ -10,28 +11,31 @@ import numpy as np
 from thresher._kernels.text.counts import (
     CANDIDATES,
     COLUMNS,
+    FIELDS,
     LOGGED,
     NOTHING,
     PARTS,
     QUEUED,
     RUNS,
+    UNKNOWN,
     WORDS,
     fill_pair_slots,
     forget,
     hash_ngrams,
+    hash_pairs,
     ngrams,
     settle,
     take_columns_out,
     take_pairs_out,
 )
-from thresher.errors import ModelError
+from thresher.errors import DocumentError, ModelError
 from thresher.storage import require_tensor
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
 
 __all__ = ["BLOCKS", "HashedSpace", "Items", "Runs", "Space"]
 
-BLOCKS = ("words", "runs", "parts")
+BLOCKS = ("words", "runs", "parts", "fields")
 MOST_CANDIDATES = 1_000_000  # that wait for a column; beyond, half of them are forgotten
 
 
@@ -66,7 +70,7 @@ class Mark:
     """How large a space was, to which it can be put back."""
 
     def __init__(self, space: Space) -> None:
-        self.n_words, self.n_runs, self.n_parts = space.n_items
+        self.n_words, self.n_runs, self.n_parts, _ = space.n_items
         self.sizes = space.sizes.copy()
         self.as_numbered = space.as_numbered
         self.queue: np.ndarray | None = None  # as it was, once some that waited are forgotten
@@ -76,17 +80,21 @@ class Space:
     """The columns, what each stands for, and what waits for a column.
 
     An item is a word, a run of words or a part of a word, by its number among its kind, which is
-    its block. Where only one kind is counted and nothing waits, the columns are the items
+    its block; or a word within a field: the number of the word times that of all fields, plus that
+    of the field. Where only one kind is counted and nothing waits, the columns are the items
     `as_numbered`, and nothing more is kept of them.
     """
 
     dtypes: ClassVar[dict[int, type]] = {WORDS: np.int32, PARTS: np.int32}  # of their numbers
 
-    def __init__(self, ngram_range: tuple[int, int] | None, with_parts: bool) -> None:
-        self.ngram_range, self.with_parts = ngram_range, with_parts
+    def __init__(
+        self, ngram_range: tuple[int, int] | None, with_parts: bool, fields: tuple[str, ...] = ()
+    ) -> None:
+        self.ngram_range, self.with_parts, self.fields = ngram_range, with_parts, fields
         self.words, self.parts = Vocabulary(), Vocabulary()
         self.runs = Runs(*(ngram_range or (1, 1)))
         has_one = ngram_range is None or (not with_parts and self.runs.high == 1)
+        has_one = has_one and not fields
         self.only = (PARTS if ngram_range is None else WORDS) if has_one else None  # the one block
         self.as_numbered = self.only is not None
         self.sizes = np.zeros(4, np.int64)
@@ -106,8 +114,14 @@ class Space:
         vars(self).update(state, marks=WeakSet())
 
     @property
-    def n_items(self) -> tuple[int, int, int]:
-        return len(self.words), len(self.runs), len(self.parts)
+    def has_words(self) -> bool:
+        """Whether words are numbered, be it for columns of their own or in fields."""
+        return self.ngram_range is not None or bool(self.fields)
+
+    @property
+    def n_items(self) -> tuple[int, int, int, int]:
+        n_words = len(self.words)
+        return n_words, len(self.runs), len(self.parts), n_words * len(self.fields)
 
     @property
     def n_columns(self) -> int:
@@ -149,30 +163,38 @@ class Space:
         )  # fmt: skip
         return codes
 
+    def in_fields(self, ids: np.ndarray, fields: np.ndarray) -> np.ndarray:
+        """Return the items of words in fields; -1 for words that are not known."""
+        n_fields, n_items = len(self.fields), self.n_items[FIELDS]
+        if n_items >= 2**31:
+            raise DocumentError(
+                f"There are {len(self.words):,} words, too many for {n_fields} fields; leave "
+                "`fields` out, or take hashing_bits."
+            )
+        return np.where(ids >= 0, ids * np.int32(n_fields) + fields.astype(np.int32), UNKNOWN)
+
     def history(self) -> np.ndarray:
         """Return what is to be known of the words before the next, at the start of a document."""
         return self.runs.no_words.copy()
 
     def n_codes(self, block: int) -> int:
         """Return how many different codes there can be."""
-        if block == PARTS:
-            return len(self.parts)
+        if block >= PARTS:
+            return self.n_items[block]
         n_words = len(self.words)
         return n_words if self.runs.high == 1 else 2 * max(n_words, len(self.runs))
 
-    def settle(
-        self, words: Items | None, parts: Items | None, grow: bool, least: np.ndarray
-    ) -> Items:
-        """Return the columns of words, codes or parts; those that are new get one if `grow`.
+    def settle(self, rows: list[Items | None], grow: bool, least: np.ndarray) -> Items:
+        """Return the columns of words or codes, parts and fields; new ones get one if `grow`.
 
         That is once they have been in as many documents as `least` says for their block.
         """
-        either = words or parts
-        if either is None or self.as_numbered:
-            return either or Items.empty(0)
-        n_documents = len(either.indptr) - 1
-        words, parts = words or Items.empty(n_documents), parts or Items.empty(n_documents)
-        size = len(words.codes) + len(parts.codes)
+        given = [one for one in rows if one is not None]
+        if self.as_numbered:
+            return given[0]
+        n_documents = len(given[0].indptr) - 1
+        kinds = [one or Items.empty(n_documents) for one in rows]
+        size = sum(len(one.codes) for one in given)
         out = Items.empty(n_documents, size)
         if grow:
             self._reserve_columns(size)
@@ -180,8 +202,8 @@ class Space:
         while done < n_documents:
             books = self.sizes, self.blocks, self.items, self.queue, bool(self.marks), self.log
             done = settle(
-                done, words, parts, self.runs.high > 1, self.columns, self.seen, least,
-                MOST_CANDIDATES, grow, books, *out,
+                done, *kinds, self.runs.high > 1, self.columns, self.seen, least,
+                MOST_CANDIDATES, grow, books, out,
             )  # fmt: skip
             if grow and self.sizes[CANDIDATES] > MOST_CANDIDATES:
                 self._forget(size)
@@ -203,22 +225,26 @@ class Space:
         return self.blocks[:n], items
 
     def columns_of(self, block: int, numbers: np.ndarray) -> np.ndarray:
-        """Return the columns of words or parts, or of codes of runs; -1 for what has none."""
+        """Return the columns of items, or of codes of runs; -1 for what has none."""
         if self.as_numbered:
             return numbers
-        if block == PARTS or self.runs.high == 1:
+        if block >= PARTS or self.runs.high == 1:
             return np.where(numbers >= 0, _at(self.columns[block], numbers), -1)
         words, runs = (_at(self.columns[one], numbers >> 1) for one in (WORDS, RUNS))
         return np.where(numbers < 0, -1, np.where(numbers & 1, runs, words))
 
     def names(self, columns: np.ndarray) -> list[str]:
-        """Return the names of some columns: words of a run have a space between."""
+        """Return the names of some columns: a space between words, a colon after a field."""
         blocks, items = self.blocks[columns], columns if self.as_numbered else self.items[columns]
         names = np.empty(len(items), object)
         for block, vocabulary in ((WORDS, self.words), (PARTS, self.parts)):
             names[blocks == block] = vocabulary.names(items[blocks == block].tolist())
         runs = map(self.runs.words_of, items[blocks == RUNS].tolist())
         names[blocks == RUNS] = [" ".join(self.words.names(run)) for run in runs]
+        if self.fields:
+            words, fields = np.divmod(items[blocks == FIELDS], len(self.fields))
+            named = zip(fields.tolist(), self.words.names(words.tolist()), strict=True)
+            names[blocks == FIELDS] = [f"{self.fields[field]}:{word}" for field, word in named]
         return names.tolist()  # type: ignore[no-any-return]
 
     def all_names(self) -> list[str]:
@@ -229,7 +255,8 @@ class Space:
         runs: list[str] = []
         for left, right in self.runs.pairs[: len(self.runs)].tolist():
             runs.append(f"{words[left] if left >= 0 else runs[~left]} {words[right]}")
-        names = words, runs, parts
+        in_fields = [f"{field}:{word}" for word in words for field in self.fields]
+        names = words, runs, parts, in_fields
         blocks, items = (of_column.tolist() for of_column in self.of_columns())
         return [names[block][item] for block, item in zip(blocks, items, strict=True)]
 
@@ -265,6 +292,8 @@ class Space:
         columns[block] = grown(columns[block], n, fill=-1)
         seen[block] = grown(seen[block], n)
         self.columns, self.seen = tuple(columns), tuple(seen)
+        if block == WORDS and self.fields:
+            self._reserve_items(FIELDS, n * len(self.fields))
 
     def _reserve_columns(self, n_new: int) -> None:
         n_columns, _, n_queued, n_logged = self.sizes.tolist()
@@ -293,17 +322,21 @@ class Space:
         for block, of_block in enumerate(needed):
             of_block[items[blocks == block]] = True
             of_block[waiting[waiting[:, 0] == block, 1]] = True
+        n_fields = len(self.fields)
+        needed[WORDS] |= needed[FIELDS].reshape(len(self.words), n_fields).any(axis=1)
         pairs = self.runs.need(needed[RUNS])
         needed[WORDS][pairs[:, 1]] = True
         needed[WORDS][pairs[pairs[:, 0] >= 0, 0]] = True
         renumbered = [np.cumsum(of_block, dtype=np.int32) - 1 for of_block in needed]
+        in_fields = n_fields * renumbered[WORDS][:, None] + np.arange(n_fields)
+        renumbered[FIELDS] = in_fields.ravel().astype(np.int32)
         for block, new in enumerate(renumbered):
             items[blocks == block] = new[items[blocks == block]]
             waits = waiting[:, 0] == block
             waiting[waits, 1] = new[waiting[waits, 1]]
         left, right = pairs.T
         left = np.where(left >= 0, _at(renumbered[WORDS], left), ~_at(renumbered[RUNS], ~left))
-        rest = Space(self.ngram_range, self.with_parts)
+        rest = Space(self.ngram_range, self.with_parts, self.fields)
         rest.words, rest.parts = self.words.kept(needed[WORDS]), self.parts.kept(needed[PARTS])
         rest.runs.fill(np.stack([left, renumbered[WORDS][right]], axis=1))
         rest._fill(blocks, items, waiting)
@@ -334,7 +367,7 @@ class Space:
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Return all that is needed to go on."""
-        tensors = {} if self.ngram_range is None else self.words.tensors("word")
+        tensors = self.words.tensors("word") if self.has_words else {}
         if self.runs.high > 1:
             tensors["pairs"] = self.runs.pairs[: len(self.runs)].copy()
         if self.with_parts:
@@ -346,11 +379,15 @@ class Space:
 
     @classmethod
     def from_tensors(
-        cls, ngram_range: tuple[int, int] | None, with_parts: bool, tensors: dict[str, np.ndarray]
+        cls,
+        ngram_range: tuple[int, int] | None,
+        with_parts: bool,
+        fields: tuple[str, ...],
+        tensors: dict[str, np.ndarray],
     ) -> Space:
         """Return the space that `tensors` described, once it is seen to be possible."""
-        space = cls(ngram_range, with_parts)
-        if ngram_range is not None:
+        space = cls(ngram_range, with_parts, fields)
+        if space.has_words:
             space.words = Vocabulary.from_tensors(tensors, "word")
         if with_parts:
             space.parts = Vocabulary.from_tensors(tensors, "part")
@@ -361,7 +398,7 @@ class Space:
             space.blocks = np.full(space.n_items[space.only], space.only, np.uint8)
             return space
         items = require_tensor(tensors, "columns", np.int32, (None,), low=0)
-        blocks = require_tensor(tensors, "blocks", np.uint8, items.shape, high=PARTS)
+        blocks = require_tensor(tensors, "blocks", np.uint8, items.shape, high=FIELDS)
         waiting = require_tensor(tensors, "candidates", np.int32, (None, 3), low=0)
         of_all, items_of_all = np.concatenate([[blocks, items], waiting.T[:2]], axis=1)
         for block, may_have_column in enumerate(space._possible()):
@@ -376,18 +413,19 @@ class Space:
                     f"The model's columns of {BLOCKS[block]} are not all different, or not of the "
                     f"lengths that it counts, {ngram_range}; the file is damaged."
                 )
-        if np.any(of_all > PARTS) or np.any(waiting[:, 2] == 0):
+        if np.any(of_all > FIELDS) or np.any(waiting[:, 2] == 0):
             raise ModelError("The model's candidates for columns are none; the file is damaged.")
         space._fill(blocks, items, waiting)
         return space
 
-    def _possible(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return which words, runs and parts can have a column."""
+    def _possible(self) -> tuple[np.ndarray, ...]:
+        """Return which items of each block can have a column."""
         lengths = self.runs.lengths()
         return (
             np.full(len(self.words), self.ngram_range is not None and self.runs.low == 1),
             (lengths >= self.runs.low) & (lengths <= self.runs.high),
             np.ones(len(self.parts), bool),
+            np.ones(self.n_items[FIELDS], bool),
         )
 
 
@@ -471,20 +509,32 @@ class Runs:
 class HashedSpace(Space):
     """Columns that are hashes of what they count: nothing is kept of it, and nothing grows.
 
-    Words and runs of words share theirs; where there are parts too, these have the upper half.
+    Words and runs of words share theirs. Where there are parts or fields too, the two kinds have
+    half of the columns each; of three, words have half, the others a quarter each.
     """
 
     n_columns = 0
     dtypes: ClassVar[dict[int, type]] = {WORDS: np.uint64, PARTS: np.int32}
 
-    def __init__(self, ngram_range: tuple[int, int] | None, with_parts: bool, bits: int) -> None:
-        super().__init__(ngram_range, with_parts)
+    def __init__(
+        self,
+        ngram_range: tuple[int, int] | None,
+        with_parts: bool,
+        fields: tuple[str, ...],
+        bits: int,
+    ) -> None:
+        super().__init__(ngram_range, with_parts, fields)
         self.as_numbered, self.n_columns = True, 1 << bits
-        self.first_part = self.n_columns // 2 if with_parts and ngram_range is not None else 0
-        self.mask = np.uint64((self.first_part or self.n_columns) - 1)
         self.blocks = np.zeros(self.n_columns, np.uint8)
-        if with_parts:
-            self.blocks[self.first_part :] = PARTS
+        counted = {WORDS: ngram_range is not None, PARTS: with_parts, FIELDS: bool(fields)}
+        kinds = [block for block, is_counted in counted.items() if is_counted]
+        self.firsts, self.masks, first = {WORDS: 0}, {WORDS: np.uint64(0)}, 0
+        for place, block in enumerate(kinds, 1):
+            size = self.n_columns >> min(place, len(kinds) - 1)
+            self.firsts[block], self.masks[block] = first, np.uint64(size - 1)
+            self.blocks[first : first + size] = block
+            first += size
+        self.salts = hash_words(Tokens.of_words(fields))
 
     def history(self) -> np.ndarray:
         return np.zeros(self.runs.high + 1, np.uint64)
@@ -497,25 +547,28 @@ class HashedSpace(Space):
         hashes = hash_words(tokens)
         if block == WORDS:
             return hashes
-        return (hashes & self.mask).astype(np.int32) + np.int32(self.first_part)
+        return (hashes & self.masks[PARTS]).astype(np.int32) + np.int32(self.firsts[PARTS])
 
     def codes(
         self, hashes: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
     ) -> np.ndarray:
         """Return, for each word, the columns of the runs that end with it; -1 for none."""
-        low, high = self.runs.low, self.runs.high
+        low, high, mask = self.runs.low, self.runs.high, self.masks[WORDS]
         if high == 1:
-            return (hashes & self.mask).astype(np.int32)
+            return (hashes & mask).astype(np.int32)
         columns = np.empty((len(hashes), high - low + 1), np.int32)
-        hash_ngrams(hashes, len(hashes), ends, low, high, history, self.mask, columns)
+        hash_ngrams(hashes, len(hashes), ends, low, high, history, mask, columns)
         return columns
 
-    def settle(
-        self, words: Items | None, parts: Items | None, grow: bool, least: np.ndarray
-    ) -> Items:
-        if words is not None and parts is not None:
-            return words.beside(parts)
-        return words or parts or Items.empty(0)
+    def in_fields(self, hashes: np.ndarray, fields: np.ndarray) -> np.ndarray:
+        """Return the columns of words in fields: each field salts the hash."""
+        columns = np.empty(len(hashes), np.int32)
+        first = np.uint64(self.firsts[FIELDS])
+        hash_pairs(self.salts[fields], hashes, self.masks[FIELDS], first, columns)
+        return columns
+
+    def settle(self, rows: list[Items | None], grow: bool, least: np.ndarray) -> Items:
+        return reduce(Items.beside, (one for one in rows if one is not None))
 
     def names(self, columns: np.ndarray) -> list[str]:
         return [f"#{column}" for column in columns.tolist()]

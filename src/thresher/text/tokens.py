@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thresher._fields import Fields, as_text, field_columns
 from thresher._kernels.text.tokens import KIND, SINGLE, WIDTH, scan
 from thresher.errors import DocumentError, ParameterError
 
-__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "encode", "padded", "slices"]
+__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "check_texts", "encode"]
+__all__ += ["padded", "slices"]
 
 CHUNK = 1 << 18  # characters cut at a time: what is touched then stays in the processor's cache
 SLICE = 1 << 26  # characters counted at a time: what is kept between the stations stays small
@@ -180,7 +182,7 @@ def padded(data: np.ndarray) -> np.ndarray:
     return text
 
 
-def as_texts(texts: Any) -> Any:
+def as_texts(texts: Any, fields: Fields = None) -> Any:
     """Return texts as a list of str or an Arrow array of large strings without nulls."""
     if isinstance(texts, str | bytes):
         raise ParameterError(
@@ -188,7 +190,8 @@ def as_texts(texts: Any) -> Any:
             "such as [text]."
         )
     if type(texts).__module__.partition(".")[0] != "pyarrow":
-        return texts if isinstance(texts, list) else list(texts)
+        texts = texts if isinstance(texts, list) else list(texts)
+        return [as_text(one, fields) for one in texts] if field_columns(fields) else texts
     import pyarrow as pa
 
     if isinstance(texts, pa.ChunkedArray):

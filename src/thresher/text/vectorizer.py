@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TextVectorizer"]
 
+KINDS = ("words", "parts", "fields")
+
 
 class TextVectorizer(TextParameters):
     """Turn texts into a sparse matrix of counts, as scikit-learn's CountVectorizer, but faster.
 
     With the same options the vocabulary and the matrix are those of CountVectorizer. Where words
-    and parts of words are counted, they are those of a FeatureUnion of two, "words" and "parts".
+    and parts of words are counted, they are those of a FeatureUnion of two, "words" and "parts";
+    the words of `fields` come last.
 
     Attributes
     ----------
@@ -96,12 +99,13 @@ class TextVectorizer(TextParameters):
         return dict(zip(self._names(), self._rank.tolist(), strict=True))
 
     def _names(self) -> list[str]:
-        """Return the counter's names, marked as words or parts where there are both."""
+        """Return the counter's names, marked by their kind where there are several."""
         names = self.counter_.feature_names()
-        if None in (self.ngram_range, self.char_ngram_range) or self.hashing_bits is not None:
+        kinds = (self.ngram_range, self.char_ngram_range, self.fields)
+        if kinds.count(None) == 2 or self.hashing_bits is not None:
             return names
-        is_part = (self.counter_.blocks == PARTS).tolist()
-        return [f"{'parts' if p else 'words'}__{n}" for n, p in zip(names, is_part, strict=True)]
+        of_column = zip(_kinds(self.counter_).tolist(), names, strict=True)
+        return [f"{KINDS[kind]}__{name}" for kind, name in of_column]
 
     def _learn(self, raw_documents: Any) -> tuple[Items, np.ndarray]:
         """Fit, and return the counts by the columns before pruning and the final place of those."""
@@ -209,7 +213,12 @@ class TextVectorizer(TextParameters):
         )
 
 
+def _kinds(counter: TextCounter) -> np.ndarray:
+    """Return the place in KINDS of each column's kind: runs count as words."""
+    return np.where(counter.blocks >= PARTS, counter.blocks - 1, 0)
+
+
 def _by_name(counter: TextCounter) -> np.ndarray:
-    """Return the columns in the order of their names, parts after all words."""
+    """Return the columns in the order of their names: words, parts and fields one after another."""
     order = sorted_order(*counter.name_bytes())
-    return order[np.argsort(counter.blocks[order] == PARTS, kind="stable")]
+    return order[np.argsort(_kinds(counter)[order], kind="stable")]

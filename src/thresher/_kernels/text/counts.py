@@ -17,7 +17,7 @@ UNKNOWN = np.int32(-1)  # the number, or the column, of what has none
 NOTHING = np.int64(-(2**62))  # no run of words ends here
 DIGIT, DIGIT_MASK = U64(6), U64(63)  # bits; more make fewer passes, which cost more on short rows
 
-WORDS, RUNS, PARTS = 0, 1, 2  # the blocks of columns
+WORDS, RUNS, PARTS, FIELDS = 0, 1, 2, 3  # the blocks of columns
 COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3  # what the sizes of a space are of
 
 # Version 1 of the hash: these two odd numbers and the order of the steps never change.
@@ -279,6 +279,13 @@ def hash_ngrams(hashes, n_tokens, ends, low, high, history, mask, columns):
         history[high] = ZERO
 
 
+@kernel
+def hash_pairs(lefts, rights, mask, first, columns):
+    """Write the hashed column, from `first` on, of two things in this order, for each pair."""
+    for i in range(columns.size):
+        columns[i] = np.int32(first + (hash_pair(lefts[i], rights[i]) & mask))
+
+
 # Parts of words -----------------------------------------------------------------------------------
 
 
@@ -449,22 +456,20 @@ def sort_by_digit(keys, out, n, shift, starts):
 
 
 @kernel
-def settle(
-    first, words, parts, with_runs, columns, seen, least, most, grow, books, indptr, indices, counts
-):
-    """Write the columns of each document, from number `first` on: its words and runs, then parts.
+def settle(first, words, parts, fields, with_runs, columns, seen, least, most, grow, books, out):
+    """Write the columns of each document, from number `first` on: words and runs, parts, fields.
 
-    `words` and `parts` are rows (indptr, codes, counts). `columns[block][item]` is the column of
-    an item or UNKNOWN, `seen[block][item]` the number of documents of one that waits for its
-    column, until `least[block]` is reached. `books` are what `admit` writes to. Returns the next
-    document: not all are done when more than `most` are waiting.
+    `words`, `parts`, `fields` and `out` are rows (indptr, codes, counts). `columns[block][item]` is
+    the column of an item or UNKNOWN, `seen[block][item]` the number of documents of one that waits
+    for its column, until `least[block]` is reached. `books` are what `admit` writes to. Returns the
+    next document: not all are done when more than `most` are waiting.
     """
     sizes = books[0]
     # Taken out of their tuples once: each time costs as much as a look into an array.
-    word_columns, run_columns, part_columns = columns
-    word_seen, run_seen, part_seen = seen
+    word_columns, run_columns, part_columns, field_columns = columns
+    word_seen, run_seen, part_seen, field_seen = seen
     word_ptr, codes, word_counts = words
-    part_ptr, part_items, part_counts = parts
+    indptr, indices, counts = out
     end = U64(indptr[first])
     for document in range(first, indptr.size - 1):
         for i in range(U64(word_ptr[document]), U64(word_ptr[document + 1])):
@@ -479,17 +484,33 @@ def settle(
                     column = admit(WORDS, item, word_columns, word_seen, least[WORDS], books)
             indices[end], counts[end] = column, word_counts[i]
             end += U64(column != UNKNOWN)
-        for i in range(U64(part_ptr[document]), U64(part_ptr[document + 1])):
-            item = U32(part_items[i])
-            column = part_columns[item]
-            if column == UNKNOWN and grow:
-                column = admit(PARTS, item, part_columns, part_seen, least[PARTS], books)
-            indices[end], counts[end] = column, part_counts[i]
-            end += U64(column != UNKNOWN)
+        for_part, for_field = grow * least[PARTS], grow * least[FIELDS]
+        end = settle_row(PARTS, document, parts, part_columns, part_seen, for_part, books, out, end)
+        end = settle_row(
+            FIELDS, document, fields, field_columns, field_seen, for_field, books, out, end
+        )
         indptr[document + 1] = end
         if grow and sizes[CANDIDATES] > most:
             return document + 1
     return indptr.size - 1
+
+
+@kernel
+def settle_row(block, document, rows, columns, seen, least, books, out, end):
+    """Write the columns of what a document has of one block; return where they end.
+
+    Nothing gets a column when `least` is zero.
+    """
+    indptr, codes, times = rows
+    _, indices, counts = out
+    for i in range(U64(indptr[document]), U64(indptr[document + 1])):
+        item = U32(codes[i])
+        column = columns[item]
+        if column == UNKNOWN and least > 0:
+            column = admit(block, item, columns, seen, least, books)
+        indices[end], counts[end] = column, times[i]
+        end += U64(column != UNKNOWN)
+    return end
 
 
 @kernel
