@@ -72,11 +72,12 @@ class Files:
     test: Path
 
     def fingerprint(self) -> str:
-        """Return a hash of the contents, by which a result knows its documents."""
-        content = hashlib.sha256()
-        for path in (self.train, self.test):
-            content.update(path.read_bytes())
-        return content.hexdigest()[:16]
+        """Return a hash of the contents, by which a result knows its documents.
+
+        Each file has a hash of its own, so that a document that moves from one to the other shows.
+        """
+        files = (self.train, self.test)
+        return "-".join(hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in files)
 
 
 def prepare(task: Task, folder: Path) -> Files:
