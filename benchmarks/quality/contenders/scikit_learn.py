@@ -28,8 +28,8 @@ SVC, PAIRS = "LinearSVC, words", "LinearSVC, words + pairs"
 ONE_FIT, SHORT_SEARCH = "LinearSVC, words, one fit", "LinearSVC, words + pairs, C of five"
 FOLDS = 3
 # Wide enough that an end is seldom chosen; Reuters takes the largest C, because at a threshold of
-# zero it assigns more. A race against the clock has the short list: with the long one a search takes
-# longer than need be, and to be quicker than it would mean less.
+# zero it assigns more. A race against the clock has the short list: with the long one a search
+# takes longer than need be, and to be quicker than it would mean less.
 SHORT_C_VALUES = [0.25, 0.5, 1.0, 2.0, 4.0]
 C_VALUES = [*SHORT_C_VALUES, 8.0, 16.0]
 ALPHAS = [0.001, 0.01, 0.1, 1.0, 10.0]
