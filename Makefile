@@ -13,10 +13,10 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench clean
+.PHONY: help demo test explore base slowly checked lint docs bench bench-quality clean
 
 help:  ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -70,7 +70,7 @@ docs: $(VENV)/.documenting  ## build the documentation into site/
 
 $(BENCH)/.installed: pyproject.toml benchmarks/requirements-peers.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[plots]'
+	$(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[plots,scikit-learn]'
 	@grep -v '^ *\(#\|$$\)' benchmarks/requirements-peers.txt | while read -r peer; do \
 	  $(BENCH)/bin/python -m pip --disable-pip-version-check --quiet install "$$peer" \
 	    || echo "$$peer could not be installed; the benchmark will say that it is missing"; \
@@ -79,6 +79,9 @@ $(BENCH)/.installed: pyproject.toml benchmarks/requirements-peers.txt
 
 bench: $(BENCH)/.installed  ## race the peers: speed, memory and quality in one run
 	$(BENCH)/bin/python -m benchmarks.peers $(ARGS)
+
+bench-quality: $(BENCH)/.installed  ## race the peers for quality: eight tasks; what is finished is kept
+	$(BENCH)/bin/python -m benchmarks.quality $(ARGS)
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -18,6 +18,13 @@ from benchmarks.peers import chart, child, data, report
 from benchmarks.peers.case import Case, break_even, f1, indicator
 from benchmarks.peers.contenders import LIBRARIES, contenders, river
 from benchmarks.peers.jobs import FIGURES, JOBS, variants
+from benchmarks.quality import cell as quality_cell
+from benchmarks.quality import fit_times, running
+from benchmarks.quality.contender import Contender
+from benchmarks.quality.contenders import CONTENDERS, find, ours, scikit_learn
+from benchmarks.quality.corpora import TASKS, Task
+from benchmarks.quality.running import Cell, run_cell
+from benchmarks.quality.table import Tables, compare, verdict
 
 
 def result(contender, seconds=None, *, job="train", variant="", threads=1, **more):
@@ -208,3 +215,131 @@ def test_tables_go_into_the_page_between_the_marks(tmp_path):
     assert "old" not in text
     assert "river missing" in text
     assert "6.00 ×" in text
+
+
+# Quality ------------------------------------------------------------------------------------------
+
+GRAIN, GOLD = ("wheat corn harvest", ["grain"]), ("gold ounce mine", ["gold"])
+ONE_LABEL = Task("tiny", "Tiny", "made up", lambda: ([GRAIN, GOLD] * 6, [GRAIN, GOLD, GRAIN]))
+
+
+def kept_cell(folder, contender, decided, truth, **figures):
+    """Return a cell whose decisions are in a file, as `cell.test` keeps them."""
+    path = folder / f"{contender}.npz"
+    bits = {"truth": np.packbits(truth), "decided": np.packbits(decided)}
+    names = np.array([f"c{k}" for k in range(truth.shape[1])])
+    np.savez(path, shape=np.array(truth.shape), names=names, **bits)
+    costs = {"processor": 1.0, "memory_mb": 1.0, "model_mb": 1.0}
+    return Cell("tiny", contender, figures=figures | costs, decisions=str(path))
+
+
+@pytest.fixture
+def two_cells(tmp_path):
+    """Ours, right about all of 8 documents, and another that is wrong about all."""
+    truth = np.eye(2, dtype=bool)[np.arange(8) % 2]
+    return (
+        kept_cell(tmp_path, "Thresher", truth, truth, accuracy=100.0, macro_f1=50.0),
+        kept_cell(tmp_path, "Other", ~truth, truth, accuracy=0.0, macro_f1=0.0),
+    )
+
+
+@pytest.mark.parametrize("name", [ours.OURS, scikit_learn.SVC])
+def test_cell_is_run_in_its_own_process_and_kept(tmp_path, monkeypatch, name):
+    cell = run_cell(ONE_LABEL, find(name), tmp_path)
+    assert cell.missing == ""
+    truth, decided, names = cell.load()
+    assert names == ["gold", "grain"]
+    assert decided.tolist() == truth.tolist() == [[0, 1], [1, 0], [0, 1]]
+    assert cell.figures["accuracy"] == 100.0
+    assert min(cell.figures[cost] for cost in ("processor", "memory_mb", "model_mb")) > 0
+
+    def run_nothing(*_):
+        raise AssertionError("it was kept, yet it is run again")
+
+    monkeypatch.setattr(running, "run_process", run_nothing)
+    assert run_cell(ONE_LABEL, find(name), tmp_path) == cell
+    more = Task("tiny", "Tiny", "made up", lambda: ([GRAIN, GOLD] * 7, [GRAIN]))
+    for path in (tmp_path / "data").iterdir():
+        path.unlink()
+    with pytest.raises(AssertionError, match="run again"):  # other documents, another cell
+        run_cell(more, find(name), tmp_path)
+
+
+def test_several_labels_with_thresholds_from_left_out_documents(tmp_path):
+    both = ("wheat corn harvest gold ounce mine", ["gold", "grain"])
+    data.write(tmp_path / "train.jsonl", [GRAIN, GOLD, both, ("nothing here", [])] * 6)
+    data.write(tmp_path / "test.jsonl", [GRAIN, both, ("nothing here", [])])
+    plan = {"train": str(tmp_path / "train.jsonl"), "test": str(tmp_path / "test.jsonl")}
+    plan |= {"several": True, "decisions": str(tmp_path / "decisions.npz")}
+    for one in CONTENDERS:
+        if one.package == "scikit-learn":
+            answer = quality_cell.do(plan | {"contender": one.name})
+            assert "missing" not in answer, answer
+            assert answer["figures"]["break_even"] == 100.0, one.name
+            assert next(iter(answer["chosen"].values())) in one.settings["values"]
+    answer = quality_cell.do(plan | {"contender": f"{scikit_learn.PAIRS}, thresholds too"})
+    assert answer["figures"]["micro_f1"] == 100.0
+
+
+def test_who_fails_or_is_not_installed_is_missing_and_tried_again(tmp_path, monkeypatch):
+    nobody = Contender("Nobody", None, {}, "no-such-package", ())
+    assert run_cell(ONE_LABEL, nobody, tmp_path).missing == "no-such-package is not installed"
+    monkeypatch.setattr(running, "run_process", lambda *_: {"missing": "broke"})
+    cell = run_cell(ONE_LABEL, find(scikit_learn.SVC), tmp_path)
+    assert cell.missing == "broke"
+    assert not list((tmp_path / "cells").iterdir())
+    text = Tables([ONE_LABEL], [cell]).markdown()
+    assert "| LinearSVC, words | missing |" in text
+    assert "LinearSVC, words is missing: broke." in text
+
+
+@pytest.mark.parametrize(
+    ("difference", "p_value", "expected"),
+    [(0.1, 0.9, "ahead"), (-0.3, 0.0, "level"), (-2, 0.06, "level"), (-0.4, 0.05, "behind")],
+)
+def test_verdict_is_level_when_near_or_when_it_may_be_chance(difference, p_value, expected):
+    assert verdict(difference, p_value) == expected
+
+
+def test_pairs_are_documents_where_each_has_one_label_and_decisions_where_several(two_cells):
+    assert compare(*two_cells, several=False)["main"] == pytest.approx(2 / 2**8)
+    assert compare(*two_cells, several=True)["main"] == pytest.approx(2 / 2**16)
+
+
+def test_cells_of_different_documents_are_not_compared(two_cells, tmp_path):
+    truth = np.ones((8, 2), bool)
+    other = kept_cell(tmp_path, "Elsewhere", truth, truth)
+    with pytest.raises(ValueError, match="different documents of tiny"):
+        compare(two_cells[0], other, several=True)
+
+
+def test_table_has_stars_standing_and_published_figures(two_cells):
+    task = Task("tiny", "Tiny", "made up", list, published=(("BERT", 12.3),))
+    text = Tables([task], two_cells).markdown()
+    assert r"| Other | 0.0\*\* |" in text
+    assert "| Tiny | accuracy | 100.00 | Other | 0.00 | +100.00 | 0.008 | ahead |" in text
+    assert "| BERT | 12.3 |" in text
+
+
+def test_contenders_of_the_quality_table_have_names_of_their_own_and_settings_as_json():
+    names = [one.name for one in CONTENDERS]
+    assert names[0] == ours.OURS
+    assert len(set(names)) == len(names)
+    assert all(json.loads(json.dumps(one.settings)) == one.settings for one in CONTENDERS)
+    assert len({task.name for task in TASKS}) == len(TASKS) == 8
+
+
+def test_fits_are_compared_by_the_best_of_their_turns(tmp_path, monkeypatch):
+    seconds = iter([6.0, 2.0, 3.0, 4.0, 5.0, 2.0])  # ours, theirs, and so on
+
+    def run_process(*_):
+        used = next(seconds)
+        return {"figures": {"seconds": 2 * used, "processor": used}}
+
+    monkeypatch.setattr(fit_times, "run_process", run_process)
+    races = [fit_times.Race(ours.ONE_FIT, scikit_learn.ONE_FIT, 1.5, ("tiny",))]
+    rows = fit_times.run(tmp_path, races, [ONE_LABEL])
+    assert [row["processor"] for row in rows] == [3.0, 2.0]
+    assert "| 3.00 | LinearSVC, words, one fit | 2.00 | 1.50 × | 1.5 × |" in fit_times.markdown(
+        rows, races
+    )

@@ -174,10 +174,7 @@ def heading(kept: dict[str, Any]) -> str:
 
 def put_into_docs(kept: dict[str, Any], page: Path = PAGE) -> None:
     """Replace the tables between the marks of the page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
-    after = rest.partition(MARKS[1])[2]
-    figures = f"\n{heading(kept)}\n\n{report.markdown(kept['results'])}\n"
-    page.write_text(before + MARKS[0] + figures + MARKS[1] + after, encoding="utf-8")
+    report.put_between(page, MARKS, f"{heading(kept)}\n\n{report.markdown(kept['results'])}")
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.jobs import FIGURES, JOBS
@@ -81,6 +82,15 @@ def markdown(results: list[Result]) -> str:
 
 def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def put_between(page: Path, marks: tuple[str, str], text: str) -> None:
+    """Replace what stands between two marks of a page."""
+    before, mark, rest = page.read_text(encoding="utf-8").partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    if not (mark and end):
+        raise ValueError(f"{page} has no place for the figures: {marks[0]} and {marks[1]}.")
+    page.write_text(f"{before}{mark}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 def show(results: list[Result]) -> None:

@@ -1,0 +1,1 @@
+"""How well Thresher sorts as it comes, beside its peers: every task, every contender, one table."""

@@ -1,0 +1,23 @@
+"""Who takes part: one file per library, each of which imports nothing until it works."""
+
+from __future__ import annotations
+
+from benchmarks.quality.contender import Contender
+from benchmarks.quality.contenders import fasttext, ours, scikit_learn, vowpal_wabbit
+
+CONTENDERS = (
+    *ours.CONTENDERS,
+    *scikit_learn.CONTENDERS,
+    fasttext.CONTENDER,
+    vowpal_wabbit.CONTENDER,
+)
+FIT_ONLY = (*ours.FIT_ONLY, *scikit_learn.FIT_ONLY)  # for the comparison of fits
+
+
+def find(name: str) -> Contender:
+    """Return a contender by name."""
+    for one in (*CONTENDERS, *FIT_ONLY):
+        if one.name == name:
+            return one
+    known = ", ".join(one.name for one in CONTENDERS)
+    raise LookupError(f"There is no contender called {name!r}; there are {known}.")

@@ -1,0 +1,55 @@
+"""Thresher as it comes: nothing is set by hand but the name of a preset."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from benchmarks.quality.contender import Answer, Contender, Learned, Problem
+
+NEEDS = ("thresher.categorizer",)
+OURS, FAST = "Thresher", "Thresher, fast"
+ONE_FIT, TUNED = "Thresher, one fit", "Thresher, thresholds by folds"
+UNCONCERNED = ("cli", "corpora", "experiments", "papers", "report", "service")
+
+
+def learn(problem: Problem, settings: dict[str, Any]) -> Learned:
+    """Fit a Categorizer."""
+    from thresher import Categorizer
+
+    unknown = [name for name in settings if name not in Categorizer.parameters]
+    if unknown:
+        raise LookupError(f"this version of Thresher has no {unknown[0]}")
+    labels = problem.labels if problem.several else [names[0] for names in problem.labels]
+    model = Categorizer(**settings).fit(problem.texts, labels)
+
+    def answer(texts: list[str]) -> Answer:
+        scores = model.scores(texts)
+        return Answer(model.decide(scores), scores)
+
+    def save() -> list[Path]:
+        path = problem.folder / "model.thresher"
+        model.save(path)
+        return [path]
+
+    return Learned(list(model.categories_), answer, save)
+
+
+def source_version() -> str:
+    """Return a hash of the source that decides what is learned."""
+    import thresher
+
+    folder, content = Path(thresher.__file__).parent, hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        if path.relative_to(folder).parts[0] not in UNCONCERNED:
+            content.update(path.read_bytes())
+    return content.hexdigest()[:16]
+
+
+def _contender(name: str, **settings: Any) -> Contender:
+    return Contender(name, learn, settings, "thresher", NEEDS, warm=True)
+
+
+CONTENDERS = (_contender(OURS), _contender(FAST, preset="fast"))
+FIT_ONLY = (_contender(ONE_FIT, objective=None), _contender(TUNED, objective="f1"))
