@@ -122,6 +122,7 @@ class OnlineLearner(GrowingLearner):
         default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
     )
 
+    mean_active_ = 1.0  # d, until documents are seen
     _figures = ("mistakes_", "n_passes_", "n_seen_", "_pass_mistakes", "_pass_size", "_filtered")
 
     # ---- what a subclass provides ------------------------------------------------------------
