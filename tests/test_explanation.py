@@ -211,7 +211,8 @@ def test_portions_are_printed_and_said_as_data(joint):
 
 
 def test_words_alone_are_printed_with_strength_and_weight():
-    explanation = Categorizer().fit(TEXTS, LABELS).explain("wheat rate", "grain")
+    model = Categorizer(preset="fast").fit(TEXTS, LABELS)
+    explanation = model.explain("wheat rate", "grain")
     assert "share    strength    weight    feature" in printed(explanation)
     assert "(itself" not in str(explanation)
 

@@ -150,7 +150,7 @@ def test_fields_are_the_same_from_rows_and_from_any_table(hashing_bits, tables):
 
 def test_a_column_can_be_common_text_and_no_field(tables, tmp_path):
     source = read_documents(tables[3], text=["body", "subject"], labels="team")
-    model = Categorizer(fields="subject").fit(source)
+    model = Categorizer(preset="fast", fields="subject").fit(source)
     names = model.features_.names(np.arange(model.n_features))
     assert {"prices", "subject:wheat"} <= set(names) and "body:prices" not in names
     model.save(tmp_path / "m")
@@ -168,7 +168,7 @@ def test_the_words_of_a_field_tell_what_the_common_ones_cannot():
     labels = [subject for subject, _ in pairs]
     assert Categorizer(fields=FIELDS).fit(rows, labels).score(rows, labels) == 1.0
     texts = [f"{subject}\n{body}" for subject, body in pairs]
-    assert Categorizer().fit(texts, labels).score(texts, labels) == 0.5
+    assert Categorizer(preset="fast").fit(texts, labels).score(texts, labels) == 0.5
     assert Categorizer(fields="first-line").fit(texts, labels).score(texts, labels) == 1.0
 
 
@@ -201,12 +201,17 @@ def test_linguistics_apply_to_fields():
 
 
 def test_an_explanation_finds_the_words_of_a_field():
-    model = Categorizer(fields=FIELDS).fit(ROWS, LABELS)
+    model = Categorizer(preset="fast", fields=FIELDS).fit(ROWS, LABELS)
     explanation = model.explain({"subject": "Wheat", "body": "oil"}, "grain")
-    shares = {one.feature: one.share for one in explanation.shares}
-    assert {"wheat", "oil", "subject:wheat", "body:oil"} <= shares.keys()
+    shares = {one.feature: one for one in explanation.shares}
+    rows = model.strengths([{"subject": "Wheat", "body": "oil"}])
+    added, rest = model.learner_.contributions(rows, model.categories_.index("grain"))
+    names = dict(zip(model.features_.names(rows.indices), added.tolist(), strict=True))
+    own = names["wheat"] + names["subject:wheat"]  # a word in a field is that word
+    assert shares["wheat"].own == pytest.approx(own) and names["subject:wheat"] != 0
+    assert explanation.total == pytest.approx(float(added.sum() + rest[0]))
     places = [(explanation.text[start:end], share) for start, end, share in explanation.spans]
-    assert ("Wheat", shares["subject:wheat"]) in places and ("oil", shares["body:oil"]) in places
+    assert ("Wheat", shares["wheat"].share) in places and ("oil", shares["oil"].share) in places
     assert explanation.text.split() == ["Wheat", "oil"]
 
 
