@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from thresher.features import Features, Strength
     from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, register
     from thresher.learners.online import (
+        AROW,
         ROMMA,
         BalancedWinnow,
+        LinearSVM,
         ModifiedBalancedWinnow,
         PassiveAggressive,
         Perceptron,
@@ -62,8 +64,8 @@ _HOMES = {
     "experiments.protocols": "cross_validate",
     "features": "Features Strength",
     "learners": "LEARNERS Learner NaiveBayes Rocchio register",
-    "learners.online": "BalancedWinnow ModifiedBalancedWinnow PassiveAggressive Perceptron "
-    "PositiveWinnow ROMMA RegretWinnow SleepingExperts extremal_features",
+    "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
+    "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts extremal_features",
     "linguistics": "Linguistics",
     "report": "plot write_report",
     "rows": "Labels Rows",
@@ -72,14 +74,14 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Decisions", "DocumentError", "Documents",
-    "Evaluation", "Examples", "Explanation", "Features", "Labels", "Learner", "Linguistics",
-    "MissingExtra", "ModelError", "ModifiedBalancedWinnow", "NaiveBayes", "OutputError",
-    "ParameterError", "PassiveAggressive", "Perceptron", "PositiveWinnow", "RegretWinnow",
-    "Rocchio", "Rows", "SleepingExperts", "Strength", "TextCounter", "TextVectorizer",
-    "ThresherError", "__version__", "bootstrap_intervals", "compare", "cross_validate", "evaluate",
-    "extremal_features", "feature_curve", "learning_curve", "plot", "progressive_validation",
-    "read_documents", "register", "write_report",
+    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Decisions", "DocumentError",
+    "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels", "Learner",
+    "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
+    "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
+    "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
+    "TextCounter", "TextVectorizer", "ThresherError", "__version__", "bootstrap_intervals",
+    "compare", "cross_validate", "evaluate", "extremal_features", "feature_curve", "learning_curve",
+    "plot", "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
 
 
