@@ -67,7 +67,7 @@ class Memory:
         default_factory=_nothing
     )  # the category that each is kept for: the rarest of its own
     seen: np.ndarray = field(
-        default_factory=_nothing
+        default_factory=lambda: np.zeros(1, np.int64)
     )  # how many documents there were for each home, from NONE on
 
     def __len__(self) -> int:
@@ -219,6 +219,7 @@ class Memory:
                 unknown = np.append(~known, np.ones(len(numbers) - len(known), bool))
                 known = ~np.isin(np.arange(n), numbers[unknown])
                 known[labels] = True
+                known = None if known.all() else known
             documents.append(replace(one, labels=labels, own=own, known=known))
         new_homes = np.append(NONE, numbers)  # by the old ones, from NONE on
         seen = np.zeros(n - NONE, np.int64)
@@ -277,9 +278,10 @@ class Memory:
             and _within(label_indices, 0, known_n)
             and _within(homes, NONE, known_n)
             and bool((values > 0).all() and (lengths >= 0).all() and (seen >= 0).all())
+            and not np.isinf(own).any()
         )
         if not is_right:
-            raise ModelError("The model's memory is damaged; load it without, or train it again.")
+            raise ModelError("The model's memory of documents is damaged; train it again.")
         rows = Rows(indptr, indices, values, n_columns, lengths)
         labels = Labels(label_indptr, label_indices, known_n)
         if "known" in tensors:
