@@ -19,6 +19,7 @@ SPACES = {
     "stems": {"stem": True},
     "one space": {"ngram_range": (1, 2), "char_ngram_range": (3, 3), "min_df": {"runs": 2}},
     "hashed": {"hashing_bits": 10},
+    "little memory": {"learner": "linear-svm", "mode": "single-label", "remember": 10},
     "calibrated": {"calibrate": "sigmoid", "objective": "f1", "tune_folds": 3},
 }
 ONLINE = sorted(name for name, learner in LEARNERS.items() if is_online(learner))
