@@ -155,6 +155,18 @@ def test_inspect_shows_the_strongest_words(model):
     }
 
 
+def test_what_is_remembered_is_said(tickets, model, tmp_path):
+    words = "train", tickets, "--text", "body", "--labels", "team", "-o", tmp_path / "m"
+    assert "It remembers the words of 6 documents" in run(*words)
+    assert "remembers" not in run(*words, "--remember", "0")
+    assert json.loads(run(*words, "--remember", "4", "--json"))["remembered"] == 4
+    lines = [line.split() for line in run("inspect", model).splitlines()]
+    assert ["remembered", "6"] in lines and lines[lines.index(["remembered", "6"]) + 1][
+        0
+    ] == "memory"
+    assert json.loads(run("inspect", tmp_path / "m", "--json"))["remembered"] == 4
+
+
 def test_learn_adds_a_category(model, tmp_path):
     more = tmp_path / "more.jsonl"
     lines = [{"text": "office party on friday", "label": "social"}] * 5

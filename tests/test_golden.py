@@ -82,3 +82,16 @@ def test_golden_model_learns_on_as_it_did(name):
     model = Categorizer.load(FOLDER / f"{name}.thresher")
     model.learn(GOLDEN["later"], GOLDEN["later_labels"])
     assert_says(model, MODELS[name]["after"])
+
+
+def test_models_from_before_there_was_a_memory_have_none():
+    remembering = {
+        name
+        for name in MODELS
+        if Categorizer.load(FOLDER / f"{name}.thresher").stations.memory is not None
+    }
+    assert remembering == {
+        f"v2-{case}-{form}"
+        for case in ("arow", "arow-little-memory", "linear-svm")
+        for form in ("one", "several")
+    }

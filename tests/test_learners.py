@@ -43,8 +43,10 @@ from thresher.learners import (
     register,
 )
 from thresher.learners.online import (
+    AROW,
     ROMMA,
     BalancedWinnow,
+    LinearSVM,
     ModifiedBalancedWinnow,
     OnlineLearner,
     PassiveAggressive,
@@ -73,6 +75,11 @@ VARIANTS = [
     PassiveAggressive(variant="relaxed", feature_budget=20, positive_weight=3.0),
     ROMMA(aggressive=True, average="successes"),
     ROMMA(initial="one", average="examples"),
+    AROW(average="examples", prior="flat", threshold=0.5, regularization=5.0),
+    AROW(average="successes", feature_budget=20, positive_weight=3.0),
+    AROW(always_on=False, normalize_strength=True, unseen="drop"),
+    LinearSVM(C=0.1, prior="flat", max_iter=10),
+    LinearSVM(C=5.0, positive_weight=2.0, regularization=0.5, feature_budget=20),
     RegretWinnow(average="examples"),
     SleepingExperts(always_on=True, positive_weight=2.0),
     NaiveBayes(event_model="bernoulli", smoothing=0.5),

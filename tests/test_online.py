@@ -12,9 +12,11 @@ from thresher._kernels.online import winnow_epoch
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
 from thresher.learners.online import (
+    AROW,
     LEARNERS,
     ROMMA,
     BalancedWinnow,
+    LinearSVM,
     ModifiedBalancedWinnow,
     PassiveAggressive,
     Perceptron,
@@ -89,6 +91,79 @@ def test_passive_aggressive_by_hand(variant, step):
     learner = PassiveAggressive(variant=variant, aggressiveness=1 / 8, gamma=0.5, always_on=False)
     expected = [2 * step, step, 0, 0]
     np.testing.assert_allclose(weights_after(learner, "aab", True), expected, rtol=1e-6)
+
+
+def test_arow_by_hand():
+    learner = AROW(prior="flat", always_on=False)
+    # Variances of 1, r = 1: "aab" has the variance 4 + 1 and the loss 1; the step is 1/6.
+    expected = [2 / 6, 1 / 6, 0, 0]
+    np.testing.assert_allclose(weights_after(learner, "aab", True), expected, rtol=1e-6)
+    variances = learner.state()[1]["variances"][1:, 0]
+    np.testing.assert_allclose(variances, [1 / 5, 1 / 2, 1, 1], rtol=1e-6)
+    # "b" scores 1/6, a loss of 7/6 for a negative; its variance is 1/2: -7/6 · 1/2 / (3/2).
+    learner.learn_rows(rows("b"), Labels.from_lists([[]], 1))
+    expected = [1 / 3, 1 / 6 - 7 / 18, 0, 0]
+    np.testing.assert_allclose(learner.effective_weights()[:, 0], expected, rtol=1e-6)
+    variances = learner.state()[1]["variances"][1:, 0]
+    np.testing.assert_allclose(variances, [1 / 5, 1 / 3, 1, 1], rtol=1e-6)
+
+
+def test_arow_at_the_margin_and_with_weights_by_hand():
+    learner = AROW(prior="flat", always_on=False, regularization=2.0, positive_weight=4.0)
+    # r/4 = 1/2: the step of "a" is 1 / (1 + 1/2), and 1/S = 1 + 2.
+    assert weights_after(learner, "a", True) == [np.float32(2 / 3), 0, 0, 0]
+    np.testing.assert_allclose(learner.state()[1]["variances"][1, 0], 1 / 3, rtol=1e-6)
+    learner._tables["weights"][1, 0] = 1.0  # a score of exactly the margin is no mistake
+    assert learner.learn_rows(rows("a"), Labels.from_lists([[0]], 1)).tolist() == [0]
+
+
+def test_variances_from_labels_by_hand():
+    learner = AROW(always_on=False, shuffle=False).start(4, 1)
+    examples = Examples.of(rows("a", "b", "ab", "b"), Labels.from_lists([[0], [], [0], []], 1))
+    learner._begin_passes(examples, 1)
+    # "a" stands in 2 documents, both of the category, "b" in 3, one of them: σ = 3/5.
+    # R(a) = ln((2 + 3)/0.6) - ln((0 + 2)/0.4) = 0.511, R(b) = |ln(4/0.6) - ln(4/0.4)| = 0.405;
+    # their mean squares are 2/4 and 3/4: the sum of x²R is 0.5596.
+    a, b = np.log(5 / 0.6 / 5), abs(np.log(4 / 0.6 / 10))
+    norm = 0.5 * a + 0.75 * b
+    variances = learner.state()[1]["variances"][:, 0]
+    expected = [1, 0.2 + 0.8 * a / norm, 0.2 + 0.8 * b / norm]
+    np.testing.assert_allclose(variances[:3], expected, rtol=1e-6)
+    # In the mean, the variance of a document's score is 0.2 of its squares, and 0.8.
+    mean = 0.5 * variances[1] + 0.75 * variances[2]
+    np.testing.assert_allclose(mean, 0.2 * 1.25 + 0.8, rtol=1e-6)
+
+
+def test_linear_svm_by_hand():
+    learner = LinearSVM(prior="flat", always_on=0.0, shuffle=False, max_iter=1)
+    learner.fit_rows(Examples.of(rows("aab", "b"), Labels.from_lists([[0], []], 1)))
+    # "aab": α = 1 / (5 + 1/2) = 2/11, w = (4/11, 2/11).
+    # "b" scores 2/11: α = (1 + 2/11) / (1 + 1/2) = 26/33, w(b) = 2/11 - 26/33.
+    expected = [4 / 11, 2 / 11 - 26 / 33, 0, 0]
+    np.testing.assert_allclose(learner.effective_weights()[:, 0], expected, rtol=1e-6)
+    # Both have supported it: 1/S is 1 + 4 and 1 + 1 + 1.
+    variances = learner.state()[1]["variances"][1:, 0]
+    np.testing.assert_allclose(variances, [1 / 5, 1 / 3, 1, 1], rtol=1e-6)
+
+
+def test_what_a_document_adds_to_its_own_score_by_hand():
+    learner = AROW(prior="flat", always_on=False).start(4, 2)
+    with learner.tracking(np.array([-1, 0]), 2) as own:
+        learner.learn_rows(rows("aab", "b"), Labels.from_lists([[0], [1]], 2))
+    # "b" scores 1/6 and -1/6 with a variance of 1/2: ∓7/6 · 1/2 / (3/2).
+    np.testing.assert_allclose(own, [[-7 / 18, 7 / 18]], rtol=1e-6)
+    before = learner.score_rows(rows("b")) - own
+    np.testing.assert_allclose(before, [[1 / 6, -1 / 6]], rtol=1e-5)
+    learner.learn_rows(rows("b"), Labels.from_lists([[0]], 2))  # nobody asks any more
+    assert learner._tracked[1].size == 0
+
+
+def test_later_features_and_categories_start_at_one():
+    X, y = documents()
+    learner = AROW().fit(X, y).grow(32, 5)
+    variances = learner.state()[1]["variances"]
+    assert (variances[31:] == 1).all() and (variances[:, 3:] == 1).all()
+    assert not (variances[:31, :3] == 1).any()
 
 
 def test_romma_by_hand():
@@ -198,7 +273,7 @@ def test_passes_can_be_watched():
 
 
 @pytest.mark.parametrize("average", [None, "examples"])
-@pytest.mark.parametrize("name", ["perceptron", "passive-aggressive", "romma"])
+@pytest.mark.parametrize("name", ["perceptron", "passive-aggressive", "romma", "arow"])
 def test_merged_scores_add_up(name, average):
     X, y = documents()
     learner = LEARNERS[name](average=average).fit(X, y)
@@ -380,6 +455,9 @@ def test_strengths_are_normalised_over_what_a_category_kept():
         (SleepingExperts(penalty=1.0), "penalty is 1.0"),
         (RegretWinnow(regret=2.0), "regret is 2.0"),
         (Perceptron(feature_budget=0), "feature_budget is 0"),
+        (AROW(regularization=0.0), "regularization is 0.0; it must be above 0"),
+        (AROW(prior="uniform"), "'labels', 'flat'"),
+        (LinearSVM(C=-1.0), "C is -1.0; it must be above 0"),
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value),
 )

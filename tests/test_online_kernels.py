@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.svm import LinearSVC
 
+from checks import bytes_of, documents, rows_of
 from naive import online as naive
+from thresher._kernels import arow as arow_kernels
 from thresher._kernels import online as kernels
 from thresher._kernels.rows import (
     NOT_FINITE,
@@ -16,7 +19,8 @@ from thresher._kernels.rows import (
     has_duplicates,
     look_over,
 )
-from thresher.learners.online import LEARNERS, ROMMA, PassiveAggressive
+from thresher.examples import Examples
+from thresher.learners.online import AROW, LEARNERS, ROMMA, LinearSVM, PassiveAggressive
 from thresher.rows import Labels, Rows
 
 FEW = settings(max_examples=25, deadline=None)
@@ -222,9 +226,257 @@ def test_regret_winnow(lines, average, positive_weight):
     learn_both(learner, lines, twin)
 
 
+# ---- AROW and the linear SVM --------------------------------------------------------------------
+# Of three categories, one mistaken alone is corrected by itself and two or more in whole runs: what
+# hypothesis finds has both.
+
+DISCARDED = st.integers(0, 2**21 - 1)  # half of the time nothing is
+
+
+def discard(learner, discarded):
+    """Let categories do without some features, from the start."""
+    mask = np.array([discarded >> bit & 1 for bit in range(21)], bool).reshape(7, 3)
+    start = learner.start
+
+    def start_with_discarded(*shape):
+        start(*shape)
+        return learner.discard_features(mask) if discarded % 2 else learner
+
+    learner.start = start_with_discarded
+
+
+@FEW
+@given(
+    LINES,
+    AVERAGES,
+    st.sampled_from([0.0, 0.25]),
+    st.sampled_from([0.5, 1.0, 30.0]),
+    st.sampled_from([1.0, 2.5, [1.0, 2.0, 3.0]]),
+    DISCARDED,
+)
+def test_arow(lines, average, threshold, regularization, positive_weight, discarded):
+    learner = AROW(
+        average=average,
+        threshold=threshold,
+        regularization=regularization,
+        positive_weight=positive_weight,
+    )
+    discard(learner, discarded)
+
+    def twin(documents, k, copies, history):
+        return naive.arow(documents, k, copies, threshold, regularization, history)
+
+    learn_both(learner, lines, twin)
+
+
+def fit_both(learner, lines, twin):
+    """Fit the learner and its twin, and compare what they hold and what documents added."""
+    rows, labels, weights = arrays(lines)
+    labels = labels._replace(weights=weights)
+    examples = Examples.of(rows, labels)
+    learner.start(N_FEATURES, N_CATEGORIES, 3)._begin_passes(examples, 1)
+    copies = {name: learner._tables[name].copy() for name in ("weights", "variances")}
+    entries = stream(learner, rows, labels, weights)
+    added = np.zeros((len(lines), N_CATEGORIES), np.float32)
+    backwards = np.arange(len(lines))[::-1]  # the last document has the first row
+    with learner.tracking(backwards, N_CATEGORIES) as own:
+        learner.fit_rows(examples)
+    by_category = [twin(entries, k, copies, added) for k in range(N_CATEGORIES)]
+    assert learner.mistakes_ == np.sum(by_category, axis=0).tolist()
+    for name, array in copies.items():
+        np.testing.assert_array_equal(learner._tables[name], array, err_msg=name)
+    np.testing.assert_array_equal(own[backwards], added)
+    return learner
+
+
+@FEW
+@given(LINES, st.sampled_from(["labels", "flat"]), st.sampled_from([1.0, 2.5]), DISCARDED)
+def test_arow_fits(lines, prior, positive_weight, discarded):
+    learner = AROW(prior=prior, positive_weight=positive_weight, shuffle=False, max_iter=2)
+    if prior == "flat":  # variances from labels know of no discarded features
+        discard(learner, discarded)
+
+    def twin(entries, k, copies, added):
+        history = naive.History(None, np.zeros(1 + N_FEATURES))
+        passes = range(learner.n_passes_)
+        return [naive.arow(entries, k, copies, 0, 1, history, added) for _ in passes]
+
+    fit_both(learner, lines, twin)
+
+
+@FEW
+@given(
+    LINES,
+    st.sampled_from(["labels", "flat"]),
+    st.sampled_from([0.1, 1.0, 8.0]),
+    st.sampled_from([1.0, 2.5]),
+    st.sampled_from([0.5, 3.0]),
+)
+def test_linear_svm(lines, prior, cost, positive_weight, regularization):
+    learner = LinearSVM(prior=prior, C=cost, regularization=regularization, shuffle=False)
+    learner.set_params(positive_weight=positive_weight, max_iter=3)
+
+    def twin(entries, k, copies, added):
+        alpha, passes = np.zeros(len(lines), np.float32), range(learner.n_passes_)
+        short = [naive.dual_descent(entries, k, copies, alpha, cost, added) for _ in passes]
+        naive.support(entries, k, copies, alpha, regularization)
+        return short
+
+    fit_both(learner, lines, twin)
+
+
+@FEW
+@given(LINES, st.sampled_from([AROW(), LinearSVM()]))
+def test_variances_start_from_labels(lines, learner):
+    rows, labels, weights = arrays(lines)
+    learner = clone(learner).start(N_FEATURES, N_CATEGORIES)
+    learner._begin_passes(Examples.of(rows, labels._replace(weights=weights)), 1)
+    entries = stream(learner, rows, labels, weights)
+    rule = {"exponent": 1, "floor": 0.2} if type(learner) is AROW else {"exponent": 2, "floor": 0.5}
+    for k in range(N_CATEGORIES):
+        expected = naive.starting_variances(entries, k, 1 + N_FEATURES, **rule)
+        np.testing.assert_allclose(learner._tables["variances"][:, k], expected, rtol=1e-5)
+
+
+def test_common_and_rare_features_start_by_one_rule():
+    """What features without a document of the category get is kept by frequency, up to a number."""
+    random = np.random.default_rng(0)
+    X = random.random((400, N_FEATURES)) < np.linspace(0.02, 0.98, N_FEATURES)
+    lines = [(dict.fromkeys(np.flatnonzero(x).tolist(), 1.0), {int(x[3])}, 1.0) for x in X]
+    rows, labels, weights = arrays(lines)
+    learner = AROW().start(N_FEATURES, N_CATEGORIES)
+    learner._begin_passes(Examples.of(rows, labels), 1)
+    entries = stream(learner, rows, labels, weights)
+    assert X.sum(0).max() > arow_kernels.COMMON > X.sum(0).min()
+    for k in range(N_CATEGORIES):
+        expected = naive.starting_variances(entries, k, 1 + N_FEATURES, 1, 0.2)
+        np.testing.assert_allclose(learner._tables["variances"][:, k], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("cost", [0.1, 1.0])
+def test_the_linear_svm_is_scikit_learns(cost):
+    X, y = documents()
+    y[::7] = (y[::7] + 1) % 3  # so that no line divides them
+    theirs = LinearSVC(C=cost, intercept_scaling=1.0, tol=1e-8, max_iter=100_000).fit(X, y)
+    ours = LinearSVM(prior="flat", C=cost, always_on=1.0, max_iter=500).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-2)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-2)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-2)
+
+
+@pytest.mark.parametrize("learner", [AROW(), AROW(prior="flat", always_on=0.0), LinearSVM()])
+def test_categories_in_company_are_what_they_are_alone(learner):
+    """Alone a category is corrected by itself; in company, where many are mistaken, in runs."""
+    random = np.random.default_rng(0)
+    X = random.poisson(0.5, (60, 20)).astype(np.float32)
+    lists = [random.choice(40, random.integers(0, 12), replace=False).tolist() for _ in X]
+    company = Examples.of(rows_of(X), Labels.from_lists(lists, 40))
+    fitted = {n: clone(learner).fit_rows(company, n_jobs=n) for n in (1, 2, 3)}
+    assert bytes_of(fitted[1]) == bytes_of(fitted[2]) == bytes_of(fitted[3])
+    for k in (0, 17, 39):
+        own = Labels.from_lists([[0] if k in one else [] for one in lists], 1)
+        alone = clone(learner).fit_rows(Examples.of(rows_of(X), own))
+        assert alone.n_passes_ == fitted[1].n_passes_  # else the last ones were without a mistake
+        for name in ("weights", "variances"):
+            np.testing.assert_array_equal(alone._tables[name][:, 0], fitted[1]._tables[name][:, k])
+
+
+def test_what_is_learned_after_fit_is_learned_as_arow_does():
+    X, y = documents()
+    svm = LinearSVM(regularization=2.0).fit(X, y)
+    arow = AROW(regularization=2.0, always_on=1.0).start(30, 3)
+    for name in ("weights", "variances"):
+        arow._tables[name][:] = svm._tables[name]
+    for learner in (svm, arow):
+        learner.learn_rows(rows_of(X), Labels.from_lists([[k] for k in (y + 1) % 3], 3))
+    for name in ("weights", "variances"):
+        np.testing.assert_array_equal(svm._tables[name], arow._tables[name])
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1e-45, 1e30])
+def test_weights_beyond_single_precision_leave_the_linear_svm_finite(weight):
+    X, y = documents()
+    X, y, weights = np.vstack([X, 0 * X[:1]]), np.append(y, 0), np.append(np.ones(len(y)), weight)
+    learner = LinearSVM(always_on=0.0).fit(X, y, sample_weight=weights)
+    assert all(np.isfinite(table).all() for table in learner.state()[1].values())
+    assert learner.score(X, y) > 0.9
+
+
+# ---- partial answers ----------------------------------------------------------------------------
+
+
+def learn_what_is_known(learner, lines, known, is_fit=False):
+    """Learn with partial answers, and hold each category to the answers that are about it."""
+    rows, labels, weights = arrays(lines)
+
+    def learned(chosen, matrix):
+        one = clone(learner)
+        part, truth = rows.take(chosen), labels.take(chosen)
+        truth = truth._replace(known=matrix, weights=weights[chosen])
+        if is_fit:
+            return one.fit_rows(Examples.of(part, truth))
+        one.start(N_FEATURES, N_CATEGORIES, 3)
+        one.learn_rows(part, truth, sample_weight=weights[chosen])
+        return one
+
+    partial = learned(np.arange(len(lines)), known)
+    for k in range(N_CATEGORIES):
+        expected = learned(np.flatnonzero(known[:, k]), None)
+        for name, array in partial._tables.items():
+            if name != "seen":
+                column = expected._tables[name][..., k]
+                np.testing.assert_array_equal(array[..., k], column, err_msg=name)
+
+
+AVERAGED = [one for one in LEARNERS.values() if "average" in one.parameters]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        *(one() for one in LEARNERS.values()),
+        *(one(average=average) for one in AVERAGED for average in ("successes", "examples")),
+    ],
+    ids=repr,
+)
+@settings(FEW, max_examples=15)
+@given(lines=LINES, known=st.integers(0, 2**75 - 1))
+def test_categories_that_an_answer_is_not_about_are_untouched(learner, lines, known):
+    bits = [known >> bit & 1 for bit in range(3 * len(lines))]
+    learn_what_is_known(learner, lines, np.array(bits, bool).reshape(-1, 3))
+
+
+@settings(FEW, max_examples=15)
+@given(LINES, st.integers(0, 2**75 - 1))
+def test_the_linear_svm_fits_what_is_known(lines, known):
+    learner = LinearSVM(prior="flat", max_iter=1, shuffle=False)
+    matrix = np.array([known >> bit & 1 for bit in range(3 * len(lines))], bool).reshape(-1, 3)
+    if matrix.any(0).all():
+        learn_what_is_known(learner, lines, matrix, is_fit=True)
+
+
+def test_one_category_alone_leaves_unknown_answers_out():
+    """One category has a loop of its own, in which a label that is not known is none."""
+    rows, labels, _ = arrays([({0: 1.0}, {0}, 1.0), ({1: 1.0}, {0}, 1.0)])
+    labels = labels._replace(n_categories=1, known=np.array([[True], [False]]))
+    for name in LEARNERS:
+        partial = LEARNERS[name]().start(N_FEATURES, 1, 3)
+        expected = LEARNERS[name]().start(N_FEATURES, 1, 3)
+        partial.learn_rows(rows, labels)
+        expected.learn_rows(rows.take(np.array([0])), Labels.from_lists([[0]], 1))
+        for table, array in partial._tables.items():
+            if table != "seen":
+                np.testing.assert_array_equal(
+                    array, expected._tables[table], err_msg=f"{name} {table}"
+                )
+
+
 # ---- the compiled kernels are what they say -----------------------------------------------------
 
-EPOCHS = ["winnow_epoch", "additive_epoch", "romma_epoch", "experts_epoch", "regret_epoch"]
+EPOCHS = {
+    kernels: ["winnow_epoch", "additive_epoch", "romma_epoch", "experts_epoch", "regret_epoch"],
+    arow_kernels: ["arow_epoch", "dual_epoch", "dual_variances"],
+}
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -246,13 +498,16 @@ def test_compiled_equals_interpreted(name, average, monkeypatch):
         if "average" in learner.get_params():
             learner.set_params(average=average)
         learner.start(N_FEATURES, N_CATEGORIES, 3)
+        if name == "linear-svm":
+            learner.fit_rows(Examples.of(rows, labels._replace(weights=weights)))
         learner.learn_rows(rows, labels, sample_weight=weights)
         return learner.state()[1]
 
     compiled = learned()
-    for epoch in EPOCHS:
-        function = getattr(kernels, epoch)
-        monkeypatch.setattr(kernels, epoch, getattr(function, "py_func", function))
+    for module, epochs in EPOCHS.items():
+        for epoch in epochs:
+            function = getattr(module, epoch)
+            monkeypatch.setattr(module, epoch, getattr(function, "py_func", function))
     interpreted = learned()
     for key, array in compiled.items():
         np.testing.assert_array_equal(array, interpreted[key], err_msg=key)

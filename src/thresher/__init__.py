@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         PositiveWinnow,
         RegretWinnow,
         SleepingExperts,
-        extremal_features,
     )
     from thresher.linguistics import Linguistics
     from thresher.report import plot, write_report
@@ -65,7 +64,7 @@ _HOMES = {
     "features": "Features Strength",
     "learners": "LEARNERS Learner NaiveBayes Rocchio register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
-    "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts extremal_features",
+    "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
     "report": "plot write_report",
     "rows": "Labels Rows",
@@ -80,7 +79,7 @@ __all__ = [
     "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
     "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
     "TextCounter", "TextVectorizer", "ThresherError", "__version__", "bootstrap_intervals",
-    "compare", "cross_validate", "evaluate", "extremal_features", "feature_curve", "learning_curve",
+    "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
     "plot", "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
 

@@ -312,6 +312,35 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             self.stations.decisions = self.decisions_.replace(**limits)
         return self
 
+    def forget(self, documents: Any) -> int:
+        """Let go of what is remembered of documents, and return how many were remembered.
+
+        Remembered are counts: whatever has the same goes too. What was learned from the documents
+        stays in the weights; only a `fit` without them takes that away.
+
+        Parameters
+        ----------
+        documents : list of str, path, Documents or table
+            The texts that were learned from; labels are not looked at.
+
+        Examples
+        --------
+        >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
+        >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
+        >>> categorizer.forget(["lunch today?", "never seen"]), categorizer.summary()["remembered"]
+        (1, 3)
+        """
+        with self._one_learns:
+            features, memory = self.stations.features, self.stations.memory
+            batches = Reader(documents, None, self.stations.columns).batches("forgetting")
+            if memory is None:
+                return 0
+            counts = (features.count(batch.texts) for batch in batches)
+            places = {place for rows in counts for place in memory.find(rows)}
+            with self.lock.writing():
+                self.stations.memory = memory.without(places)
+        return len(places)
+
     # ---- deciding ----------------------------------------------------------------------------
 
     def predict(self, documents: Any) -> Any:
@@ -913,6 +942,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "documents_seen": stations.documents_seen,
                 "categories": len(stations.categories),
                 "features": self.n_features,
+                "remembered": 0 if stations.memory is None else len(stations.memory),
+                "memory_bytes": 0 if stations.memory is None else stations.memory.n_bytes,
             } | stations.learner.summary()
 
     # ---- scikit-learn's protocol -------------------------------------------------------------

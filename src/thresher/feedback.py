@@ -168,20 +168,22 @@ class _Lesson:
         self.clock, self.undo, self.n_checked = clock, undo, n_checked
         self.learner: Any = stations.learner
         self.learned, self.n_given = Learned(), 0
+        self.remembered: Memory | None = None  # before, in the columns that there are now
 
     def learn(self, batches: Any, n_rounds: int) -> Learned:
         """Learn from all batches and tell what came of it."""
         stations, learned = self.stations, self.learned
         n_features, n_categories = stations.features.n_columns, len(stations.categories)
         self.undo.append(_figures_back(stations))
-        memory, checked = stations.memory, np.zeros(0, np.int64)
+        memory = self.remembered = stations.memory
+        checked = np.zeros(0, np.int64)
         if memory is not None and self.n_checked != 0:
             checked = memory.recall(self.n_checked or len(memory), self._generator())
-            before = self._decided(memory, checked)
+            before = self._decided(checked)
         for batch in batches:
             self._learn_batch(batch, n_rounds)
-        if memory is not None and len(checked):
-            after = self._decided(memory, checked)
+        if len(checked):
+            after = self._decided(checked)
             after_all = after[:, n_categories:].any(1) | (after[:, :n_categories] != before).any(1)
             learned.checked, learned.changed = len(checked), int(after_all.sum())
         learned.features = stations.features.n_columns - n_features
@@ -204,9 +206,10 @@ class _Lesson:
         """Return what is random in this lesson, the same for the same model."""
         return np.random.default_rng((self.model.seed_, self.stations.documents_seen))
 
-    def _decided(self, memory: Memory, places: np.ndarray) -> np.ndarray:
-        """Return how remembered documents are decided now."""
-        features = self.stations.features
+    def _decided(self, places: np.ndarray) -> np.ndarray:
+        """Return how documents that were remembered before are decided now."""
+        features, memory = self.stations.features, self.remembered
+        assert memory is not None
         rows = features.apply(memory.rows(places, features.n_columns))
         return self.stations.decisions.decide(self.learner.score_rows(rows, self.model.n_jobs_))
 
@@ -232,7 +235,7 @@ class _Lesson:
             numbers = stations.documents_seen + np.arange(rows.n_rows)
             if stations.memory is not None:
                 stations.memory = stations.memory.with_more(counts, labels, numbers, own)
-            _forget_features(stations)
+            self._forget_features()
         stations.documents_seen += rows.n_rows
         self.learned.documents += rows.n_rows
         self.n_given += len(batch)
@@ -367,6 +370,22 @@ class _Lesson:
         )
         stations.decisions = decisions.replace(thresholds=thresholds)
 
+    def _forget_features(self) -> None:
+        """Let go of features that no category holds any more, once they are the larger part.
+
+        This is what keeps a learner with a budget of features within it on an endless stream.
+        """
+        stations, learner = self.stations, self.learner
+        if stations.features.is_hashed or getattr(learner, "feature_budget", None) is None:
+            return
+        keep = learner.live_features()
+        if 2 * np.count_nonzero(keep) < len(keep):
+            stations.features.prune(keep)
+            learner.prune(keep)
+            if stations.memory is not None and self.remembered is not None:
+                stations.memory = stations.memory.pruned(keep)
+                self.remembered = self.remembered.pruned(keep)
+
 
 def place_of(
     k: int, margins: np.ndarray, truth: np.ndarray, weights: np.ndarray, mode: str
@@ -494,19 +513,3 @@ def _grown(stations: Stations, labels: Labels) -> Decisions:
     if stations.is_mode_open and several and decisions.mode == "single-label":
         decisions = decisions.replace(mode="multi-label")
     return decisions.grow(len(stations.categories))
-
-
-def _forget_features(stations: Stations) -> None:
-    """Let go of features that no category holds any more, once they are the larger part.
-
-    This is what keeps a learner with a budget of features within it on an endless stream.
-    """
-    learner: Any = stations.learner
-    if stations.features.is_hashed or getattr(learner, "feature_budget", None) is None:
-        return
-    keep = learner.live_features()
-    if 2 * np.count_nonzero(keep) < len(keep):
-        stations.features.prune(keep)
-        learner.prune(keep)
-        if stations.memory is not None:
-            stations.memory = stations.memory.pruned(keep)

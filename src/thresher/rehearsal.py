@@ -34,6 +34,11 @@ class Remembered:
     own: np.ndarray | None  # float32, by category; None where it is not known
     known: np.ndarray | None = None  # bool, by category: what the answer is about; None: all
 
+    @property
+    def counts(self) -> dict[int, float]:
+        """How often each feature stands in it, by its number."""
+        return dict(zip(self.indices.tolist(), self.values.tolist(), strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class Memory:
@@ -62,7 +67,7 @@ class Memory:
         default_factory=_nothing
     )  # the category that each is kept for: the rarest of its own
     seen: np.ndarray = field(
-        default_factory=_nothing
+        default_factory=lambda: np.zeros(1, np.int64)
     )  # how many documents there were for each home, from NONE on
 
     def __len__(self) -> int:
@@ -117,10 +122,18 @@ class Memory:
         return generator.permutation(len(self))[:n]
 
     def find(self, rows: Rows) -> list[int]:
-        """Return the places of the documents that have exactly these counts."""
-        wanted = {_content(*one) for one in _split(rows)}
-        known = enumerate(self.documents)
-        return [i for i, one in known if _content(one.indices, one.values) in wanted]
+        """Return the places of the documents that are as long and have these counts.
+
+        Of a document that was learned before some of its features were, it has the others.
+        """
+        wanted: dict[int, list[dict[int, float]]] = {}
+        for one in _documents(rows, Labels.from_lists([[]] * rows.n_rows, 0), None):
+            wanted.setdefault(one.length, []).append(one.counts)
+        return [
+            i
+            for i, one in enumerate(self.documents)
+            if any(one.counts.items() <= counts.items() for counts in wanted.get(one.length, ()))
+        ]
 
     # ---- what changes it ---------------------------------------------------------------------
 
@@ -191,21 +204,23 @@ class Memory:
     def renumbered(self, numbers: np.ndarray) -> Self:
         """Return a memory with other numbers of categories, -1 for one that is gone.
 
-        Two that have one number now have become one; what they added to their own scores is then
-        known of the others only.
+        Two that have one number now have become one, whose score is the sum of theirs. An answer
+        is about it if it was about both, or had one of them for a label.
         """
         n = int(numbers.max(initial=-1)) + 1
         documents = []
         for one in self.documents:
             labels = np.unique(numbers[one.labels])
-            documents.append(
-                replace(
-                    one,
-                    labels=labels[labels >= 0].astype(np.int32),
-                    own=_by_category(one.own, numbers, n),
-                    known=_by_category(one.known, numbers, n),
-                )
-            )
+            labels, own, known = labels[labels >= 0].astype(np.int32), one.own, one.known
+            if own is not None:
+                new = numbers[: len(own)]
+                own = np.bincount(new[new >= 0], own[new >= 0], n).astype(np.float32)
+            if known is not None:
+                unknown = np.append(~known, np.ones(len(numbers) - len(known), bool))
+                known = ~np.isin(np.arange(n), numbers[unknown])
+                known[labels] = True
+                known = None if known.all() else known
+            documents.append(replace(one, labels=labels, own=own, known=known))
         new_homes = np.append(NONE, numbers)  # by the old ones, from NONE on
         seen = np.zeros(n - NONE, np.int64)
         np.add.at(seen, new_homes[: len(self.seen)] - NONE, self.seen)
@@ -263,9 +278,10 @@ class Memory:
             and _within(label_indices, 0, known_n)
             and _within(homes, NONE, known_n)
             and bool((values > 0).all() and (lengths >= 0).all() and (seen >= 0).all())
+            and not np.isinf(own).any()
         )
         if not is_right:
-            raise ModelError("The model's memory is damaged; load it without, or train it again.")
+            raise ModelError("The model's memory of documents is damaged; train it again.")
         rows = Rows(indptr, indices, values, n_columns, lengths)
         labels = Labels(label_indptr, label_indices, known_n)
         if "known" in tensors:
@@ -329,21 +345,6 @@ def _split(rows: Rows) -> Iterable[tuple[np.ndarray, np.ndarray]]:
     ends = rows.indptr.tolist()
     for start, end in itertools.pairwise(ends):
         yield rows.indices[start:end], rows.values[start:end]
-
-
-def _content(indices: np.ndarray, values: np.ndarray) -> bytes:
-    order = np.argsort(indices)
-    return indices[order].tobytes() + values[order].tobytes()
-
-
-def _by_category(one: np.ndarray | None, numbers: np.ndarray, n: int) -> np.ndarray | None:
-    """Return figures of categories under their new numbers."""
-    if one is None:
-        return None
-    new = np.zeros(n, one.dtype)
-    old = numbers[: len(one)]
-    new[old[old >= 0]] = one[old >= 0]
-    return new
 
 
 def _are_ends(indptr: np.ndarray, total: int) -> bool:

@@ -227,6 +227,104 @@ def regret(stream, k, arrays, low, high, promotion, demotion, start, gamma, hist
     return mistakes
 
 
+def spread(document, variances):
+    """Return the variance of a document's score, in the order of its features."""
+    total = F4(0)
+    for place, (f, x) in enumerate(document):
+        term = x * x * variances[f]
+        total = term if place == 0 else total + term
+    return total
+
+
+def be_surer(document, variances, push):
+    for f, x in document:
+        variances[f] /= F4(1) + variances[f] * (x * x) * push
+
+
+def arow(stream, k, arrays, threshold, regularization, history, own=None):
+    """Return the mistakes of one pass of AROW for category `k`.
+
+    A category that has discarded a feature has a variance of zero for it. `own` gets what each
+    document adds to its own score.
+    """
+    weights, variances = arrays["weights"][:, k], arrays["variances"][:, k]
+    mistakes, threshold = 0, F4(threshold)
+    for i, document in enumerate(stream.documents):
+        positive = k in stream.labels[i]
+        s = score(document, weights)
+        mistaken = s < threshold + F4(1) if positive else s > threshold - F4(1)
+        before = weights.copy()
+        if mistaken:
+            mistakes += 1
+            sign, variance = F4(1 if positive else -1), spread(document, variances)
+            push = F4(power(stream, i, k, positive)) / F4(regularization)
+            loss = F4(1) - sign * (s - threshold)
+            step = sign * loss * push / (variance * push + F4(1))
+            for f, x in document:
+                weights[f] += step * variances[f] * x
+            be_surer(document, variances, push)
+            if own is not None:
+                own[i, k] += step * variance
+        history.note(before, weights, mistaken)
+    return mistakes
+
+
+def dual_descent(stream, k, arrays, alpha, cost, own=None):
+    """Return how often a pass of dual coordinate descent for category `k` met a margin below one.
+
+    `alpha` has a dual variable for each document; the variances are fixed.
+    """
+    weights, variances = arrays["weights"][:, k], arrays["variances"][:, k]
+    n_short = 0
+    for i, document in enumerate(stream.documents):
+        positive = k in stream.labels[i]
+        s = score(document, weights)
+        sign = F4(1 if positive else -1)
+        is_short = sign * s < 1
+        n_short += bool(is_short)
+        if is_short or alpha[i] > 0:
+            variance = spread(document, variances)
+            slack = F4(0.5 / (cost * power(stream, i, k, positive)))
+            change = (F4(1) - sign * s - alpha[i] * slack) / (variance + slack)
+            new = max(F4(0), alpha[i] + change)
+            step = sign * (new - alpha[i])
+            alpha[i] = new
+            for f, x in document:
+                weights[f] += step * variances[f] * x
+            if own is not None:
+                own[i, k] += step * variance
+    return n_short
+
+
+def support(stream, k, arrays, alpha, regularization):
+    """Make the variances those of a learner that has met the documents with α above zero."""
+    for i, document in enumerate(stream.documents):
+        if alpha[i] > 0:
+            weight = power(stream, i, k, k in stream.labels[i])
+            be_surer(document, arrays["variances"][:, k], F4(weight) / F4(regularization))
+
+
+def starting_variances(stream, k, n_rows, exponent, floor, smoothing=5.0):
+    """Return the variances of category `k` that its documents' features start with."""
+    total, inside, squares = np.zeros((3, n_rows))
+    for document, labels, weight in zip(*stream[:3], strict=True):
+        for f, x in document[1:]:
+            if x != 0:
+                total[f] += weight
+                inside[f] += weight * (k in labels)
+                squares[f] += weight * F8(x) ** 2
+    squares /= max(sum(stream.weights), 1.0)
+    n_counts = max(total.sum(), 2.0)
+    share = min(max(inside.sum(), 1.0), n_counts - 1.0) / n_counts
+    within = np.log((inside + smoothing * share) / share)
+    without = np.log((total - inside + smoothing * (1 - share)) / (1 - share))
+    size = np.abs(within - without) ** exponent
+    mean = squares[1:] @ size[1:]
+    variances = floor + (1 - floor) * size / mean if mean > 0 else np.ones(n_rows)
+    variances[0] = 1.0
+    return variances
+
+
 def has_duplicates(indptr, indices):
     """Tell whether a column stands twice in a row."""
     rows = (indices[a:b].tolist() for a, b in itertools.pairwise(indptr))

@@ -11,6 +11,8 @@ import numpy as np
 from thresher._kernels._jit import kernel
 from thresher._kernels.online import (
     ALWAYS_ON,
+    LEAST,
+    MOST,
     NO_AVERAGE,
     ONE,
     UNIT,
@@ -178,7 +180,7 @@ def arow_epoch(documents, model, tally, rule, lo, hi):
     met = np.int64(0)
     for i in documents.order:
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        hide_unknown(documents.known, i, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
             arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
@@ -207,7 +209,7 @@ def dual_update(documents, i, alpha, cost, model, tally, lo, hi, end):
         k = wrong[j]
         is_positive = carries(*labels, i, k, labels[0][i + 1])
         weight = importance(documents.sample_weight[i], tally.positive_weight, k, is_positive)
-        slack = np.float32(0.5 / (cost * weight))
+        slack = np.float32(min(max(0.5 / (cost * weight), LEAST), MOST))
         change = (UNIT + tally.scores[k] - alpha[k] * slack) / (model.spread[k] + slack)
         new = max(ZERO, alpha[k] + change)
         tally.steps[k] = new - alpha[k] if is_positive else alpha[k] - new
@@ -224,7 +226,7 @@ def dual_epoch(documents, numbers, alpha, cost, model, tally, lo, hi):
 
     `alpha` has a row for each of all documents; `numbers` says which are those of `order`.
     """
-    rows, labels = documents[:4], documents[6:8]
+    rows, labels, knows_all = documents[:4], documents[6:8], len(documents.known) == 0
     for met in range(len(documents.order)):
         i, own = documents.order[met], alpha[numbers[met]]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
@@ -232,7 +234,7 @@ def dual_epoch(documents, numbers, alpha, cost, model, tally, lo, hi):
         end = lo
         for k in range(lo, hi):
             is_short = tally.scores[k] > -UNIT  # of the margin
-            if is_short or own[k] > ZERO:
+            if (is_short or own[k] > ZERO) and (knows_all or documents.known[i, k]):
                 tally.mistakes[k] += is_short
                 tally.wrong[end] = k
                 end += 1

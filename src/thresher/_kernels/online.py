@@ -166,20 +166,22 @@ def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
     end_of_negatives = end
     for p in range(indptr[i], indptr[i + 1]):
         k = np.int64(labels[p])
-        # A label given twice is one label.
-        if lo <= k < hi and scores[k] <= high and not carries(indptr, labels, i, k, p):
+        # A label given twice is one label; one of an unknown category is none.
+        is_wrong = lo <= k < hi and UNKNOWN < scores[k] <= high
+        if is_wrong and not carries(indptr, labels, i, k, p):
             wrong[end] = k
             end += 1
     return end_of_negatives, end
 
 
 @kernel
-def hide_unknown(known, i, scores, lo, hi):
-    """Let no category be mistaken that the answer to document `i` says nothing about."""
+def hide_unknown(known, i, scores, clock, lo, hi):
+    """Let no category be mistaken, or its average count, that the answer `i` says nothing about."""
     if len(known) > 0:
         for k in range(lo, hi):
             if not known[i, k]:
                 scores[k] = UNKNOWN
+                clock[k] -= 1.0
 
 
 @kernel
@@ -262,7 +264,7 @@ def winnow_epoch(documents, model, tally, rule, lo, hi):
         i = documents.order[met]
         weight = documents.sample_weight[i]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        hide_unknown(documents.known, i, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
@@ -381,10 +383,11 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
             strength = documents.values[p]
             score += strength * weights[documents.indices[p] + ONE, k]
             norm += np.float64(strength) ** 2
+        if len(documents.known) > 0 and not documents.known[i, k]:
+            tally.clock[k] -= 1.0
+            continue
         is_positive = carries(*labels, i, k, documents.label_indptr[i + 1])
         if score > rule.high if is_positive else score < rule.low:
-            continue
-        if len(documents.known) > 0 and not documents.known[i, k]:
             continue
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(score) - rule.threshold)
@@ -407,7 +410,7 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
     met = np.int64(0)
     for i in documents.order:
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        hide_unknown(documents.known, i, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
             additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
@@ -515,7 +518,7 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
         for k in range(lo, hi):
             tally.scores[k] *= model.scale[k]
             tally.steps[k] = UNIT
-        hide_unknown(documents.known, i, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
@@ -525,7 +528,8 @@ def romma_epoch(documents, model, tally, rule, lo, hi):
             tally.mistakes[k] += 1
             tally.steps[k] = ZERO
         for k in range(lo, hi):
-            if rule.average == EXAMPLES or tally.steps[k] == UNIT:
+            is_counted = rule.average == EXAMPLES or tally.steps[k] == UNIT
+            if is_counted and tally.scores[k] != UNKNOWN:
                 model.turned[k] += model.scale[k]
     turn_clocks(tally, rule.average, len(documents.order), lo, hi)
 
@@ -611,8 +615,9 @@ def regret_factors(documents, i, tally, rule, lo, hi):
     for k in range(lo, hi):
         tally.scores[k] = ZERO if tally.scores[k] == UNKNOWN else -UNIT
     for p in range(documents.label_indptr[i], documents.label_indptr[i + 1]):
-        if lo <= documents.label_indices[p] < hi:
-            tally.scores[documents.label_indices[p]] = UNIT
+        k = documents.label_indices[p]
+        if lo <= k < hi and tally.scores[k] != ZERO:
+            tally.scores[k] = UNIT
 
 
 @kernel
@@ -622,7 +627,7 @@ def regret_epoch(documents, model, tally, rule, lo, hi):
     for met in range(len(documents.order)):
         i = documents.order[met]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
-        hide_unknown(documents.known, i, tally.scores, lo, hi)
+        hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         regret_factors(documents, i, tally, rule, lo, hi)
         weight, regret = documents.sample_weight[i], rule.regret
         own, common = np.float32(regret**weight), np.float32(regret ** (-regret * weight))

@@ -103,6 +103,7 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         "seconds": round(seconds, 3),
         "model": output,
         "bytes": os.path.getsize(output),
+        "remembered": categorizer.summary()["remembered"],
     }
     tuning = categorizer.tuning_
     if as_json:
@@ -119,6 +120,11 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         f"{figures['features']:,} features: {took}.\n"
         f"Saved to {output} ({figures['bytes'] / 1e6:.1f} MB)."
     )
+    if figures["remembered"]:
+        typer.echo(
+            f"It remembers the words of {counted(figures['remembered'], 'document')}, to learn on "
+            "by; --remember 0 keeps none."
+        )
 
 
 class TerminalCurve:
