@@ -23,6 +23,7 @@ ALLOWED = {
     "_spool": {"_kernels", "rows"},
     "examples": {"_spool", "rows"},
     "_ranking": {"errors", "rows"},
+    "assumptions": {"errors", "rows"},
     "linguistics": FOUNDATION,
     "documents": {"_formats", *FOUNDATION},
     "corpora": {"documents", *FOUNDATION},
@@ -34,13 +35,13 @@ ALLOWED = {
     "categories": FOUNDATION,
     "_format1": {"text", "errors"},
     "training": {
-        "_spool", "categories", "corpora", "decisions", "documents", "evaluation", "examples",
-        "features", "learners", *FOUNDATION,
+        "_spool", "assumptions", "categories", "corpora", "decisions", "documents", "evaluation",
+        "examples", "features", "learners", *FOUNDATION,
     },
     "explanation": {"training", "report", *FOUNDATION},
     "categorizer": {
-        "_format1", "_lock", "categories", "decisions", "documents", "evaluation", "explanation",
-        "features", "learners", "linguistics", "text", "training", *FOUNDATION,
+        "_format1", "_lock", "assumptions", "categories", "decisions", "documents", "evaluation",
+        "explanation", "features", "learners", "linguistics", "text", "training", *FOUNDATION,
     },
     "experiments": {
         "_spool", "categorizer", "evaluation", "examples", "features", "linguistics", "text",

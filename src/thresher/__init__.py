@@ -51,7 +51,8 @@ _HOMES = {
     "categorizer": "Categorizer",
     "decisions": "Decisions",
     "documents": "Documents read_documents",
-    "errors": "DocumentError MissingExtra ModelError OutputError ParameterError ThresherError",
+    "errors": "DocumentError MissingExtra ModelError OutputError ParameterError ThresherError "
+    "ThresherWarning",
     "evaluation": "Evaluation evaluate",
     "evaluation.significance": "bootstrap_intervals",
     "explanation": "Explanation",
@@ -77,9 +78,9 @@ __all__ = [
     "MissingExtra", "ModelError", "ModifiedBalancedWinnow", "NaiveBayes", "OutputError",
     "ParameterError", "PassiveAggressive", "Perceptron", "PositiveWinnow", "RegretWinnow",
     "Rocchio", "Rows", "SleepingExperts", "Strength", "TextCounter", "TextVectorizer",
-    "ThresherError", "__version__", "bootstrap_intervals", "compare", "cross_validate", "evaluate",
-    "extremal_features", "feature_curve", "learning_curve", "plot", "progressive_validation",
-    "read_documents", "register", "write_report",
+    "ThresherError", "ThresherWarning", "__version__", "bootstrap_intervals", "compare",
+    "cross_validate", "evaluate", "extremal_features", "feature_curve", "learning_curve", "plot",
+    "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from thresher import training
 from thresher._format1 import upgrade
 from thresher._lock import ReadWriteLock
+from thresher.assumptions import warn_of
 from thresher.categories import Categories
 from thresher.decisions import CALIBRATIONS, Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
@@ -36,6 +37,8 @@ LEARNING, DECIDING = "Learning", "Deciding"
 
 
 def _refused_objective(value: Any) -> str | None:
+    if value == "auto":
+        return None
     try:
         Objective.parse(value)
     except (ParameterError, AttributeError, TypeError):
@@ -81,16 +84,17 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         kind=Choice(("auto", "single-label", "multi-label")),
         words="""
         One category for each document, or any number. "auto" means one, if every training document
-        has exactly one.""",
+        has exactly one; a few without any (5 % at most) are then left out, with a warning.""",
         flag="--mode",
         panel=DECIDING,
     )
     objective: str | None = parameter(
-        default=None,
+        default="auto",
         kind=Some("str", _refused_objective, optional=True),
         words="""
         Learn thresholds for f1, f0.5, precision=0.95, recall=0.9 or cost=1:5. They come from the
-        scores of documents that were left out while learning; without, all are zero.""",
+        scores of documents that were left out while learning; with None, all are zero. "auto"
+        means f1 if documents may have several labels, else None.""",
         flag="--objective",
         panel=DECIDING,
     )
@@ -172,6 +176,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             )  # fmt: skip
             with self.lock.writing():
                 self._stations, self.timings_ = stations, clock
+        warn_of(stations.assumptions)
         return self
 
     def learn(
@@ -329,7 +334,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         >>> categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
         >>> _ = categorizer.fit(texts, ["spam", "ham", "spam", "ham"])
         >>> categorizer.predict_proba(["cheap lunch pills"]).round(2)
-        array([[0.36, 0.64]])
+        array([[0.3, 0.7]])
         """
         with self.lock.reading():
             self.check_probable()
@@ -677,6 +682,11 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def tuning_(self) -> Tuning | None:
         """How the decisions were learned, where they were, and what is to be expected of them."""
         return self.stations.tuning
+
+    @property
+    def assumptions_(self) -> list[str]:
+        """What `fit` took for granted: columns, one label or several, labels that are missing."""
+        return [one.sentence for one in self.stations.assumptions]
 
     @property
     def documents_seen_(self) -> int:

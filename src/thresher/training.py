@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thresher._spool import Spool
+from thresher.assumptions import Assumption, assume, labelled
 from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
@@ -57,6 +58,7 @@ class Stations:
     documents_seen: int = 0
     columns: Columns | None = None  # of the table that the documents were read from
     is_mode_open: bool = False  # one label or several: not known before all documents are
+    assumptions: list[Assumption] = field(default_factory=list)  # of the documents of `fit`
 
 
 class Line(NamedTuple):
@@ -204,14 +206,17 @@ def fit(
                 indices=new_numbers[known.indices], n_categories=len(stations.categories)
             )
         )
-        check_learnable(spool.labels(), stations.categories)
+        known, names, counts = spool.labels(), stations.categories.names, Examples(spool)
+        check_learnable(known, stations.categories)
+        present = None if reader.form == "indicator" else labelled(model.mode, known)
+        counts = counts if present is None else counts.take(present)
         line = fit_line(
-            model, stations.features, stations.learner, Examples(spool),
-            stations.categories.names, progress, watch, clock,
-        )  # fmt: skip
-        stations.documents_seen = len(spool)
+            model, stations.features, stations.learner, counts, names, progress, watch, clock
+        )
+        stations.documents_seen = len(counts)
     stations.decisions, stations.tuning = line.decisions, line.tuning
-    stations.columns = reader.source.columns
+    stations.columns, note = reader.source.columns, reader.source.columns_note
+    stations.assumptions = assume(model.mode, stations.decisions.mode, known, names, note)
     return stations
 
 
@@ -242,12 +247,12 @@ def fit_line(
     """
     clock = {} if clock is None else clock
     decisions = Decisions(decision_mode(model.mode, counts.labels())).grow(counts.n_categories)
-    tuning = None
-    if model.objective is not None or model.calibrate is not None:
+    objective, tuning = objective_of(model.objective, decisions.mode), None
+    if objective is not None or model.calibrate is not None:
         with timed(clock, "tune"):
             scores, labels = held_out_scores(model, features, counts, progress)
             decisions, tuning = tune_decisions(
-                decisions, scores, labels, names, model.objective, model.calibrate,
+                decisions, scores, labels, names, objective, model.calibrate,
                 n_available=len(counts),
             )  # fmt: skip
     with timed(clock, "strength"):
@@ -336,6 +341,13 @@ def decision_mode(mode: str, labels: Labels) -> str:
         return mode
     one_each = bool((np.diff(labels.indptr) == 1).all())
     return "single-label" if one_each and labels.n_categories > 1 else "multi-label"
+
+
+def objective_of(objective: str | None, mode: str) -> str | None:
+    """Return what thresholds shall achieve: "auto" is f1 for several labels, nothing for one."""
+    if objective == "auto":
+        return "f1" if mode == "multi-label" else None
+    return objective
 
 
 def encoded(categories: Categories, batch: Batch) -> Labels:
