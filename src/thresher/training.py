@@ -250,10 +250,10 @@ def fit_line(
     objective, tuning = objective_of(model.objective, decisions.mode), None
     if objective is not None or model.calibrate is not None:
         with timed(clock, "tune"):
-            scores, labels = held_out_scores(model, features, counts, progress)
+            scores, labels, numbers = held_out_scores(model, features, counts, progress)
             decisions, tuning = tune_decisions(
                 decisions, scores, labels, names, objective, model.calibrate,
-                n_available=len(counts),
+                n_available=len(counts), folds=fold_numbers(model, counts.labels())[numbers],
             )  # fmt: skip
     with timed(clock, "strength"):
         strengths = features.fit(counts)
@@ -264,23 +264,20 @@ def fit_line(
 
 def held_out_scores(
     model: Categorizer, features: Features, counts: Examples, progress: Progress
-) -> tuple[np.ndarray, Labels]:
+) -> tuple[np.ndarray, Labels, np.ndarray]:
     """Return the scores of documents by learners that have not learned from them, and labels.
 
     The documents are divided into stratified folds; all that is learned, the choice of features
     and their frequencies too, is learned from all folds but one, which is then scored. The
     documents come in random order, and at most so many that their scores stay within
-    `MOST_SCORES`; learned from are all.
+    `MOST_SCORES`, whose numbers are the third that is returned; learned from are all.
     """
-    labels, seed = counts.labels(), model.seed_
-    n_folds = min(model.tune_folds, len(counts))
-    fold = np.empty(len(counts), np.int64)
-    for number, split in enumerate(stratified_k_fold(labels, n_folds, random_state=seed)):
-        fold[split.test] = number
+    labels = counts.labels()
+    fold = fold_numbers(model, labels)
     n_most = max(1, MOST_SCORES // max(1, labels.n_categories))
-    chosen = np.random.default_rng(seed).permutation(len(counts))[:n_most]
+    chosen = np.random.default_rng(model.seed_).permutation(len(counts))[:n_most]
     scores = np.empty((len(chosen), labels.n_categories), np.float32)
-    for number in range(n_folds):
+    for number in range(fold.max() + 1):
 
         def tell(stage: str, documents: int, share: float | None, fold: int = number + 1) -> None:
             progress(f"tuning, fold {fold}, {stage}", documents, share)
@@ -295,7 +292,16 @@ def held_out_scores(
             here = places[done : done + rows.n_rows]
             scores[here] = learner.score_rows(own.apply(rows), n_jobs=model.n_jobs_)
             done += rows.n_rows
-    return scores, labels.take(chosen)
+    return scores, labels.take(chosen), chosen
+
+
+def fold_numbers(model: Categorizer, labels: Labels) -> np.ndarray:
+    """Return in which fold each document is scored."""
+    fold = np.empty(labels.n_rows, np.int64)
+    n_folds = min(model.tune_folds, labels.n_rows)
+    for number, split in enumerate(stratified_k_fold(labels, n_folds, random_state=model.seed_)):
+        fold[split.test] = number
+    return fold
 
 
 def fold_features(

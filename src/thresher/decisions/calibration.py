@@ -71,7 +71,7 @@ class Calibration(NamedTuple):
             With "sigmoid", all categories together give the form of the curve, and each moves and
             stretches it on the scale of log odds, the less the fewer positives it has. With
             "isotonic", each has a rising curve of any form, for which it needs many.
-        shrinkage : float, default=2.0
+        shrinkage : float, default=3.0
             How many positives weigh as much as the curve of all categories, if isotonic.
 
         Examples

@@ -98,6 +98,7 @@ def tune_decisions(
     objective: str | None,
     calibration: str | None = None,
     n_available: int | None = None,
+    folds: np.ndarray | None = None,
     **limits: Any,
 ) -> tuple[Decisions, Tuning]:
     """Learn thresholds and probabilities, and measure what is to be expected of them.
@@ -120,6 +121,10 @@ def tune_decisions(
         The form of the curves to probabilities; None to leave them alone.
     n_available : int, optional
         How many documents there are, if `scores` are of a sample.
+    folds : array of int, optional
+        Where each fold of the documents was scored by a learner of its own, the number of the fold.
+        What is expected is then measured from fold to fold, as learners differ in what a score is
+        worth, and the one that will decide is another one again.
     **limits
         Other settings of `Decisions` that shall change.
     """
@@ -128,11 +133,14 @@ def tune_decisions(
     rivals = _rivals(limited, tuned)
     decided = np.stack([one.decide(scores) for one in rivals.values()])
     probabilities = None if calibration is None else tuned.probabilities(scores)
-    fold = np.zeros(n, np.int64)
-    if n >= FOLDS and (objective or calibration):
-        for number, (train, test) in enumerate(stratified_k_fold(labels, FOLDS)):
+    fold = np.zeros(n, np.int64) if folds is None else folds % FOLDS
+    if folds is None and n >= FOLDS:
+        for number, split in enumerate(stratified_k_fold(labels, FOLDS)):
+            fold[split.test] = number
+    if fold.any() and (objective or calibration):
+        for number in np.unique(fold):
+            test, train = (np.flatnonzero(which) for which in (fold == number, fold != number))
             part = _learned(limited, scores[train], labels.take(train), objective, calibration)
-            fold[test] = number
             for place, one in enumerate(_rivals(limited, part).values()):
                 decided[place, test] = one.decide(scores[test])
             if probabilities is not None:
@@ -175,7 +183,7 @@ def _choose(
     Returns the number of the best rival of each category, the first of equals, and what is to be
     expected of it: each fold is decided by those that are best on the others.
     """
-    folds = [np.flatnonzero(fold == number) for number in range(fold.max() + 1)]
+    folds = [np.flatnonzero(fold == number) for number in np.unique(fold)]
     tables = np.array(  # of rivals, folds, cells of a table, categories
         [
             [evaluate(None, labels.take(rows), decisions=one[rows]).contingency for rows in folds]
