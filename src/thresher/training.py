@@ -206,17 +206,21 @@ def fit(
                 indices=new_numbers[known.indices], n_categories=len(stations.categories)
             )
         )
-        known, names, counts = spool.labels(), stations.categories.names, Examples(spool)
+        known, names = spool.labels(), stations.categories.names
         check_learnable(known, stations.categories)
-        present = None if reader.form == "indicator" else labelled(model.mode, known)
-        counts = counts if present is None else counts.take(present)
+        asked = "multi-label" if reader.form == "indicator" else model.mode
+        present = labelled(asked, known)
+        if present is not None:
+            spool.keep(present)
         line = fit_line(
-            model, stations.features, stations.learner, counts, names, progress, watch, clock
-        )
-        stations.documents_seen = len(counts)
+            model, stations.features, stations.learner, Examples(spool), names,
+            progress, watch, clock,
+        )  # fmt: skip
+        stations.documents_seen = len(spool)
     stations.decisions, stations.tuning = line.decisions, line.tuning
-    stations.columns, note = reader.source.columns, reader.source.columns_note
-    stations.assumptions = assume(model.mode, stations.decisions.mode, known, names, note)
+    stations.columns = reader.source.columns
+    note = reader.source.columns_note if reader.answers is None else ""
+    stations.assumptions = assume(asked, stations.decisions.mode, known, names, note)
     return stations
 
 
