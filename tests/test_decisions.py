@@ -284,7 +284,7 @@ def test_thresholds_of_chance_are_refused_and_that_is_said():
 
 def test_one_threshold_for_all_where_own_ones_are_worse():
     """All categories at one threshold, with few positives each."""
-    scores, labels = noisy(120, (0.02,) * 6, seed=2)
+    scores, labels = noisy(200, (0.02,) * 6, seed=5)
     decisions, tuning = tuned(scores, labels)
     assert tuning.adopted == "one for all"
     assert len(set(decisions.thresholds)) == 1 and decisions.thresholds[0] < -0.2

@@ -532,7 +532,7 @@ def test_train_says_what_it_assumed(library, tmp_path):
     words = ["train", data, "-o", model, "--text", "subject", "--labels", "team"]
     result = runner.invoke(app, [*map(str, words), "--json"])
     assumptions = json.loads(result.stdout)["assumptions"]
-    assert assumptions[0] == 'Text is "subject"; labels are "team".'
+    assert assumptions[0] == 'text is "subject"; labels are "team".'
     assert "4 of 200 have no label and were left out" in assumptions[1]
     assert result.stderr.splitlines() == assumptions
 

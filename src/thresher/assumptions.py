@@ -72,7 +72,7 @@ def assume(
     n, none, several = (
         int(np.count_nonzero(x)) for x in (n_labels + 1, n_labels == 0, n_labels > 1)
     )
-    assumptions = [Assumption(f"{columns[:1].upper()}{columns[1:]}.")] if columns else []
+    assumptions = [Assumption(f"{columns}.")] if columns else []
     if mode == "multi-label":
         counts = f"{several:,} of {n:,} documents have several, {none:,} none"
         is_doubtful = asked == "auto" and none > 0 and not several and len(names) > 1

@@ -82,6 +82,10 @@ class Objective(NamedTuple):
         aim, other = rates if self.kind == "precision" else rates[::-1]
         return -np.round(np.maximum(0.0, self.value - aim), 3), other
 
+    def worth_of_one(self, n_positives: Any) -> Any:
+        """Return by how much one document can change the first figure of `goodness`, or so."""
+        return max(1.0, self.value) if self.kind == "cost" else 1 / np.maximum(n_positives, 1)
+
     def is_worse(self, table: Contingency, than: Contingency) -> bool:
         """Tell whether decisions on many categories are worse than others.
 

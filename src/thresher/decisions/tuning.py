@@ -180,8 +180,9 @@ def _choose(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Choose among rivals for each category: by all documents, and by the folds' decisions.
 
-    Returns the number of the best rival of each category, the first of equals, and what is to be
-    expected of it: each fold is decided by those that are best on the others.
+    Returns the number of the best rival of each category, and what is to be expected of it: each
+    fold is decided by those that are best on the others. One document more or less is chance: by no
+    more than that, the first rival is not beaten.
     """
     folds = [np.flatnonzero(fold == number) for number in np.unique(fold)]
     tables = np.array(  # of rivals, folds, cells of a table, categories
@@ -194,6 +195,7 @@ def _choose(
     def best(parts: np.ndarray) -> np.ndarray:
         counts = parts.sum(axis=1)[:, :, : decided.shape[2]]
         goodness = np.array([aim.goodness(Contingency(*table)) for table in counts])
+        goodness[0, 0] += aim.worth_of_one(counts[0, 0] + counts[0, 2])
         return np.asarray(np.lexsort(-goodness.swapaxes(0, 1)[::-1], axis=0)[0])
 
     expected = decided[0].copy()
