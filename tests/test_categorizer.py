@@ -131,11 +131,12 @@ def test_shares_add_up_to_the_score(library, options):
     (texts, labels), (test_texts, _) = library
     categorizer = Categorizer(**options).fit(texts, labels)
     for text in test_texts[:10]:
-        scores = dict(zip(categorizer.categories_, categorizer.scores([text])[0], strict=True))
+        margins = categorizer.scores([text])[0] - categorizer.decisions_.thresholds
+        margin_of = dict(zip(categorizer.categories_, margins, strict=True))
         for category in ("email", "class"):
             explanation = categorizer.explain(text, category)
-            assert explanation.score == pytest.approx(scores[category], rel=1e-4, abs=1e-4)
-            assert explanation.chosen == (scores[category] > 0)
+            assert explanation.score == pytest.approx(margin_of[category], rel=1e-4, abs=1e-4)
+            assert explanation.chosen == (margin_of[category] > 0)
 
 
 @pytest.mark.parametrize("options", [{}, OPTIONS[2], SPACE], ids=str)

@@ -10,11 +10,15 @@ from thresher.decisions import (
     Calibration,
     Decisions,
     Objective,
+    learn_offsets,
     learn_thresholds,
     reliability_curve,
 )
+from thresher.decisions.calibration import fit_sigmoid
+from thresher.decisions.tuning import tune_decisions
 from thresher.errors import ModelError, ParameterError
 from thresher.evaluation import CutPoints, evaluate
+from thresher.rows import Labels
 from thresher.storage import read_model, write_model
 
 SCORES = np.array([[0.5, -1.0, 2.0], [-3.0, -1.0, -2.0], [1.0, 1.0, 1.0]], np.float32)
@@ -196,6 +200,119 @@ def test_leaning_thresholds_are_better_on_new_documents():
     assert f1[3] > f1[0] + 0.02
 
 
+def test_a_threshold_that_hardly_finds_anything_is_not_believed():
+    """The one positive of a category ranks 1,400th: its own best F1 is that of 1,400 wrong ones."""
+    scores, labels = noisy(2000, (0.3, 0.0))
+    labels[:, 1] = False
+    labels[np.argsort(-scores[:, 1])[1399], 1] = True
+    thresholds, pooled = learn_thresholds(scores, labels)
+    assert thresholds[1] == pooled
+    assert np.count_nonzero(scores[:, 1] > thresholds[1]) < 500
+
+
+def test_offsets_right_a_category_that_is_always_too_strong():
+    rng = np.random.default_rng(0)
+    right = rng.integers(0, 4, 2000)
+    labels = np.eye(4, dtype=bool)[right]
+    scores = rng.normal(size=(2000, 4)) + 3 * labels + [1.5, 0, 0, 0]
+    half = np.arange(2000) < 1000
+    offsets = learn_offsets(scores[half], labels[half])
+    assert offsets.mean() == pytest.approx(0) and offsets.argmax() == 0
+    before, after = (
+        np.mean(margins[~half].argmax(axis=1) == right[~half])
+        for margins in (scores, scores - offsets)
+    )
+    assert after > before + 0.02
+    np.testing.assert_array_equal(learn_offsets(10 * labels, labels), np.zeros(4))
+
+
+# What is adopted ----------------------------------------------------------------------------------
+
+
+def tuned(scores, labels, objective="f1", mode="multi-label", **limits):
+    """Tune decisions at zero on these scores."""
+    rows = Labels.from_lists([np.flatnonzero(one).tolist() for one in labels], labels.shape[1])
+    names = list(map(str, range(labels.shape[1])))
+    decisions = Decisions(mode).grow(scores.shape[1])
+    return tune_decisions(decisions, scores, rows, names, objective, **limits)
+
+
+def two_scales(seed=0):
+    """Return scores of large categories at -1, and of rare ones that mean nothing."""
+    scores, labels = noisy(1500, (0.3, 0.1, 0.05), seed)
+    rng = np.random.default_rng(seed)
+    rare = np.zeros((1500, 12), bool)
+    rare[rng.integers(0, 1500, 12), np.arange(12)] = True
+    mean_nothing = 30 * rng.normal(size=rare.shape) - 100
+    return np.hstack([scores, mean_nothing]).astype(np.float32), np.hstack([labels, rare])
+
+
+@pytest.mark.parametrize(
+    "objective", ["f1", "f0.5", "f2", "cost=1:5", "cost=1:1", "precision=0.9", "recall=0.9"]
+)
+@pytest.mark.parametrize("limits", [{}, {"at_least": 1}, {"at_most": 1}], ids=str)
+def test_what_is_adopted_is_no_worse_than_what_was(objective, limits):
+    for scores, labels in (two_scales(), noisy(600), noisy(60, (0.1, 0.05, 0.02))):
+        decisions, tuning = tuned(scores, labels, objective, **limits)
+        aim = Objective.parse(objective)
+        at_zero = Decisions(**limits).grow(scores.shape[1]).decide(scores)
+        before = evaluate(None, labels, decisions=at_zero).contingency
+        assert not aim.is_worse(tuning.after.contingency, before)
+        if tuning.adopted == "none":
+            assert not decisions.thresholds.any()
+        if tuning.adopted == "one for all":
+            assert len(set(decisions.thresholds)) == 1
+
+
+def test_worthless_thresholds_of_rare_categories_are_not_adopted():
+    scores, labels = two_scales()
+    decisions, tuning = tuned(scores, labels)
+    assert tuning.adopted == "per category"
+    assert tuning.after.micro["f1"] > tuning.before.micro["f1"] + 0.1
+    assert (decisions.thresholds[:3] < -0.3).all()
+    assert np.count_nonzero(decisions.decide(scores)[:, 3:]) < 30
+
+
+def test_thresholds_of_chance_are_refused_and_that_is_said():
+    """Scores at their right threshold of zero: what is learned from few documents is worse."""
+    scores, labels = noisy(40, (0.5, 0.5, 0.5), seed=3)
+    scores = scores + 1
+    decisions, tuning = tuned(scores, labels)
+    assert tuning.adopted == "none" and not decisions.thresholds.any()
+    assert "none were adopted" in str(tuning) and tuning.to_dict()["adopted"] == "none"
+
+
+def test_one_threshold_for_all_where_own_ones_are_worse():
+    """All categories at one threshold, with few positives each."""
+    scores, labels = noisy(200, (0.02,) * 6, seed=5)
+    decisions, tuning = tuned(scores, labels)
+    assert tuning.adopted == "one for all"
+    assert len(set(decisions.thresholds)) == 1 and decisions.thresholds[0] < -0.2
+    assert "one threshold for all" in str(tuning)
+
+
+def test_of_one_label_only_offsets_that_help_are_adopted():
+    rng = np.random.default_rng(0)
+    labels = np.eye(4, dtype=bool)[rng.integers(0, 4, 1000)]
+    scores = rng.normal(size=(1000, 4)) + 3 * labels
+    decisions, tuning = tuned(scores, labels, mode="single-label")
+    assert tuning.adopted == "one for all" and "changes no decision" in str(tuning)
+    decisions, tuning = tuned(scores + np.array([1.5, 0, 0, 0]), labels, mode="single-label")
+    assert tuning.adopted == "per category" and decisions.thresholds.argmax() == 0
+    assert tuning.after.micro["f1"] > tuning.before.micro["f1"] + 0.02
+    decisions, tuning = tuned(scores, labels, "recall=0.9", mode="single-label")
+    assert "changes no decision" in str(tuning)
+
+
+def test_the_error_of_probabilities_is_measured_on_others():
+    scores, labels = noisy(60, (0.3, 0.1, 0.1))
+    _, tuning = tuned(scores, labels, None, calibration="isotonic")
+    on_the_same = Calibration.fit(scores, labels, "isotonic").probabilities(scores)
+    flattering = reliability_curve(on_the_same, labels, above=0.05).expected_error
+    assert tuning.calibration_error > flattering
+    assert f"off by {tuning.calibration_error:.3f}" in str(tuning)
+
+
 def test_a_category_without_positives_has_the_pooled_threshold():
     scores, labels = noisy(200, (0.3, 0.2))
     labels[:, 1] = False
@@ -244,9 +361,47 @@ def test_the_sigmoid_is_the_one_of_least_log_loss():
         return np.mean(np.logaddexp(0, x) - target * x)
 
     best = optimize.minimize(loss, [0.0, 0.0], tol=1e-12)
-    curve = Calibration.fit(scores, labels).pooled
+    curve = fit_sigmoid(scores.ravel(), labels.ravel())
     assert [curve.slope, curve.offset] == pytest.approx(best.x, rel=1e-3)
     assert loss([curve.slope, curve.offset]) <= best.fun + 1e-12
+
+
+def test_a_category_moves_the_curve_of_all_as_far_as_its_documents_tell():
+    """The move is the one of least log loss and squared distance from no move at all."""
+    optimize = pytest.importorskip("scipy.optimize")
+    scores, labels = noisy(400, (0.3, 0.1))
+    scores[:, 1] -= 1  # its own right threshold is another
+    calibration = Calibration.fit(scores, labels)
+    form, belongs = calibration.pooled, labels[:, 1]
+
+    def log_odds(probabilities):
+        return np.log(probabilities / (1 - probabilities))
+
+    def loss(line):
+        x = line[0] * log_odds(form(scores[:, 1])) + line[1]
+        return np.sum(np.logaddexp(0, x) - belongs * x) + np.sum((line - [1, 0]) ** 2) / 2
+
+    slope, offset = optimize.minimize(loss, [1.0, 0.0], tol=1e-10).x
+    expected = 1 / (1 + np.exp(-slope * log_odds(form.probabilities) - offset))
+    assert offset > 0.5
+    np.testing.assert_allclose(calibration.curves[1].probabilities, expected, atol=1e-4)
+
+
+def test_many_clear_pairs_do_not_spoil_the_probabilities_of_the_others():
+    """Far below all thresholds the scores fall off by another law than a sigmoid's."""
+    rng = np.random.default_rng(0)
+    labels = rng.random((8000, 20)) < 0.06
+    scores = np.where(
+        labels, rng.normal(0, 1, labels.shape), -1.5 - rng.exponential(1, labels.shape)
+    )
+    half = np.arange(8000) < 4000
+    own = fit_sigmoid(scores[half].ravel(), labels[half].ravel())
+    learned = Calibration.fit(scores[half], labels[half])
+    errors = [
+        reliability_curve(chances, labels[~half], above=0.05).expected_error
+        for chances in (own(scores[~half]), learned.probabilities(scores[~half]))
+    ]
+    assert errors[1] < 0.02 < 0.04 < errors[0]
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
@@ -301,6 +456,8 @@ def test_the_reliability_curve_is_that_of_scikit_learn():
     observed, predicted = calibration.calibration_curve(*flat, n_bins=7)
     assert curve.observed == pytest.approx(observed) and curve.predicted == pytest.approx(predicted)
     assert curve.n_pairs.sum() == 600
+    in_doubt = reliability_curve(probabilities, labels, n_bins=7, above=0.2)
+    assert in_doubt.n_pairs.sum() == np.count_nonzero(probabilities >= 0.2)
     assert np.isnan(reliability_curve(np.zeros((0, 2)), np.zeros((0, 2))).expected_error)
 
 

@@ -52,7 +52,8 @@ _HOMES = {
     "categorizer": "Categorizer",
     "decisions": "Decisions",
     "documents": "Documents read_documents",
-    "errors": "DocumentError MissingExtra ModelError OutputError ParameterError ThresherError",
+    "errors": "DocumentError MissingExtra ModelError OutputError ParameterError ThresherError "
+    "ThresherWarning",
     "evaluation": "Evaluation evaluate",
     "evaluation.significance": "bootstrap_intervals",
     "explanation": "Explanation",
@@ -78,7 +79,8 @@ __all__ = [
     "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
     "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
     "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
-    "TextCounter", "TextVectorizer", "ThresherError", "__version__", "bootstrap_intervals",
+    "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
+    "__version__", "bootstrap_intervals",
     "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
     "plot", "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip

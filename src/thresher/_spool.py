@@ -101,6 +101,16 @@ class Spool:
         self.close()
         self.__dict__ = mapped.__dict__
 
+    def keep(self, chosen: np.ndarray) -> None:
+        """Give up all documents but these."""
+        kept = Spool(self.memory_limit)
+        for rows, labels, visits in self.blocks(chosen):
+            if visits is not None:
+                rows, labels = rows.take(visits), labels.take(visits)
+            kept.append(rows, labels)
+        self.close()
+        self.__dict__ = kept.__dict__
+
     def blocks(
         self, order: np.ndarray | None = None
     ) -> Iterator[tuple[Rows, Labels, np.ndarray | None]]:

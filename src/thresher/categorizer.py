@@ -18,6 +18,7 @@ from thresher._fields import MARK, as_text
 from thresher._files import one_writer
 from thresher._format1 import upgrade
 from thresher._lock import ReadWriteLock
+from thresher.assumptions import warn_of
 from thresher.categories import Categories
 from thresher.decisions import CALIBRATIONS, Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
@@ -27,6 +28,7 @@ from thresher.explanation import Explanation, explain, strongest
 from thresher.features import FeatureParameters, Features
 from thresher.feedback import CHECKED, learn
 from thresher.learners import Learner, learner_class, make_learner
+from thresher.learners.online import AROW
 from thresher.linguistics import LanguageParameters, Linguistics
 from thresher.parameters import AUTO, Choice, Flag, Kind, Some, Whole, inherited, parameter
 from thresher.rehearsal import Memory
@@ -51,7 +53,6 @@ JOINT: dict[str, Any] = {
     "min_df": {"runs": 2, "parts": 3},
     "block_weights": {"runs": 0.9, "parts": 0.6},
 }
-FAST = "passive-aggressive"
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
 LEARNING, DECIDING = "Learning", "Deciding"
 
@@ -119,23 +120,26 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         kind=Choice(("auto", "single-label", "multi-label")),
         words="""
         One category for each document, or any number. "auto" means one, if every training document
-        has exactly one.""",
+        has exactly one; a few without any (5 % at most) are then left out, with a warning.""",
         flag="--mode",
         panel=DECIDING,
     )
     objective: str | None = parameter(
-        default=None,
+        default="auto",
         kind=Some("str", _refused_objective, optional=True),
         words="""
         Learn thresholds for f1, f0.5, precision=0.95, recall=0.9 or cost=1:5. They come from the
-        scores of documents that were left out while learning; without, all are zero.""",
+        scores of documents that were left out while learning; with None, all are zero. "auto"
+        means f1 if documents may have several labels, else None.""",
         flag="--objective",
         panel=DECIDING,
     )
-    tune_folds: int = parameter(
-        default=5,
-        kind=Whole(2, 1000),
-        words="Folds by which thresholds and probabilities are learned.",
+    tune_folds: Any = parameter(
+        default=AUTO,
+        kind=Whole(0, 1000),
+        words="""Folds by which thresholds and probabilities are learned. With 0, for AROW and the
+        linear SVM, they are learned from the scores of the documents less what each has added to
+        its own: a little less exact, at no cost. "auto" is 5, and 0 for `preset="fast"`.""",
         flag="--tune-folds",
         panel=DECIDING,
     )
@@ -218,6 +222,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             )  # fmt: skip
             with self.lock.writing():
                 self._stations, self.timings_ = stations, clock
+        warn_of(stations.assumptions)
         return self
 
     def learn(
@@ -415,7 +420,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         >>> categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
         >>> _ = categorizer.fit(texts, ["spam", "ham", "spam", "ham"])
         >>> categorizer.predict_proba(["cheap lunch pills"]).round(2)
-        array([[0.36, 0.64]])
+        array([[0.3, 0.7]])
         """
         with self.lock.reading():
             self.check_probable()
@@ -839,6 +844,11 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         return self.stations.tuning
 
     @property
+    def assumptions_(self) -> list[str]:
+        """What `fit` took for granted: columns, one label or several, labels that are missing."""
+        return [one.sentence for one in self.stations.assumptions]
+
+    @property
     def documents_seen_(self) -> int:
         """How many documents were learned from."""
         return self.stations.documents_seen
@@ -881,10 +891,19 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         is_open = is_auto(self.learner)
         values = JOINT if is_open and self.preset == "best" else WORDS
         decided = {name: v for name, v in values.items() if is_auto(getattr(self, name))}
-        if is_open and (mode is not None or self.preset == "fast"):
-            best = "linear-svm" if mode == "multi-label" else "arow"
-            decided["learner"] = best if self.preset == "best" else FAST
-        return self.replace(**decided)
+        if is_open and self.preset == "fast":
+            decided["learner"] = AROW(max_iter=1)
+        elif is_open and mode is not None:
+            decided["learner"] = "linear-svm" if mode == "multi-label" else "arow"
+        if is_auto(self.tune_folds):
+            decided["tune_folds"] = 0 if is_open and self.preset == "fast" else 5
+        settled = self.replace(**decided)
+        if settled.tune_folds == 0 and not hasattr(settled.new_learner(), "tracking"):
+            raise ParameterError(
+                f"tune_folds is 0, and {settled.learner!r} does not keep track of what documents "
+                "add to their own scores; give 2 or more, or take arow or linear-svm."
+            )
+        return settled
 
     def new_counter(self) -> TextCounter:
         """Return the empty station that turns text into counts."""

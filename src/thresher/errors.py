@@ -25,6 +25,10 @@ class OutputError(ThresherError, OSError):
     """A file cannot be written: no such folder, no right to, no space left."""
 
 
+class ThresherWarning(UserWarning):
+    """Something was assumed that may well be wrong; the sentence has the remedy."""
+
+
 class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is a state, not a mistake
     """What is asked needs a library that comes with an extra, which is not installed."""
 

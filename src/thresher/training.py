@@ -12,6 +12,7 @@ import numpy as np
 
 from thresher._fields import Fields, as_text, field_columns
 from thresher._spool import Spool
+from thresher.assumptions import Assumption, assume, labelled
 from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
@@ -57,6 +58,7 @@ class Stations:
     memory: Memory | None = None
     late: dict[int, int] = field(default_factory=dict)  # documents of categories that came later
     is_mode_open: bool = False  # one label or several: not known before all documents are
+    assumptions: list[Assumption] = field(default_factory=list)  # of the documents of `fit`
 
     def renumber(self, numbers: np.ndarray) -> None:
         """Let what goes by numbers of categories go by new ones; -1 is for one that is gone."""
@@ -229,14 +231,26 @@ def fit(
                 indices=new_numbers[known.indices], n_categories=len(stations.categories)
             )
         )
-        check_learnable(spool.labels(), stations.categories)
+        known, names = spool.labels(), stations.categories.names
+        check_learnable(known, stations.categories)
+        asked = "multi-label" if reader.form == "indicator" else model.mode
+        present = labelled(asked, known)
+        if present is not None:
+            spool.keep(present)
         line = fit_line(
-            model, stations.features, Examples(spool), stations.categories.names,
-            progress, watch, clock,
+            model, stations.features, Examples(spool), names, progress, watch, clock,
         )  # fmt: skip
         stations.documents_seen = len(spool)
     _, stations.learner, stations.decisions, stations.tuning, stations.memory = line
     stations.columns = reader.source.columns
+    note = reader.source.columns_note if reader.answers is None else ""
+    stations.assumptions = assume(asked, stations.decisions.mode, known, names, note)
+    if n_spared := stations.features.n_spared:
+        sentence = (
+            f"{n_spared:,} rare runs and parts of words were left out: with {len(names):,} "
+            f"categories, the weights would take more than {MOST_BYTES / 2**30:g} GB."
+        )
+        stations.assumptions.append(Assumption(sentence))
     return stations
 
 
@@ -266,60 +280,68 @@ def fit_line(
     """
     clock = {} if clock is None else clock
     decisions = Decisions(decision_mode(model.mode, counts.labels())).grow(counts.n_categories)
+    objective = objective_of(model.objective, decisions.mode)
     model, tuning = model.settled(decisions.mode), None
-    learner = model.new_learner()
+    learner, is_tuned = model.new_learner(), bool(objective or model.calibrate)
+    aims = names, objective, model.calibrate, len(counts)
     held_out: dict[int, np.ndarray] = {}  # scores by the number of the document
-    if model.objective is not None or model.calibrate is not None:
+    if is_tuned and model.tune_folds:
         with timed(clock, "tune"):
             scores, labels, numbers = held_out_scores(model, features, counts, progress)
-            decisions, tuning = tune_decisions(
-                decisions, scores, labels, names, model.objective, model.calibrate,
-                n_available=len(counts),
-            )  # fmt: skip
+            folds = fold_numbers(model, counts.labels())[numbers]
+            decisions, tuning = tune_decisions(decisions, scores, labels, *aims, folds)
             held_out = dict(zip(numbers.tolist(), scores, strict=True))
     with timed(clock, "strength"):
         counts = features.choose(counts, most_columns(learner, counts.n_categories))
         check_memory(learner, features, counts.n_categories)
-        memory = None
-        if model.remember and is_online(learner):
-            memory = sampled(counts, model.remember, model.seed_)
+        remember = model.remember if is_online(learner) else 0
+        memory = sampled(counts, remember, model.seed_) if remember else None
         strengths = features.weigh(counts)
+    how: Any = {"n_jobs": model.n_jobs_, "progress": progress, "watch": watch}
     with timed(clock, "learn"):
-        if memory is None:
-            learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=progress, watch=watch)
+        if is_tuned and not model.tune_folds:
+            numbers = _some(strengths, model.seed_)
+            scores = _fit_tracked(learner, strengths, numbers, **how)
+            decisions, tuning = tune_decisions(
+                decisions, scores, strengths.labels().take(numbers), *aims
+            )
+            held_out = dict(zip(numbers.tolist(), scores, strict=True))
+        elif memory is not None and not held_out and hasattr(learner, "tracking"):
+            scores = _fit_tracked(learner, strengths, memory.numbers, **how)
+            held_out = dict(zip(memory.numbers.tolist(), scores, strict=True))
         else:
-            memory = _fit_and_remember(
-                learner, features, strengths, memory, held_out,
-                n_jobs=model.n_jobs_, progress=progress, watch=watch,
-            )  # fmt: skip
+            learner.fit_rows(strengths, **how)
+        if memory is not None:
+            missing = np.full(counts.n_categories, np.nan, np.float32)
+            unseen = [held_out.get(number, missing) for number in memory.numbers.tolist()]
+            rows = features.apply(memory.rows(range(len(memory)), features.n_columns))
+            memory = memory.with_own(learner.score_rows(rows, model.n_jobs_) - np.array(unseen))
     return Line(features, learner, decisions, tuning, memory)
 
 
-def _fit_and_remember(
-    learner: Any,
-    features: Features,
-    strengths: Examples,
-    memory: Memory,
-    held_out: dict[int, np.ndarray],
-    **how: Any,
-) -> Memory:
-    """Learn, and note what each remembered document has added to its own scores.
+def _fit_tracked(
+    learner: Any, strengths: Examples, numbers: np.ndarray, *, n_jobs: int, **how: Any
+) -> np.ndarray:
+    """Learn, and return the scores of some documents as if each had not been seen, or nearly so.
 
-    That is the difference to the scores of folds, where there were folds; else what the learner has
-    tracked; else it is not known.
+    That is their scores less what they have added to them themselves: held-out scores, for a pass
+    over the documents instead of a learner for each fold.
     """
     places = np.full(len(strengths), -1)
-    places[memory.numbers] = np.arange(len(memory))
-    n = strengths.n_categories
-    if held_out or not hasattr(learner, "tracking"):
-        learner.fit_rows(strengths, **how)
-        missing = np.full(n, np.nan, np.float32)
-        unseen = [held_out.get(number, missing) for number in memory.numbers.tolist()]
-        rows = features.apply(memory.rows(range(len(memory)), features.n_columns))
-        return memory.with_own(learner.score_rows(rows, how["n_jobs"]) - np.array(unseen))
-    with learner.tracking(places, n) as own:
-        learner.fit_rows(strengths, **how)
-    return memory.with_own(own * np.float32(learner.own_share))
+    places[numbers] = np.arange(len(numbers))
+    with learner.tracking(places, strengths.n_categories) as own:
+        learner.fit_rows(strengths, n_jobs=n_jobs, **how)
+    order = np.argsort(numbers)  # a file is read from start to end
+    scores = [learner.score_rows(rows, n_jobs) for rows, _ in strengths.take(numbers[order])]
+    own *= -np.float32(learner.own_share)
+    own[order] += np.concatenate(scores)
+    return np.asarray(own)
+
+
+def _some(examples: Examples, seed: int) -> np.ndarray:
+    """Return the numbers of so many documents, in random order, that there is room for scores."""
+    n_most = max(1, MOST_SCORES // max(1, examples.n_categories))
+    return np.random.default_rng(seed).permutation(len(examples))[:n_most]
 
 
 def held_out_scores(
@@ -330,17 +352,13 @@ def held_out_scores(
     The documents are divided into stratified folds; all that is learned, the choice of features
     and their frequencies too, is learned from all folds but one, which is then scored. The
     documents come in random order, and at most so many that their scores stay within
-    `MOST_SCORES`; learned from are all.
+    `MOST_SCORES`, whose numbers are the third that is returned; learned from are all.
     """
-    labels, seed = counts.labels(), model.seed_
-    n_folds = min(model.tune_folds, len(counts))
-    fold = np.empty(len(counts), np.int64)
-    for number, split in enumerate(stratified_k_fold(labels, n_folds, random_state=seed)):
-        fold[split.test] = number
-    n_most = max(1, MOST_SCORES // max(1, labels.n_categories))
-    chosen = np.random.default_rng(seed).permutation(len(counts))[:n_most]
+    labels = counts.labels()
+    fold = fold_numbers(model, labels)
+    chosen = _some(counts, model.seed_)
     scores = np.empty((len(chosen), labels.n_categories), np.float32)
-    for number in range(n_folds):
+    for number in range(fold.max() + 1):
 
         def tell(stage: str, documents: int, share: float | None, fold: int = number + 1) -> None:
             progress(f"tuning, fold {fold}, {stage}", documents, share)
@@ -375,6 +393,15 @@ def check_memory(learner: Learner, features: Features, n_categories: int) -> Non
             f"for weights, and {MOST_BYTES / 2**30:g} is the most: leave rare words out "
             "(min_df=3), keep fewer (max_features, n_selected), or hash them (hashing_bits=18)."
         )
+
+
+def fold_numbers(model: Categorizer, labels: Labels) -> np.ndarray:
+    """Return in which fold each document is scored."""
+    fold = np.empty(labels.n_rows, np.int64)
+    n_folds = min(model.tune_folds, labels.n_rows)
+    for number, split in enumerate(stratified_k_fold(labels, n_folds, random_state=model.seed_)):
+        fold[split.test] = number
+    return fold
 
 
 def fold_features(
@@ -420,6 +447,13 @@ def decision_mode(mode: str, labels: Labels) -> str:
         return mode
     one_each = bool((np.diff(labels.indptr) == 1).all())
     return "single-label" if one_each and labels.n_categories > 1 else "multi-label"
+
+
+def objective_of(objective: str | None, mode: str) -> str | None:
+    """Return what thresholds shall achieve: "auto" is f1 for several labels, nothing for one."""
+    if objective == "auto":
+        return "f1" if mode == "multi-label" else None
+    return objective
 
 
 def encoded(categories: Categories, batch: Batch) -> Labels:

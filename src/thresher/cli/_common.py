@@ -210,9 +210,9 @@ def open_documents(
     )
 
 
-def report_reading(documents: Documents) -> None:
+def report_reading(documents: Documents, columns: bool = True) -> None:
     """Say on stderr which columns were guessed and what was left out or repaired."""
-    if "guessed" in documents.columns_note:
+    if columns and "guessed" in documents.columns_note:
         say(f"{documents.columns_note}.")
     if documents.decoding_errors:
         say(f"Not UTF-8, bad bytes replaced: {counted(documents.decoding_errors, 'document')}.")

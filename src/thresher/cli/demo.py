@@ -95,11 +95,12 @@ def _explain(
 
     short = [entry for entry in entries if 60 < len(entry.text) < 300]
     kinds = {entry.labels[1] for entry in entries}
+    margins = categorizer.scores([e.text for e in short]) - categorizer.decisions_.thresholds
     chosen = [
-        (score, entry, package)
-        for entry, ranked in zip(short, categorizer.rank([e.text for e in short]), strict=True)
-        for package, score in ranked
-        if package not in kinds and score > 0 and (package in entry.labels) == right
+        (margin, entry, package)
+        for entry, row in zip(short, margins.tolist(), strict=True)
+        for package, margin in zip(categorizer.categories_, row, strict=True)
+        if package not in kinds and margin > 0 and (package in entry.labels) == right
     ]
     if not chosen:
         terminal.print("There is none.")

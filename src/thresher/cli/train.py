@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -15,7 +16,7 @@ from typer import Option
 from thresher._files import check_writable
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
-from thresher.errors import counted
+from thresher.errors import ThresherWarning, counted
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -72,17 +73,21 @@ def train(
     categorizer.settled().new_learner().check_savable()
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     began = perf_counter()
-    if curve:
-        drawing = TerminalCurve()
-        with drawing.shown():
-            categorizer.fit(documents, progress=common.go_on, watch=drawing.add)
-    else:
-        with common.progress() as progress:
-            categorizer.fit(documents, progress=progress)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThresherWarning)  # what was assumed is said below
+        if curve:
+            drawing = TerminalCurve()
+            with drawing.shown():
+                categorizer.fit(documents, progress=common.go_on, watch=drawing.add)
+        else:
+            with common.progress() as progress:
+                categorizer.fit(documents, progress=progress)
     saving = perf_counter()
     categorizer.save(output)
     categorizer.timings_["save"] = perf_counter() - saving
-    common.report_reading(documents)
+    common.report_reading(documents, columns=False)
+    for sentence in categorizer.assumptions_:
+        common.say(sentence)
     _report(categorizer, output, perf_counter() - began, json)
     if profile:
         timings = categorizer.timings_
@@ -104,6 +109,7 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         "model": output,
         "bytes": os.path.getsize(output),
         "remembered": categorizer.summary()["remembered"],
+        "assumptions": categorizer.assumptions_,
     }
     tuning = categorizer.tuning_
     if as_json:

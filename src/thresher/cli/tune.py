@@ -24,7 +24,7 @@ def tune(
         str | None,
         Option(
             help="What the thresholds shall achieve on DATA: f1, f0.5, precision=0.95, recall=0.9, "
-            "cost=1:5 (a false positive to a false negative).",
+            "cost=1:5 (a false positive to a false negative). Adopted if it promises to be better.",
         ),
     ] = None,
     calibrate: Annotated[

@@ -7,10 +7,10 @@ from thresher.decisions.calibration import (
     reliability_curve,
 )  # fmt: skip
 from thresher.decisions.decisions import Decisions
-from thresher.decisions.thresholds import Objective, learn_thresholds
+from thresher.decisions.thresholds import Objective, learn_offsets, learn_thresholds
 from thresher.decisions.tuning import Tuning, tune_decisions
 
 __all__ = [
     "CALIBRATIONS", "Calibration", "Decisions", "Objective", "ReliabilityCurve", "Tuning",
-    "learn_thresholds", "reliability_curve", "tune_decisions",
+    "learn_offsets", "learn_thresholds", "reliability_curve", "tune_decisions",
 ]  # fmt: skip

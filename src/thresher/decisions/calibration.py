@@ -16,11 +16,16 @@ __all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]
 
 CALIBRATIONS = ("sigmoid", "isotonic")
 
+# Chosen by the log loss of nested folds of Reuters' training documents, with five learners.
+TRUST_IN_FORM = 1000.0  # positives with which the isotonic form counts as much as the sigmoid
+KNOT_RATIO = 1.5  # of the ranks of neighbouring knots, from the highest score down
+N_OWN_KNOTS = 33  # among the positives
+
 
 class ProbabilityCurve(NamedTuple):
-    """Probability as a rising function of the score: sigmoid, or straight lines between knots.
+    """Probability as a rising function of the score: straight lines between knots.
 
-    A sigmoid has no knots, and `slope` and `offset`; knots make these two idle.
+    Without knots it is a sigmoid of `slope` and `offset`, which knots make idle.
     """
 
     slope: float
@@ -39,7 +44,7 @@ class Calibration(NamedTuple):
     """Turns the scores of each category into the probability that a document belongs.
 
     A category's probability is a mean of its own curve's and of the curve of all categories
-    together; with n positives, its own counts n / (n + shrinkage). `fit` makes one.
+    together; `trust` is how much its own counts. `fit` makes one.
     """
 
     kind: str  # one of CALIBRATIONS: the form of the curves
@@ -60,18 +65,21 @@ class Calibration(NamedTuple):
 
         Parameters
         ----------
-        scores, labels, shrinkage
+        scores, labels
             As for `learn_thresholds`.
         kind : {"sigmoid", "isotonic"}, default="sigmoid"
-            Platt's sigmoid, fitted to softened labels, needs few positives; the isotonic curve
-            takes any rising form and needs many.
+            With "sigmoid", all categories together give the form of the curve, and each moves and
+            stretches it on the scale of log odds, the less the fewer positives it has. With
+            "isotonic", each has a rising curve of any form, for which it needs many.
+        shrinkage : float, default=3.0
+            How many positives weigh as much as the curve of all categories, if isotonic.
 
         Examples
         --------
         >>> scores = np.linspace(-2, 2, 9)[:, None]
         >>> calibration = Calibration.fit(scores, scores > 0)
         >>> calibration.probabilities(np.array([[-1.0], [0.25], [1.0]])).ravel().tolist()
-        [0.17, 0.50, 0.72]
+        [0.06, 0.49, 0.84]
         """
         if kind not in CALIBRATIONS:
             raise ParameterError(
@@ -80,10 +88,18 @@ class Calibration(NamedTuple):
         positives = Positives.of(labels)
         scores = positives.check(scores, "scores")
         belongs = positives.mask(scores.shape[1])
-        fit = _fit_sigmoid if kind == "sigmoid" else _fit_isotonic
-        pooled = fit(scores.ravel(), belongs.ravel())
         n = positives.counts[: scores.shape[1]]
-        curves = [fit(scores[:, c], belongs[:, c]) if n[c] else pooled for c in range(len(n))]
+        if kind == "sigmoid":
+            pooled = _fit_form(scores.ravel(), belongs.ravel())
+            curves = [
+                _moved(pooled, scores[:, c], belongs[:, c]) if n[c] else pooled
+                for c in range(len(n))
+            ]
+            return cls(kind, pooled, curves, (n > 0).astype(np.float64))
+        pooled = _fit_isotonic(scores.ravel(), belongs.ravel())
+        curves = [
+            _fit_isotonic(scores[:, c], belongs[:, c]) if n[c] else pooled for c in range(len(n))
+        ]
         return cls(kind, pooled, curves, np.where(n > 0, n / np.maximum(n + shrinkage, 1), 0.0))
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
@@ -147,7 +163,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
 
 
-def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
+def fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     """Fit Platt's sigmoid to labels softened by one document on either side."""
     n_positives = np.count_nonzero(belongs)
     n_negatives = len(belongs) - n_positives
@@ -156,7 +172,7 @@ def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     if spread > 0:
         center = float(scores.mean(dtype=np.float64))
         start = float(np.log((n_positives + 1) / (n_negatives + 1)))
-        slope, offset = _newton((scores - center) / spread, target, start)
+        slope, offset = _newton((scores - center) / spread, target, (0.0, start))
         if slope > 0:
             return ProbabilityCurve(slope / spread, offset - slope * center / spread)
     # The scores say nothing, or mislead: only the share of positives can be told.
@@ -164,35 +180,75 @@ def _fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     return ProbabilityCurve(0.0, float(np.log(share / (1 - share))))
 
 
-def _newton(x: np.ndarray, target: np.ndarray, offset: float) -> tuple[float, float]:
-    """Minimise the log loss of sigmoid(slope * x + offset), halving steps that go too far."""
+def _fit_form(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
+    """Fit the form of the curve: Platt's sigmoid for few positives, the isotonic curve for many.
 
-    def loss_and_probability(slope: float, offset: float) -> tuple[float, np.ndarray]:
-        z = slope * x + offset
+    The sigmoid alone is dominated by the many pairs far below any threshold, and then wrong where
+    decisions are taken. The knots are dense where positives are and where scores are high.
+    """
+    if not len(scores):
+        return ProbabilityCurve(0.0, 0.0)
+    sigmoid, isotonic = fit_sigmoid(scores, belongs), _fit_isotonic(scores, belongs)
+    n_positives = np.count_nonzero(belongs)
+    ranked = np.sort(scores)
+    n_ranks = int(np.ceil(np.log(len(ranked)) / np.log(KNOT_RATIO))) + 1
+    ranks = np.minimum(KNOT_RATIO ** np.arange(n_ranks), len(ranked)).astype(np.int64)
+    knots = ranked[-ranks]
+    if n_positives:
+        knots = np.append(knots, np.quantile(scores[belongs], np.linspace(0, 1, N_OWN_KNOTS)))
+    knots = np.unique(knots).astype(np.float64)
+    trust = n_positives / (n_positives + TRUST_IN_FORM)
+    return ProbabilityCurve(0.0, 0.0, knots, trust * isotonic(knots) + (1 - trust) * sigmoid(knots))
+
+
+def _moved(form: ProbabilityCurve, scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
+    """Return the curve of a category: that of all, moved and stretched as far as its own tell."""
+    slope, offset = _newton(_log_odds(form(scores)), belongs, (1.0, 0.0), pull=1.0)
+    moved = _sigmoid(max(slope, 0.0) * _log_odds(form.probabilities) + offset)
+    return form._replace(probabilities=moved)
+
+
+def _log_odds(probabilities: np.ndarray) -> np.ndarray:
+    within = np.clip(probabilities, 1e-9, 1 - 1e-9)
+    return np.asarray(np.log(within / (1 - within)))
+
+
+def _newton(
+    x: np.ndarray, target: np.ndarray, start: tuple[float, float], pull: float = 0.0
+) -> tuple[float, float]:
+    """Minimise the log loss of sigmoid(slope * x + offset), halving steps that go too far.
+
+    `pull` is half the cost of a distance of one from the start, squared.
+    """
+
+    def loss_and_probability(line: np.ndarray) -> tuple[float, np.ndarray]:
+        z = line[0] * x + line[1]
         loss = np.sum(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))) - target * z)
-        return float(loss), _sigmoid(z)
+        return float(loss + pull / 2 * np.sum((line - start) ** 2)), _sigmoid(z)
 
-    slope, gain = 0.0, np.inf
-    loss, p = loss_and_probability(slope, offset)
+    line, gain = np.array(start), np.inf
+    loss, p = loss_and_probability(line)
     while gain > 1e-10 * len(x):
-        step = _newton_step(x, p - target, p * (1 - p))
+        step = _newton_step(x, p - target, p * (1 - p), pull, pull * (line - start))
         for scale in 0.5 ** np.arange(30):
-            tried = slope - scale * step[0], offset - scale * step[1]
-            new_loss, p = loss_and_probability(*tried)
+            tried = line - scale * step
+            new_loss, p = loss_and_probability(tried)
             if new_loss < loss:
                 break
         else:
             break  # no step makes it better: this is the best
-        (slope, offset), gain, loss = tried, loss - new_loss, new_loss
-    return slope, offset
+        line, gain, loss = tried, loss - new_loss, new_loss
+    return float(line[0]), float(line[1])
 
 
-def _newton_step(x: np.ndarray, gradient: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    g, h = gradient @ x, gradient.sum()
+def _newton_step(
+    x: np.ndarray, slope: np.ndarray, weight: np.ndarray, pull: float, towards: np.ndarray
+) -> np.ndarray:
+    gradient = np.array([slope @ x, slope.sum()]) + towards
     weighted = weight * x
-    a, b, c = weighted @ x + 1e-12, weighted.sum(), weight.sum() + 1e-12  # never singular
-    determinant = a * c - b * b
-    return float((c * g - b * h) / determinant), float((a * h - b * g) / determinant)
+    b, never_singular = weighted.sum(), pull + 1e-12
+    curvature = np.array([[weighted @ x, b], [b, weight.sum()]]) + never_singular * np.eye(2)
+    return np.linalg.solve(curvature, gradient)
 
 
 def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
@@ -221,14 +277,14 @@ class ReliabilityCurve(NamedTuple):
 
     @property
     def expected_error(self) -> float:
-        """Mean distance between what was predicted and what was so, over all pairs."""
+        """Mean distance between what was predicted and what was so, over the pairs."""
         if not len(self.n_pairs):
             return float("nan")
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.n_pairs))
 
 
 def reliability_curve(
-    probabilities: np.ndarray, labels: Labels | np.ndarray, n_bins: int = 10
+    probabilities: np.ndarray, labels: Labels | np.ndarray, n_bins: int = 10, *, above: float = 0.0
 ) -> ReliabilityCurve:
     """Compare probabilities with what was so.
 
@@ -240,6 +296,9 @@ def reliability_curve(
         Which documents belong.
     n_bins : int, default=10
         Number of bins, equally wide; those without pairs are left out.
+    above : float, default=0.0
+        Only pairs of a probability of at least this count. Most pairs of many categories are
+        clear, and hide what is wrong with those that are not; 0.05 leaves the clear ones out.
 
     Examples
     --------
@@ -247,14 +306,18 @@ def reliability_curve(
     >>> curve = reliability_curve(predicted, np.array([[0], [1], [1], [1]]), n_bins=2)
     >>> curve.predicted, curve.observed, curve.expected_error
     (array([0.15, 0.8 ]), array([0.5, 1. ]), 0.275)
+    >>> reliability_curve(predicted, np.array([[0], [1], [1], [1]]), n_bins=2, above=0.5).n_pairs
+    array([2])
     """
     positives = Positives.of(labels)
     probabilities = positives.check(probabilities, "probabilities")
     inner = np.linspace(0, 1, n_bins + 1)[1:-1]
-    bins = np.searchsorted(inner, probabilities.ravel())
+    counted = probabilities[probabilities >= above]
+    bins = np.searchsorted(inner, counted)
     count = np.bincount(bins, minlength=n_bins)
-    sums = np.bincount(bins, probabilities.ravel(), n_bins)
+    sums = np.bincount(bins, counted, n_bins)
     own = probabilities[positives.within(probabilities.shape[1])]
+    own = own[own >= above]
     hits = np.bincount(np.searchsorted(inner, own), minlength=n_bins)
     some = count > 0
     return ReliabilityCurve(sums[some] / count[some], hits[some] / count[some], count[some])

@@ -9,7 +9,7 @@ import numpy as np
 
 from thresher._ranking import Positives
 from thresher.decisions.calibration import Calibration
-from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_thresholds
+from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_offsets, learn_thresholds
 from thresher.errors import ModelError, ParameterError
 from thresher.rows import Labels
 from thresher.storage import require_field, require_tensor
@@ -121,15 +121,20 @@ class Decisions:
     ) -> Decisions:
         """Learn the thresholds as `learn_thresholds`, which has the same parameters; return self.
 
-        In single-label mode one threshold is learned for all categories, that of the best score of
-        a document; it matters when `allow_none` is set.
+        In single-label mode, where the best category is chosen, the thresholds for F are those of
+        `learn_offsets`. To them, one threshold for all is added, that of the best score of a
+        document; it matters when `allow_none` is set.
         """
-        n_categories = np.shape(scores)[1]
         if self.mode == "single-label":
-            scores, labels = _best_only(scores, labels)
-        thresholds, pooled = learn_thresholds(scores, labels, objective, shrinkage=shrinkage)
-        if self.mode == "single-label":
-            thresholds = np.full(n_categories, pooled)
+            aim = Objective.parse(objective) if isinstance(objective, str) else objective
+            offsets = np.zeros(np.shape(scores)[1])
+            if aim.kind == "f_beta":
+                offsets = learn_offsets(scores, labels)
+            best = _best_only(scores - offsets, labels)
+            _, pooled = learn_thresholds(*best, aim, shrinkage=shrinkage)
+            thresholds = offsets + pooled
+        else:
+            thresholds, pooled = learn_thresholds(scores, labels, objective, shrinkage=shrinkage)
         self.thresholds, self.default_threshold = thresholds, pooled
         return self
 

@@ -155,6 +155,7 @@ class Features:
         self.strength = _strength(self.parameters, preferred)
         self._counter = counter
         self.columns = columns
+        self.n_spared = 0  # columns that were left out for want of memory
         weights = of_blocks(self.parameters.block_weights, 1.0)
         self._weights = None if set(weights) == {1.0} else np.array(weights, np.float32)
 
@@ -310,8 +311,9 @@ class Features:
             keep = frequency <= high  # rare runs and parts are better than nothing
         if most is not None and np.count_nonzero(keep) > most and not self.is_hashed:
             n_words = int(np.count_nonzero(keep & (blocks == 0)))
-            rank = np.where(blocks == 0, np.inf, frequency)
+            rank, n_before = np.where(blocks == 0, np.inf, frequency), np.count_nonzero(keep)
             keep &= select(np.where(keep, rank, -1.0), max(most, n_words))
+            self.n_spared = int(n_before - np.count_nonzero(keep))
         if not keep.any():
             raise DocumentError(
                 f"No feature is left of {n_columns:,}: min_df={own.min_df!r} and "
