@@ -22,6 +22,7 @@ from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import FeatureParameters, Features, Numbering
 from thresher.learners import Learner, is_online
+from thresher.parameters import AUTO
 from thresher.rehearsal import Memory, sampled
 from thresher.rows import Labels, Rows
 
@@ -302,9 +303,11 @@ def fit_line(
         if is_tuned and not model.tune_folds:
             numbers = _some(strengths, model.seed_)
             scores = _fit_tracked(learner, strengths, numbers, **how)
-            decisions, tuning = tune_decisions(
-                decisions, scores, strengths.labels().take(numbers), *aims
-            )
+            known = strengths.labels().take(numbers)
+            if model.objective == AUTO and objective and not model.calibrate:
+                decisions.tune(scores, known, objective)  # what to expect would take far longer
+            else:
+                decisions, tuning = tune_decisions(decisions, scores, known, *aims)
             held_out = dict(zip(numbers.tolist(), scores, strict=True))
         elif memory is not None and not held_out and hasattr(learner, "tracking"):
             scores = _fit_tracked(learner, strengths, memory.numbers, **how)
