@@ -18,7 +18,7 @@ from thresher.documents import Batch
 from thresher.errors import DocumentError, ModelError, counted
 from thresher.learners import Learner, is_online
 from thresher.parameters import names_of
-from thresher.rehearsal import Memory
+from thresher.rehearsal import Sample
 from thresher.rows import Labels, Rows
 from thresher.training import (
     Progress,
@@ -174,16 +174,17 @@ class _Lesson:
         stations, learned = self.stations, self.learned
         n_features, n_categories = stations.features.n_columns, len(stations.categories)
         self.undo.append(_figures_back(stations))
-        memory, checked = stations.memory, np.zeros(0, np.int64)
-        if memory is not None and self.n_checked != 0:
-            checked = memory.recall(self.n_checked or len(memory), self._generator())
-            before = self._decided(memory, checked)
+        stations.sample = self._sample()
         for batch in batches:
             self._learn_batch(batch, n_rounds)
-        if memory is not None and len(checked):
-            after = self._decided(memory, checked)
-            after_all = after[:, n_categories:].any(1) | (after[:, :n_categories] != before).any(1)
-            learned.checked, learned.changed = len(checked), int(after_all.sum())
+        if stations.sample is not None:
+            rows, before, drawn, _ = stations.sample
+            after = self._decided(rows)
+            differs = (after[:, : before.shape[1]] != before).any(1)
+            differs |= after[:, before.shape[1] :].any(1)
+            learned.checked, learned.changed = len(after), int(differs.sum())
+            made_for = stations.decisions, stations.memory
+            stations.sample = Sample(rows, after, drawn, made_for) if self.n_checked else None
         learned.features = stations.features.n_columns - n_features
         learned.categories = stations.categories.names[n_categories:]
         learned.warnings += self._lonely()
@@ -204,10 +205,28 @@ class _Lesson:
         """Return what is random in this lesson, the same for the same model."""
         return np.random.default_rng((self.model.seed_, self.stations.documents_seen))
 
-    def _decided(self, memory: Memory, places: np.ndarray) -> np.ndarray:
-        """Return how remembered documents are decided now."""
-        features = self.stations.features
+    def _sample(self) -> Sample | None:
+        """Return some remembered documents and how they are decided before anything is learned.
+
+        Those of the last lesson serve again for a while: what was after it is before this one.
+        """
+        stations, sample, memory = self.stations, self.stations.sample, self.stations.memory
+        if memory is None or not len(memory) or self.n_checked == 0:
+            return None
+        n, seen = min(self.n_checked or len(memory), len(memory)), stations.documents_seen
+        if (
+            sample is not None
+            and sample.made_for == (stations.decisions, memory)
+            and len(sample.decided) == n
+            and seen < sample.drawn + CHECKED
+        ):
+            return sample
+        places, features = memory.recall(n, self._generator()), stations.features
         rows = features.apply(memory.rows(places, features.n_columns))
+        return Sample(rows, self._decided(rows), seen, (stations.decisions, memory))
+
+    def _decided(self, rows: Rows) -> np.ndarray:
+        """Return how documents are decided now."""
         return self.stations.decisions.decide(self.learner.score_rows(rows, self.model.n_jobs_))
 
     def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
@@ -219,7 +238,7 @@ class _Lesson:
         counts = features.count(batch.texts, grow=True, clock=self.clock)
         counts, labels = that_count(counts, labels)
         with timed(self.clock, "strength"):
-            undo.append(features.checkpoint(np.unique(counts.indices)))
+            undo.append(features.checkpoint(counts.indices))
             features.strength.observe(counts)
             rows = features.apply(counts)
         with timed(self.clock, "learn"):
@@ -305,7 +324,7 @@ class _Lesson:
             weights = np.append(weights, np.ones(len(places)))
             order = generator.permutation(rows.n_rows)
         if hasattr(learner, "checkpoint"):
-            self.undo.append(learner.checkpoint(np.unique(rows.indices)))
+            self.undo.append(learner.checkpoint(rows.indices))
         learner.grow(features.n_columns, n)
         how = {"n_jobs": self.model.n_jobs_, "sample_weight": weights}
         if memory is None or not hasattr(learner, "tracking"):
@@ -442,10 +461,10 @@ def _figures_back(stations: Stations) -> Callable[[], None]:
     """Return what puts the categories, the decisions and the figures back."""
     n_categories, decisions = len(stations.categories), stations.decisions
     seen, is_mode_open = stations.documents_seen, stations.is_mode_open
-    memory, late = stations.memory, dict(stations.late)
+    memory, late, sample = stations.memory, dict(stations.late), stations.sample
 
     def restore() -> None:
-        stations.memory, stations.late = memory, late
+        stations.memory, stations.late, stations.sample = memory, late, sample
         stations.categories.truncate(n_categories)
         stations.decisions, stations.documents_seen = decisions, seen
         stations.is_mode_open = is_mode_open
@@ -510,3 +529,5 @@ def _forget_features(stations: Stations) -> None:
         learner.prune(keep)
         if stations.memory is not None:
             stations.memory = stations.memory.pruned(keep)
+        if stations.sample is not None:
+            stations.sample = stations.sample._replace(rows=stations.sample.rows.keep(keep))

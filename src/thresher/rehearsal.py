@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from thresher.examples import Examples
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
 
-__all__ = ["Memory", "Remembered", "sampled"]
+__all__ = ["Memory", "Remembered", "Sample", "sampled"]
 
 NONE = -1  # the home of documents without labels
 
@@ -281,6 +281,15 @@ class Memory:
     def n_bytes(self) -> int:
         """How much of a model file it takes, roughly."""
         return sum(8 * len(one.indices) + 4 * len(self.seen) + 32 for one in self.documents)
+
+
+class Sample(NamedTuple):
+    """Some remembered documents, and how they are decided."""
+
+    rows: Rows  # their strengths
+    decided: np.ndarray
+    drawn: int  # how many documents had been learned from by then
+    made_for: tuple[Any, Memory | None]  # the decisions and the memory for which this holds
 
 
 def sampled(examples: Examples, capacity: int, seed: int) -> Memory:
