@@ -16,7 +16,9 @@ import numpy as np
 from thresher.decisions import Decisions
 from thresher.documents import Batch
 from thresher.errors import DocumentError, ModelError, counted
+from thresher.examples import Examples
 from thresher.learners import Learner, is_online
+from thresher.learners.online import OnlineLearner
 from thresher.parameters import names_of
 from thresher.rehearsal import Sample
 from thresher.rows import Labels, Rows
@@ -292,48 +294,69 @@ class _Lesson:
 
         Returns what they have added to their own scores, where that is known, and which are wrong.
         """
-        stations, generator, memory = self.stations, self._generator(), self.stations.memory
+        stations, generator = self.stations, self._generator()
         own = np.zeros((rows.n_rows, len(stations.categories)), np.float32)
-        pending, wrong = np.arange(rows.n_rows), np.zeros(0, np.int64)
-        for _ in range(n_rounds if memory is not None else 1):
-            n_recalled = len(memory or ()) if late else RECALLED * len(pending)
-            added = self._round(rows.take(pending), labels.take(pending), n_recalled, generator)
-            own[pending] += np.nan if added is None else added
+        pending, is_rehearsed = np.arange(rows.n_rows), self._is_rehearsed()
+        if late and is_rehearsed:
+            own += self._round(rows, labels, len(stations.memory or ()), generator, late)
+        for _ in range(n_rounds if is_rehearsed else 1):
+            n_recalled = RECALLED * len(pending)
+            own[pending] += self._round(
+                rows.take(pending), labels.take(pending), n_recalled, generator
+            )
             for k in late:
                 self._place(k, rows, labels, own)
-            wrong = self._still_wrong(rows, labels)
-            pending = wrong
-            if not len(wrong):
+            pending = self._still_wrong(rows, labels)
+            if not len(pending):
                 break
-        return None if np.isnan(own).any() else own, wrong
+        return None if np.isnan(own).any() else own, pending
+
+    def _is_rehearsed(self) -> bool:
+        """Tell whether remembered documents are met again: not by what would count them twice."""
+        return self.stations.memory is not None and isinstance(self.learner, OnlineLearner)
 
     def _round(
-        self, rows: Rows, labels: Labels, n_recalled: int, generator: np.random.Generator
-    ) -> np.ndarray | None:
-        """Meet each document once, the new ones among some that are remembered."""
-        stations, learner, memory = self.stations, self.learner, self.stations.memory
-        features, n, order = stations.features, len(stations.categories), None
-        weights = np.ones(rows.n_rows) if labels.weights is None else labels.weights
-        labels, n_new = labels._replace(weights=None), rows.n_rows
-        places = np.zeros(0, np.int64)
-        if memory is not None and len(memory):
+        self,
+        rows: Rows,
+        labels: Labels,
+        n_recalled: int,
+        generator: np.random.Generator,
+        late: Sequence[int] = (),
+    ) -> Any:
+        """Meet each document once, the new ones among some that are remembered.
+
+        Where categories came late, learn of these alone: all that is remembered says what they are
+        not, and need not be learned again for the others.
+        Returns what the new ones have added to their own scores; NaN where that is not known.
+        """
+        stations, learner = self.stations, self.learner
+        features, n, n_new = stations.features, len(stations.categories), rows.n_rows
+        weights = np.ones(n_new) if labels.weights is None else labels.weights
+        labels, places = labels._replace(weights=None), np.zeros(0, np.int64)
+        memory = stations.memory if self._is_rehearsed() else None
+        if memory is not None:
             places = memory.recall(n_recalled, generator)
             old = features.apply(memory.rows(places, features.n_columns))
             rows = Rows.concatenate([rows, old])
             labels = Labels.concatenate([labels, memory.labels(places, n)])
             weights = np.append(weights, np.ones(len(places)))
-            order = generator.permutation(rows.n_rows)
+        if late:
+            labels = labels.about(late)
         if hasattr(learner, "checkpoint"):
             self.undo.append(learner.checkpoint(rows.indices))
+        n_before = learner.n_categories
         learner.grow(features.n_columns, n)
+        if late and n_before < n and hasattr(learner, "start_late"):
+            learner.start_late(Examples.of(rows, labels), n_before)
+        order = generator.permutation(rows.n_rows) if len(places) else None
         how = {"n_jobs": self.model.n_jobs_, "sample_weight": weights}
         if memory is None or not hasattr(learner, "tracking"):
             learner.learn_rows(rows, labels, order, **how)
-            return None
+            return np.nan
         with learner.tracking(np.arange(rows.n_rows), n) as own:
             learner.learn_rows(rows, labels, order, **how)
         stations.memory = memory.with_more_own(places, own[n_new:])
-        return np.asarray(own[:n_new])
+        return own[:n_new]
 
     def _still_wrong(self, rows: Rows, labels: Labels) -> np.ndarray:
         """Return which documents are decided otherwise than their labels say."""

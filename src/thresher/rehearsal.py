@@ -113,8 +113,14 @@ class Memory:
         return np.asarray((self.seen / np.maximum(kept, 1))[homes])
 
     def recall(self, n: int, generator: np.random.Generator) -> np.ndarray:
-        """Return the places of `n` documents, or of all, in random order."""
-        return generator.permutation(len(self))[:n]
+        """Return the places of `n` documents, or of all, drawn by how many each stands for.
+
+        Each category has as many here as any other; met evenly, the rare ones would gain ground.
+        """
+        if n >= len(self):
+            return generator.permutation(len(self))
+        keys = generator.exponential(size=len(self)) / self.weights()
+        return np.asarray(np.argsort(keys)[:n])
 
     def find(self, rows: Rows) -> list[int]:
         """Return the places of the documents that have exactly these counts."""

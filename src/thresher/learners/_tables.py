@@ -122,10 +122,11 @@ class Tables:
                 whole, before = self.whole[name], kept[name]
                 if axes == CATEGORIES:
                     whole[: len(before)], whole[len(before) :] = before, fill
+                elif axes == FEATURES:
+                    whole[rows] = before
                 else:
-                    wide = np.full((len(rows), *whole.shape[1:]), fill, whole.dtype)
-                    wide[tuple(map(slice, before.shape))] = before
-                    whole[rows] = wide
+                    whole[rows, : sizes[1]] = before
+                    whole[:, sizes[1] : self.n_categories] = fill
             self.n_features, self.n_categories = sizes
 
         return put_back
