@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench clean
+.PHONY: help demo test explore base slowly checked lint docs bench bench-feedback clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -79,6 +79,9 @@ $(BENCH)/.installed: pyproject.toml benchmarks/requirements-peers.txt
 
 bench: $(BENCH)/.installed  ## race the peers: speed, memory and quality in one run
 	$(BENCH)/bin/python -m benchmarks.peers $(ARGS)
+
+bench-feedback: $(VENV)/.installed  ## what corrections, days of documents and a new category do to a model
+	$(BIN)/python benchmarks/feedback.py $(ARGS)
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

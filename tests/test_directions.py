@@ -38,7 +38,9 @@ ALLOWED = {
         "features", "learners", "rehearsal", *FOUNDATION,
     },
     "rehearsal": {"examples", *FOUNDATION},
-    "feedback": {"decisions", "documents", "learners", "rehearsal", "training", *FOUNDATION},
+    "feedback": {
+        "decisions", "documents", "examples", "learners", "rehearsal", "training", *FOUNDATION,
+    },
     "explanation": {"training", "report", *FOUNDATION},
     "categorizer": {
         "_format1", "_lock", "categories", "decisions", "documents", "evaluation", "explanation",

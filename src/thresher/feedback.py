@@ -45,7 +45,7 @@ RECALLED = 10  # remembered documents that are met again for each new one
 CHECKED = 64  # remembered documents of which it is noted whether they are decided otherwise
 SHOWN = 5  # documents that are still wrong
 BEGINNING = 60  # characters of a text
-LOST = 0.005  # the share of the others that a new category may take from where they belong
+LOST = 0.0065  # the share of the others that a new category may take from where they belong
 YOUNG = 256  # documents: until it has so many, a new category is given its place anew
 
 
@@ -195,7 +195,7 @@ class _Lesson:
     def _lonely(self) -> list[str]:
         """Warn of new categories that nothing was held against."""
         memory = self.stations.memory
-        if memory is not None and len(set(memory.homes.tolist())) > 1:
+        if not self.learned.categories or (memory is not None and len(np.unique(memory.homes)) > 1):
             return []
         return [
             f"{name}: there are no counter-examples, for nothing is remembered of other documents; "

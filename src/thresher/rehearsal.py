@@ -120,7 +120,7 @@ class Memory:
         if n >= len(self):
             return generator.permutation(len(self))
         keys = generator.exponential(size=len(self)) / self.weights()
-        return np.asarray(np.argsort(keys)[:n])
+        return np.asarray(np.argpartition(keys, n)[:n])
 
     def find(self, rows: Rows) -> list[int]:
         """Return the places of the documents that have exactly these counts."""
@@ -169,7 +169,8 @@ class Memory:
     def with_more_own(self, places: np.ndarray, added: np.ndarray) -> Self:
         """Return a memory in which some documents have added more to their own scores."""
         documents = list(self.documents)
-        for i, more in zip(places.tolist(), added, strict=True):
+        touched = np.flatnonzero(added.any(1))
+        for i, more in zip(places[touched].tolist(), added[touched], strict=True):
             theirs = documents[i].own
             if theirs is not None:
                 own = more.copy()

@@ -143,7 +143,13 @@ class Labels(NamedTuple):
         return known
 
     def about(self, categories: Sequence[int]) -> Labels:
-        """Return what the answers say of some categories, as if they were about no others."""
+        """Return what the answers say of some categories, as if they were about no others.
+
+        Examples
+        --------
+        >>> Labels.from_lists([[0, 2], [1]], 3).about([2])[1:3]
+        (array([2], dtype=int32), 3)
+        """
         inside = np.zeros(self.n_categories, bool)
         inside[list(categories)] = True
         kept = inside[self.indices]

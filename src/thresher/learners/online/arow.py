@@ -61,7 +61,7 @@ class AROW(Additive):
     name = "arow"
     _floor: ClassVar[float] = 0.2  # of a variance from labels; the rest is divided by what is told
     _power: ClassVar[int] = 1
-    own_share: ClassVar[float] = 1.0  # of what is tracked, that a score would lack without it
+    own_share: ClassVar[float] = 1.05  # of what is tracked, that a score would lack without it
     _tracked = np.zeros(0, np.int64), np.zeros((0, 0), np.float32)  # places and what they get
 
     prior: str = parameter(
