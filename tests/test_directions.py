@@ -40,7 +40,9 @@ ALLOWED = {
         "examples", "features", "learners", "rehearsal", *FOUNDATION,
     },
     "rehearsal": {"examples", *FOUNDATION},
-    "feedback": {"decisions", "documents", "learners", "rehearsal", "training", *FOUNDATION},
+    "feedback": {
+        "decisions", "documents", "examples", "learners", "rehearsal", "training", *FOUNDATION,
+    },
     "explanation": {"text", "training", "report", *FOUNDATION},
     "categorizer": {
         "_format1", "_lock", "assumptions", "categories", "decisions", "documents", "evaluation",

@@ -16,9 +16,11 @@ import numpy as np
 from thresher.decisions import Decisions
 from thresher.documents import Batch
 from thresher.errors import DocumentError, ModelError, counted
+from thresher.examples import Examples
 from thresher.learners import Learner, is_online
+from thresher.learners.online import OnlineLearner
 from thresher.parameters import names_of
-from thresher.rehearsal import Memory
+from thresher.rehearsal import Sample
 from thresher.rows import Labels, Rows
 from thresher.training import (
     Progress,
@@ -43,7 +45,7 @@ RECALLED = 10  # remembered documents that are met again for each new one
 CHECKED = 64  # remembered documents of which it is noted whether they are decided otherwise
 SHOWN = 5  # documents that are still wrong
 BEGINNING = 60  # characters of a text
-LOST = 0.005  # the share of the others that a new category may take from where they belong
+LOST = 0.0065  # the share of the others that a new category may take from where they belong
 YOUNG = 256  # documents: until it has so many, a new category is given its place anew
 
 
@@ -175,17 +177,17 @@ class _Lesson:
         stations, learned = self.stations, self.learned
         n_features, n_categories = stations.features.n_columns, len(stations.categories)
         self.undo.append(_figures_back(stations))
-        memory = self.remembered = stations.memory
-        checked = np.zeros(0, np.int64)
-        if memory is not None and self.n_checked != 0:
-            checked = memory.recall(self.n_checked or len(memory), self._generator())
-            before = self._decided(checked)
+        stations.sample = self._sample()
         for batch in batches:
             self._learn_batch(batch, n_rounds)
-        if len(checked):
-            after = self._decided(checked)
-            after_all = after[:, n_categories:].any(1) | (after[:, :n_categories] != before).any(1)
-            learned.checked, learned.changed = len(checked), int(after_all.sum())
+        if stations.sample is not None:
+            rows, before, drawn, _ = stations.sample
+            after = self._decided(rows)
+            differs = (after[:, : before.shape[1]] != before).any(1)
+            differs |= after[:, before.shape[1] :].any(1)
+            learned.checked, learned.changed = len(after), int(differs.sum())
+            made_for = stations.decisions, stations.memory
+            stations.sample = Sample(rows, after, drawn, made_for) if self.n_checked else None
         learned.features = stations.features.n_columns - n_features
         learned.categories = stations.categories.names[n_categories:]
         learned.warnings += self._lonely()
@@ -194,7 +196,7 @@ class _Lesson:
     def _lonely(self) -> list[str]:
         """Warn of new categories that nothing was held against."""
         memory = self.stations.memory
-        if memory is not None and len(set(memory.homes.tolist())) > 1:
+        if not self.learned.categories or (memory is not None and len(np.unique(memory.homes)) > 1):
             return []
         return [
             f"{name}: there are no counter-examples, for nothing is remembered of other documents; "
@@ -206,11 +208,28 @@ class _Lesson:
         """Return what is random in this lesson, the same for the same model."""
         return np.random.default_rng((self.model.seed_, self.stations.documents_seen))
 
-    def _decided(self, places: np.ndarray) -> np.ndarray:
-        """Return how documents that were remembered before are decided now."""
-        features, memory = self.stations.features, self.remembered
-        assert memory is not None
+    def _sample(self) -> Sample | None:
+        """Return some remembered documents and how they are decided before anything is learned.
+
+        Those of the last lesson serve again for a while: what was after it is before this one.
+        """
+        stations, sample, memory = self.stations, self.stations.sample, self.stations.memory
+        if memory is None or not len(memory) or self.n_checked == 0:
+            return None
+        n, seen = min(self.n_checked or len(memory), len(memory)), stations.documents_seen
+        if (
+            sample is not None
+            and sample.made_for == (stations.decisions, memory)
+            and len(sample.decided) == n
+            and seen < sample.drawn + CHECKED
+        ):
+            return sample
+        places, features = memory.recall(n, self._generator()), stations.features
         rows = features.apply(memory.rows(places, features.n_columns))
+        return Sample(rows, self._decided(rows), seen, (stations.decisions, memory))
+
+    def _decided(self, rows: Rows) -> np.ndarray:
+        """Return how documents are decided now."""
         return self.stations.decisions.decide(self.learner.score_rows(rows, self.model.n_jobs_))
 
     def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
@@ -222,7 +241,7 @@ class _Lesson:
         counts = features.count(batch.texts, grow=True, clock=self.clock)
         counts, labels = that_count(counts, labels)
         with timed(self.clock, "strength"):
-            undo.append(features.checkpoint(np.unique(counts.indices)))
+            undo.append(features.checkpoint(counts.indices))
             features.strength.observe(counts)
             rows = features.apply(counts)
         with timed(self.clock, "learn"):
@@ -276,48 +295,69 @@ class _Lesson:
 
         Returns what they have added to their own scores, where that is known, and which are wrong.
         """
-        stations, generator, memory = self.stations, self._generator(), self.stations.memory
+        stations, generator = self.stations, self._generator()
         own = np.zeros((rows.n_rows, len(stations.categories)), np.float32)
-        pending, wrong = np.arange(rows.n_rows), np.zeros(0, np.int64)
-        for _ in range(n_rounds if memory is not None else 1):
-            n_recalled = len(memory or ()) if late else RECALLED * len(pending)
-            added = self._round(rows.take(pending), labels.take(pending), n_recalled, generator)
-            own[pending] += np.nan if added is None else added
+        pending, is_rehearsed = np.arange(rows.n_rows), self._is_rehearsed()
+        if late and is_rehearsed:
+            own += self._round(rows, labels, len(stations.memory or ()), generator, late)
+        for _ in range(n_rounds if is_rehearsed else 1):
+            n_recalled = RECALLED * len(pending)
+            own[pending] += self._round(
+                rows.take(pending), labels.take(pending), n_recalled, generator
+            )
             for k in late:
                 self._place(k, rows, labels, own)
-            wrong = self._still_wrong(rows, labels)
-            pending = wrong
-            if not len(wrong):
+            pending = self._still_wrong(rows, labels)
+            if not len(pending):
                 break
-        return None if np.isnan(own).any() else own, wrong
+        return None if np.isnan(own).any() else own, pending
+
+    def _is_rehearsed(self) -> bool:
+        """Tell whether remembered documents are met again: not by what would count them twice."""
+        return self.stations.memory is not None and isinstance(self.learner, OnlineLearner)
 
     def _round(
-        self, rows: Rows, labels: Labels, n_recalled: int, generator: np.random.Generator
-    ) -> np.ndarray | None:
-        """Meet each document once, the new ones among some that are remembered."""
-        stations, learner, memory = self.stations, self.learner, self.stations.memory
-        features, n, order = stations.features, len(stations.categories), None
-        weights = np.ones(rows.n_rows) if labels.weights is None else labels.weights
-        labels, n_new = labels._replace(weights=None), rows.n_rows
-        places = np.zeros(0, np.int64)
-        if memory is not None and len(memory):
+        self,
+        rows: Rows,
+        labels: Labels,
+        n_recalled: int,
+        generator: np.random.Generator,
+        late: Sequence[int] = (),
+    ) -> Any:
+        """Meet each document once, the new ones among some that are remembered.
+
+        Where categories came late, learn of these alone: all that is remembered says what they are
+        not, and need not be learned again for the others.
+        Returns what the new ones have added to their own scores; NaN where that is not known.
+        """
+        stations, learner = self.stations, self.learner
+        features, n, n_new = stations.features, len(stations.categories), rows.n_rows
+        weights = np.ones(n_new) if labels.weights is None else labels.weights
+        labels, places = labels._replace(weights=None), np.zeros(0, np.int64)
+        memory = stations.memory if self._is_rehearsed() else None
+        if memory is not None:
             places = memory.recall(n_recalled, generator)
             old = features.apply(memory.rows(places, features.n_columns))
             rows = Rows.concatenate([rows, old])
             labels = Labels.concatenate([labels, memory.labels(places, n)])
             weights = np.append(weights, np.ones(len(places)))
-            order = generator.permutation(rows.n_rows)
+        if late:
+            labels = labels.about(late)
         if hasattr(learner, "checkpoint"):
-            self.undo.append(learner.checkpoint(np.unique(rows.indices)))
+            self.undo.append(learner.checkpoint(rows.indices))
+        n_before = learner.n_categories
         learner.grow(features.n_columns, n)
+        if late and n_before < n and hasattr(learner, "start_late"):
+            learner.start_late(Examples.of(rows, labels), n_before)
+        order = generator.permutation(rows.n_rows) if len(places) else None
         how = {"n_jobs": self.model.n_jobs_, "sample_weight": weights}
         if memory is None or not hasattr(learner, "tracking"):
             learner.learn_rows(rows, labels, order, **how)
-            return None
+            return np.nan
         with learner.tracking(np.arange(rows.n_rows), n) as own:
             learner.learn_rows(rows, labels, order, **how)
         stations.memory = memory.with_more_own(places, own[n_new:])
-        return np.asarray(own[:n_new])
+        return own[:n_new]
 
     def _still_wrong(self, rows: Rows, labels: Labels) -> np.ndarray:
         """Return which documents are decided otherwise than their labels say."""
@@ -382,9 +422,10 @@ class _Lesson:
         if 2 * np.count_nonzero(keep) < len(keep):
             stations.features.prune(keep)
             learner.prune(keep)
-            if stations.memory is not None and self.remembered is not None:
+            if stations.memory is not None:
                 stations.memory = stations.memory.pruned(keep)
-                self.remembered = self.remembered.pruned(keep)
+            if stations.sample is not None:
+                stations.sample = stations.sample._replace(rows=stations.sample.rows.keep(keep))
 
 
 def place_of(
@@ -461,10 +502,10 @@ def _figures_back(stations: Stations) -> Callable[[], None]:
     """Return what puts the categories, the decisions and the figures back."""
     n_categories, decisions = len(stations.categories), stations.decisions
     seen, is_mode_open = stations.documents_seen, stations.is_mode_open
-    memory, late = stations.memory, dict(stations.late)
+    memory, late, sample = stations.memory, dict(stations.late), stations.sample
 
     def restore() -> None:
-        stations.memory, stations.late = memory, late
+        stations.memory, stations.late, stations.sample = memory, late, sample
         stations.categories.truncate(n_categories)
         stations.decisions, stations.documents_seen = decisions, seen
         stations.is_mode_open = is_mode_open

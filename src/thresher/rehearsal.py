@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from thresher.examples import Examples
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
 
-__all__ = ["Memory", "Remembered", "sampled"]
+__all__ = ["Memory", "Remembered", "Sample", "sampled"]
 
 NONE = -1  # the home of documents without labels
 
@@ -118,8 +118,14 @@ class Memory:
         return np.asarray((self.seen / np.maximum(kept, 1))[homes])
 
     def recall(self, n: int, generator: np.random.Generator) -> np.ndarray:
-        """Return the places of `n` documents, or of all, in random order."""
-        return generator.permutation(len(self))[:n]
+        """Return the places of `n` documents, or of all, drawn by how many each stands for.
+
+        Each category has as many here as any other; met evenly, the rare ones would gain ground.
+        """
+        if n >= len(self):
+            return generator.permutation(len(self))
+        keys = generator.exponential(size=len(self)) / self.weights()
+        return np.asarray(np.argpartition(keys, n)[:n])
 
     def find(self, rows: Rows) -> list[int]:
         """Return the places of the documents that are as long and have these counts.
@@ -176,7 +182,8 @@ class Memory:
     def with_more_own(self, places: np.ndarray, added: np.ndarray) -> Self:
         """Return a memory in which some documents have added more to their own scores."""
         documents = list(self.documents)
-        for i, more in zip(places.tolist(), added, strict=True):
+        touched = np.flatnonzero(added.any(1))
+        for i, more in zip(places[touched].tolist(), added[touched], strict=True):
             theirs = documents[i].own
             if theirs is not None:
                 own = more.copy()
@@ -297,6 +304,15 @@ class Memory:
     def n_bytes(self) -> int:
         """How much of a model file it takes, roughly."""
         return sum(8 * len(one.indices) + 4 * len(self.seen) + 32 for one in self.documents)
+
+
+class Sample(NamedTuple):
+    """Some remembered documents, and how they are decided."""
+
+    rows: Rows  # their strengths
+    decided: np.ndarray
+    drawn: int  # how many documents had been learned from by then
+    made_for: tuple[Any, Memory | None]  # the decisions and the memory for which this holds
 
 
 def sampled(examples: Examples, capacity: int, seed: int) -> Memory:

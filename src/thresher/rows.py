@@ -142,6 +142,21 @@ class Labels(NamedTuple):
             known[:, self.known.shape[1] :] = False
         return known
 
+    def about(self, categories: Sequence[int]) -> Labels:
+        """Return what the answers say of some categories, as if they were about no others.
+
+        Examples
+        --------
+        >>> Labels.from_lists([[0, 2], [1]], 3).about([2])[1:3]
+        (array([2], dtype=int32), 3)
+        """
+        inside = np.zeros(self.n_categories, bool)
+        inside[list(categories)] = True
+        kept = inside[self.indices]
+        indptr = np.append(0, np.cumsum(kept))[self.indptr]
+        known = self.known_of(self.n_categories) & inside
+        return self._replace(indptr=indptr, indices=self.indices[kept], known=known)
+
     @staticmethod
     def from_lists(lists: Sequence[Sequence[int]], n_categories: int) -> Labels:
         """Build from one list of category numbers per document."""

@@ -23,7 +23,7 @@ from thresher.examples import Examples
 from thresher.features import FeatureParameters, Features, Numbering
 from thresher.learners import Learner, is_online
 from thresher.parameters import AUTO
-from thresher.rehearsal import Memory, sampled
+from thresher.rehearsal import Memory, Sample, sampled
 from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
@@ -57,9 +57,13 @@ class Stations:
     documents_seen: int = 0
     columns: Columns | None = None  # of the table that the documents were read from
     memory: Memory | None = None
+    sample: Sample | None = None  # of it, and how it was decided when the last lesson ended
     late: dict[int, int] = field(default_factory=dict)  # documents of categories that came later
     is_mode_open: bool = False  # one label or several: not known before all documents are
     assumptions: list[Assumption] = field(default_factory=list)  # of the documents of `fit`
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"sample": None}
 
     def renumber(self, numbers: np.ndarray) -> None:
         """Let what goes by numbers of categories go by new ones; -1 is for one that is gone."""

@@ -109,8 +109,9 @@ class Tables:
         if columns is None:
             before = self.__getstate__() | {"layout": layout}
             return lambda: self.__dict__.update(before)
-        known = np.unique(np.asarray(columns)[np.asarray(columns) < self.n_features])
-        rows = np.append(0, 1 + known)
+        known = np.sort(columns)  # quicker than np.unique for so few
+        is_last = known != np.append(known[1:], -1)  # of its equals
+        rows = np.append(0, 1 + known[is_last & (known < self.n_features)])
         kept = {
             name: array.copy() if layout[name].axes == CATEGORIES else array[rows]
             for name, array in self.items()
@@ -121,10 +122,11 @@ class Tables:
                 whole, before = self.whole[name], kept[name]
                 if axes == CATEGORIES:
                     whole[: len(before)], whole[len(before) :] = before, fill
+                elif axes == FEATURES:
+                    whole[rows] = before
                 else:
-                    wide = np.full((len(rows), *whole.shape[1:]), fill, whole.dtype)
-                    wide[tuple(map(slice, before.shape))] = before
-                    whole[rows] = wide
+                    whole[rows, : sizes[1]] = before
+                    whole[:, sizes[1] : self.n_categories] = fill
             self.n_features, self.n_categories = sizes
 
         return put_back

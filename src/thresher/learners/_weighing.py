@@ -54,15 +54,15 @@ def narrowed(rows: Rows, n_features: int) -> tuple[Rows, np.ndarray | slice]:
     return rows._replace(indices=places.astype(np.int32), n_columns=len(features)), used
 
 
-def in_blocks(function: Callable[[int, int], None], size: int, n_jobs: int) -> None:
-    """Call `function(first, last)` over blocks of `range(size)`, one per thread."""
+def in_blocks(function: Callable[[int, int], None], size: int, n_jobs: int, first: int = 0) -> None:
+    """Call `function(start, end)` over blocks of `range(first, size)`, one per thread."""
     if n_jobs < 1:
         raise ParameterError(f"n_jobs is {n_jobs}; it must be at least 1.")
     # Whole cache lines of float32, so that two threads never write to the same one.
     width = -(-size // (16 * n_jobs)) * 16 if n_jobs > 1 else size
-    starts = range(0, size, width) if size else ()
+    starts = range(first, size, width) if size else ()
     if len(starts) <= 1:
-        function(0, size)
+        function(first, size)
         return
     with ThreadPoolExecutor(n_jobs) as pool:
         ends = (min(start + width, size) for start in starts)

@@ -61,7 +61,7 @@ class AROW(Additive):
     name = "arow"
     _floor: ClassVar[float] = 0.2  # of a variance from labels; the rest is divided by what is told
     _power: ClassVar[int] = 1
-    own_share: ClassVar[float] = 1.0  # of what is tracked, that a score would lack without it
+    own_share: ClassVar[float] = 1.05  # of what is tracked, that a score would lack without it
     _tracked = np.zeros(0, np.int64), np.zeros((0, 0), np.float32)  # places and what they get
 
     prior: str = parameter(
@@ -141,13 +141,18 @@ class AROW(Additive):
         if self.prior == "labels":
             self._start_from_labels(examples, n_jobs)
 
-    def _start_from_labels(self, examples: Examples, n_jobs: int) -> None:
+    def start_late(self, examples: Examples, first: int) -> None:
+        """Let categories of which nothing was learned yet, from `first` on, start from labels."""
+        if self.prior == "labels":
+            self._start_from_labels(examples, 1, first)
+
+    def _start_from_labels(self, examples: Examples, n_jobs: int, first: int = 0) -> None:
         """Let the variances say how much each feature tells about each category."""
         from thresher._kernels import arow as kernels
 
         frequency, squares = np.zeros((2, self.n_features))
         counts, n_documents = self._tables.whole["variances"], 0.0
-        counts[:] = 0
+        counts[:, first : self.n_categories] = 0
         for rows, labels in examples:
             weights = np.ones(rows.n_rows) if labels.weights is None else labels.weights
             strengths, _ = self.strengths(rows, training=True)
@@ -155,17 +160,18 @@ class AROW(Additive):
             kernels.count_features(*words, frequency, squares)
             categories = labels.indptr, labels.indices.view(np.uint32)
             count = partial(kernels.count_labels, *words, *categories, counts)
-            in_blocks(count, self.n_categories, n_jobs)
+            in_blocks(count, self.n_categories, n_jobs, first)
             n_documents += weights.sum()
         squares /= max(n_documents, 1.0)
         # Of a category without documents, or with all of them, nothing is known but that.
-        inside, total = counts[1:].sum(0, dtype=np.float64), max(frequency.sum(), 2.0)
+        inside, total = np.zeros(self.n_categories), max(frequency.sum(), 2.0)
+        inside[first:] = self._tables["variances"][1:, first:].sum(0, dtype=np.float64)
         shares = np.clip(inside, 1.0, total - 1.0) / total
         start = partial(
             kernels.starting_variances, counts, frequency, squares, shares,
             SMOOTHING, self._power, self._floor,
         )  # fmt: skip
-        in_blocks(start, self.n_categories, n_jobs)
+        in_blocks(start, self.n_categories, n_jobs, first)
 
     def _merge_columns(self, source: int, target: int) -> None:
         """Add the weights as the others do, and their variances: both sums are unsure."""
