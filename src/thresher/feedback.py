@@ -170,7 +170,6 @@ class _Lesson:
         self.clock, self.undo, self.n_checked = clock, undo, n_checked
         self.learner: Any = stations.learner
         self.learned, self.n_given = Learned(), 0
-        self.remembered: Memory | None = None  # before, in the columns that there are now
 
     def learn(self, batches: Any, n_rounds: int) -> Learned:
         """Learn from all batches and tell what came of it."""
