@@ -117,13 +117,10 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
         return
     if tuning is not None:
         typer.echo(str(tuning))
-    took = f"{seconds:.2f} s"
-    if mistakes:
-        passes = counted(len(mistakes), "pass", "passes")
-        took = f"{passes} in {seconds:.2f} s, {mistakes[-1]:,} mistakes in the last"
+    learner = categorizer.learner_.name
     typer.echo(
         f"{figures['documents']:,} documents, {figures['categories']:,} categories, "
-        f"{figures['features']:,} features: {took}.\n"
+        f"{figures['features']:,} features: {learner} in {seconds:.2f} s.\n"
         f"Saved to {output} ({figures['bytes'] / 1e6:.1f} MB)."
     )
     if figures["remembered"]:
