@@ -77,6 +77,13 @@ def test_what_was_decided_before_is_looked_up_anew_after_a_change():
     assert model.learn(["wheat"], [["grain"]], check=None).stations.sample is None
 
 
+def test_documents_of_a_deleted_category_do_not_deny_it_when_it_comes_back():
+    model = fitted().delete_category("sea")
+    assert len(model.stations.memory) == 24
+    model.learn(TEXTS[-6:], LABELS[-6:])
+    assert model.predict(TEXTS[24:]) == ["sea"] * 12
+
+
 # ---- the benchmark ------------------------------------------------------------------------------
 
 

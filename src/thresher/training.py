@@ -66,9 +66,14 @@ class Stations:
         return self.__dict__ | {"sample": None}
 
     def renumber(self, numbers: np.ndarray) -> None:
-        """Let what goes by numbers of categories go by new ones; -1 is for one that is gone."""
+        """Let what goes by numbers of categories go by new ones; -1 is for one that is gone.
+
+        Its documents are remembered no more: they say nothing of what may take its place.
+        """
         if self.memory is not None:
-            self.memory = self.memory.renumbered(numbers)
+            labels = enumerate(one.labels for one in self.memory.documents)
+            gone = [i for i, theirs in labels if (numbers[theirs] < 0).any()]
+            self.memory = self.memory.without(gone).renumbered(numbers)
         late = ((int(numbers[k]), n) for k, n in self.late.items() if numbers[k] >= 0)
         self.late = dict(late)
 
