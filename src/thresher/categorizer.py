@@ -293,8 +293,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
         >>> categorizer = Categorizer().fit(texts, [["spam"], [], ["spam"], []])
         >>> unseen = ["cheap lunch", "cheap offer", "today", "lunch"]
-        >>> categorizer.tune(unseen, [[], ["spam"], [], []], "recall=1").decisions_.thresholds
-        array([0.47])
+        >>> categorizer = categorizer.tune(unseen, [[], ["spam"], [], []], "recall=1")
+        >>> categorizer.decisions_.thresholds.round(2)
+        array([0.51])
         """
         with self._one_learns:
             scores, truth, names = self.scores_and_truth(documents, labels, progress)
@@ -420,7 +421,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         >>> categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
         >>> _ = categorizer.fit(texts, ["spam", "ham", "spam", "ham"])
         >>> categorizer.predict_proba(["cheap lunch pills"]).round(2)
-        array([[0.3, 0.7]])
+        array([[0.18, 0.82]])
         """
         with self.lock.reading():
             self.check_probable()
@@ -898,6 +899,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         if is_auto(self.tune_folds):
             decided["tune_folds"] = 0 if is_open and self.preset == "fast" else 5
         settled = self.replace(**decided)
+        if settled.tune_folds == 1:
+            raise ParameterError("tune_folds is 1; it must be 0, or 2 and more.")
         if settled.tune_folds == 0 and not hasattr(settled.new_learner(), "tracking"):
             raise ParameterError(
                 f"tune_folds is 0, and {settled.learner!r} does not keep track of what documents "

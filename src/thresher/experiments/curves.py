@@ -141,7 +141,7 @@ def feature_curve(
     >>> from thresher import Categorizer
     >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you later"] * 5
     >>> labels = ["spam", "food", "spam", "mail"] * 5
-    >>> curve = feature_curve(Categorizer(), texts, labels, numbers=(1, 4))
+    >>> curve = feature_curve(Categorizer("perceptron"), texts, labels, numbers=(1, 4))
     >>> curve.numbers.tolist(), curve.mean("micro_f1").tolist()
     ([1, 4], [0.75, 1.0])
     """

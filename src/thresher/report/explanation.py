@@ -31,10 +31,10 @@ def explanation_text(explanation: Explanation) -> Group:
     >>> Console(width=80).print(explanation_text(categorizer.explain("cheap day", "spam")))
     cheap day
     <BLANKLINE>
-    spam: chosen, score +0.707; the best other category is ham with -0.707.
+    spam: chosen, score +0.548; the best other category is ham with -0.548.
      share    strength    weight    feature
-    +0.707       1.000    +0.707    cheap
-    +0.000       0.500    +0.000    (always on)
+    +0.529       1.000    +0.529    cheap
+    +0.019       0.500    +0.038    (always on)
     No small change of words would have changed this.
     """
     from rich.console import Group
