@@ -77,6 +77,16 @@ def test_what_was_decided_before_is_looked_up_anew_after_a_change():
     assert model.learn(["wheat"], [["grain"]], check=None).stations.sample is None
 
 
+@pytest.mark.parametrize(("mode", "n_taken"), [("multi-label", 5), ("single-label", 13)])
+def test_a_new_category_takes_few_of_the_others_and_few_for_each_of_its_own(mode, n_taken):
+    margins = np.column_stack([np.zeros(2010), np.linspace(-1.0, 1.0, 2010)])
+    truth = np.zeros((2010, 2), bool)
+    truth[:10, 1] = truth[10:, 0] = True  # it scores low for its own ten
+    place = feedback.place_of(1, margins, truth, np.ones(2010), mode)
+    ahead = margins[:, 1] > place if mode == "multi-label" else margins[:, 1] - place > 0
+    assert np.count_nonzero(ahead & truth[:, 0]) == n_taken
+
+
 def test_documents_of_a_deleted_category_do_not_deny_it_when_it_comes_back():
     model = fitted().delete_category("sea")
     assert len(model.stations.memory) == 24

@@ -46,7 +46,7 @@ CHECKED = 64  # remembered documents of which it is noted whether they are decid
 SHOWN = 5  # documents that are still wrong
 BEGINNING = 60  # characters of a text
 LOST = 0.0065  # the share of the others that a new category may take from where they belong
-FOR_EACH = 2  # so many of the others at most for each document of its own
+FOR_EACH = {"single-label": 2.0, "multi-label": 0.5}  # and how many for each of its own
 YOUNG = 256  # documents: until it has so many, a new category is given its place anew
 
 
@@ -461,10 +461,10 @@ def place_of(
         theirs = is_right & ~mine
     else:
         theirs = ~mine
+    allowed = min(LOST * weights.sum(), FOR_EACH[mode] * weights[mine].sum())
     order = np.argsort(-ahead[theirs], kind="stable")
     taken, lost = ahead[theirs][order], np.cumsum(weights[theirs][order])
-    most = min(LOST * weights.sum(), FOR_EACH * np.count_nonzero(mine))
-    within = int(np.searchsorted(lost, most, side="right"))
+    within = int(np.searchsorted(lost, allowed, side="right"))
     bar = float(taken[within]) if within < len(taken) else float(ahead.min(initial=0.0))
     lowest = float(ahead[mine].min(initial=np.inf))
     return bar if lowest <= bar else (bar + lowest) / 2
