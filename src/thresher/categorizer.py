@@ -344,7 +344,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             counts = (features.count(batch.texts) for batch in batches)
             places = {place for rows in counts for place in memory.find(rows)}
             with self.lock.writing():
-                self.stations.memory = memory.without(places)
+                self.stations.memory, self.stations.sample = memory.without(places), None
         return len(places)
 
     # ---- deciding ----------------------------------------------------------------------------

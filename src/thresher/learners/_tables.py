@@ -113,7 +113,9 @@ class Tables:
         is_last = known != np.append(known[1:], -1)  # of its equals
         rows = np.append(0, 1 + known[is_last & (known < self.n_features)])
         kept = {
-            name: array.copy() if layout[name].axes == CATEGORIES else array[rows]
+            name: array.copy()
+            if layout[name].axes == CATEGORIES
+            else self.whole[name].take(rows, 0)
             for name, array in self.items()
         }
 
@@ -125,7 +127,7 @@ class Tables:
                 elif axes == FEATURES:
                     whole[rows] = before
                 else:
-                    whole[rows, : sizes[1]] = before
+                    whole[rows, : sizes[1]] = before[:, : sizes[1]]
                     whole[:, sizes[1] : self.n_categories] = fill
             self.n_features, self.n_categories = sizes
 
