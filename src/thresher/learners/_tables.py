@@ -123,7 +123,7 @@ class Tables:
             for name, (axes, _, fill) in layout.items():
                 whole, before = self.whole[name], kept[name]
                 if axes == CATEGORIES:
-                    whole[: len(before)], whole[len(before) :] = before, fill
+                    whole[: sizes[1]], whole[sizes[1] :] = before[: sizes[1]], fill
                 elif axes == FEATURES:
                     whole[rows] = before
                 else:
