@@ -321,7 +321,7 @@ def starting_variances(counts, frequency, squares, shares, smoothing, power, flo
         row = counts[f + 1]
         for k in range(lo, hi):
             if norms[k - lo] > 0.0:
-                row[k] = np.float32(floor + (1.0 - floor) * row[k] / norms[k - lo])
+                row[k] = np.float32(floor + (1.0 - floor) * np.float64(row[k]) / norms[k - lo])
             else:  # nothing tells anything
                 row[k] = UNIT
     counts[0, lo:hi] = UNIT
