@@ -193,8 +193,8 @@ def pictures(report: Report, ground: Ground) -> str:
         figures.append(_picture(size_chart(points), title, note))
     if report.mistakes:
         note = (
-            f"{plural(len(report.mistakes), 'pass', 'passes')} over the training documents; "
-            f"{count(report.mistakes[-1])} wrong decisions in the last."
+            f"{plural(len(report.mistakes), 'pass', 'passes')}, rounds of learning on included; "
+            f"{count(report.mistakes[-1])} corrections in the last."
         )
         figures.append(_picture(mistakes_chart(report.mistakes), "Mistakes while learning", note))
     if report.learning_curve:
