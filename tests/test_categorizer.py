@@ -15,6 +15,7 @@ from thresher import (
     ParameterError,
     PassiveAggressive,
     read_documents,
+    training,
 )
 from thresher import (
     _spool as spool,
@@ -233,6 +234,17 @@ def test_a_category_that_comes_late_does_not_take_everything(library):
     taken = sum("marsupial" in one for one in categorizer.predict(test_texts))
     assert taken <= 0.003 * len(test_texts)
     assert "marsupial" in categorizer.predict(["the quokka hops over the fence"])[0]
+
+
+def test_many_documents_with_many_labels_are_learned_without_dual_variables(monkeypatch):
+    texts = ["wheat up", "oil down", "wheat and oil", "ships"] * 5
+    labels = [["grain"], ["crude"], ["grain", "crude"], []] * 5
+    assert Categorizer().fit(texts, labels).learner_.name == "linear-svm"
+    monkeypatch.setattr(training, "MOST_DUALS", 39)  # of 40
+    categorizer = Categorizer().fit(texts, labels)
+    assert categorizer.learner_.name == "arow" and categorizer.tuning_ is not None
+    assert "would need too much memory" in categorizer.assumptions_[-1]
+    assert Categorizer("linear-svm").fit(texts, labels).learner_.name == "linear-svm"
 
 
 def test_learning_after_loading_equals_learning_without_saving(library, tmp_path):

@@ -38,6 +38,7 @@ Watch = Callable[[int, int, int, int], None]
 """Told the number of the pass, and the documents, mistakes and decisions since it was told last."""
 
 MOST_BYTES = 2 * 2**30  # for weights; the rarest runs and parts of words go before more is taken
+MOST_DUALS = MOST_BYTES // 4  # numbers, one for each document and category, that a linear SVM holds
 MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 
 
@@ -255,6 +256,13 @@ def fit(
     stations.columns = reader.source.columns
     note = reader.source.columns_note if reader.answers is None else ""
     stations.assumptions = assume(asked, stations.decisions.mode, known, names, note)
+    is_best = model.preset == "best" and model.learner == AUTO
+    if is_best and stations.decisions.mode == "multi-label" and stations.learner.name == "arow":
+        sentence = (
+            f"The learner is arow: for {stations.documents_seen:,} documents and {len(names):,} "
+            "categories, a linear SVM would need too much memory."
+        )
+        stations.assumptions.append(Assumption(sentence))
     if n_spared := stations.features.n_spared:
         sentence = (
             f"{n_spared:,} rare runs and parts of words were left out: with {len(names):,} "
@@ -291,7 +299,9 @@ def fit_line(
     clock = {} if clock is None else clock
     decisions = Decisions(decision_mode(model.mode, counts.labels())).grow(counts.n_categories)
     objective = objective_of(model.objective, decisions.mode)
-    model, tuning = model.settled(decisions.mode), None
+    is_large = len(counts) * counts.n_categories > MOST_DUALS
+    is_spared = is_large and model.learner == AUTO and decisions.mode == "multi-label"
+    model, tuning = model.settled("single-label" if is_spared else decisions.mode), None
     learner, is_tuned = model.new_learner(), bool(objective or model.calibrate)
     aims = names, objective, model.calibrate, len(counts)
     held_out: dict[int, np.ndarray] = {}  # scores by the number of the document
