@@ -351,7 +351,8 @@ def test_an_unknown_objective_is_told(text):
 
 
 def test_the_sigmoid_is_the_one_of_least_log_loss():
-    optimize = pytest.importorskip("scipy.optimize")
+    from scipy import optimize
+
     scores, labels = noisy(500, (0.3,))
     n = labels.sum()
     target = np.where(labels, (n + 1) / (n + 2), 1 / (500 - n + 2)).ravel()
@@ -368,7 +369,8 @@ def test_the_sigmoid_is_the_one_of_least_log_loss():
 
 def test_a_category_moves_the_curve_of_all_as_far_as_its_documents_tell():
     """The move is the one of least log loss and squared distance from no move at all."""
-    optimize = pytest.importorskip("scipy.optimize")
+    from scipy import optimize
+
     scores, labels = noisy(400, (0.3, 0.1))
     scores[:, 1] -= 1  # its own right threshold is another
     calibration = Calibration.fit(scores, labels)
@@ -413,7 +415,8 @@ def test_the_isotonic_curve_is_the_nearest_rising_one(belongs):
 
 @given(st.lists(st.tuples(st.integers(-20, 20), st.booleans()), min_size=1, max_size=200))
 def test_the_isotonic_curve_is_that_of_scikit_learn(documents):
-    isotonic = pytest.importorskip("sklearn.isotonic")
+    from sklearn import isotonic
+
     scores, belongs = (np.array(column) for column in zip(*documents, strict=True))
     curve = Calibration.fit(scores[:, None] / 8, belongs[:, None], "isotonic").pooled
     theirs = isotonic.IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
@@ -447,7 +450,8 @@ def test_probabilities_rise_with_the_score_whatever_was_learned(kind, data):
 
 
 def test_the_reliability_curve_is_that_of_scikit_learn():
-    calibration = pytest.importorskip("sklearn.calibration")
+    from sklearn import calibration
+
     rng = np.random.default_rng(0)
     probabilities = rng.random((300, 2)) ** 2
     labels = rng.random((300, 2)) < probabilities

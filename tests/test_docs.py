@@ -70,10 +70,6 @@ def reader_names(reader_folder):
 def test_the_python_of_a_page_runs(page, reader_folder, reader_names, tmp_path, monkeypatch):
     shutil.copytree(reader_folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    if page.stem in ("comparing", "report"):
-        pytest.importorskip("matplotlib", reason="draws: pip install 'thresher[plots]'")
-    if page.stem == "scikit-learn":
-        pytest.importorskip("sklearn")
     # The README sorts the documentation of the running Python: others than 3.11 have other figures.
     is_same_corpus = page.name != "README.md" or sys.version_info[:2] == (3, 11)
     runner, complaints = doctest.DocTestRunner(optionflags=FLAGS), []

@@ -145,7 +145,8 @@ def test_a_threshold_parts_even_the_nearest_numbers():
 
 @given(matrices(least=2) | matrices(tied=False, least=2), st.sampled_from([0.5, 1, 2]))
 def test_what_scikit_learn_measures_too_is_equal(matrix, beta):
-    metrics = pytest.importorskip("sklearn.metrics")
+    from sklearn import metrics
+
     scores, labels = matrix
     labels[0] = True  # scikit-learn averages over categories without positives too
     evaluation = evaluate(scores, labels, beta=beta)
@@ -162,7 +163,8 @@ def test_what_scikit_learn_measures_too_is_equal(matrix, beta):
 
 @given(categories(tied=False))
 def test_rank_loss_is_the_area_above_the_roc_curve(category):
-    metrics = pytest.importorskip("sklearn.metrics")
+    from sklearn import metrics
+
     scores, belongs = category
     rank_loss = evaluate(column(scores), column(belongs)).per_category["rank_loss"][0]
     assert rank_loss == pytest.approx(1 - metrics.roc_auc_score(belongs, scores), abs=1e-12)
@@ -333,7 +335,8 @@ def test_cut_points_serve_a_curve():
 @pytest.mark.slow
 def test_all_measures_together_cost_no_more_than_two_of_scikit_learn():
     """Measured at about a fifth of their time; twice is the promise."""
-    metrics = pytest.importorskip("sklearn.metrics")
+    from sklearn import metrics
+
     rng = np.random.default_rng(0)
     labels = rng.random((30_000, 50)) < 0.05
     scores = (rng.normal(size=labels.shape) + 2 * labels - 1.5).astype(np.float32)

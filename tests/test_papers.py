@@ -124,7 +124,6 @@ def test_ranks_and_columns_have_their_own_best():
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_plots_are_written_and_the_same_svg_twice(tmp_path, suffix):
-    pytest.importorskip("matplotlib")
     curves = {"a": {"P": Curve((1, 2), (3.0, 4.0))}}
     for one in (small_table(), Figure("x", "f", "T", {}, curves, points=True)):
         paths = [one.plot(tmp_path / name / f"figure{suffix}") for name in ("first", "second")]

@@ -359,7 +359,6 @@ def pictured(library, compared):
 
 @pytest.mark.parametrize("name", ["compared", "stream", "curve", "features"])
 def test_pictures_are_drawn(pictured, tmp_path, name):
-    pytest.importorskip("matplotlib")
     plot(pictured[name], tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     with pytest.raises(ParameterError, match=r"plot\.docx"):
@@ -401,7 +400,6 @@ def data(library, tmp_path):
 
 
 def test_compare_prints_a_table_and_draws(data, tmp_path):
-    pytest.importorskip("matplotlib")
     words = ("compare", data, "--folds", 3, "--passes", 2, "--threads", 2)
     learners = "passive-aggressive:aggressiveness=0.001,perceptron"
     printed = run(*words, "--learners", learners, "--plot", tmp_path / "plot.svg")

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import load_file, save
 
+from interrupts import interrupted_at
 from thresher import _files, storage
 from thresher.errors import ModelError, OutputError, ParameterError
 from thresher.storage import read_model, require_field, require_tensor, write_model
@@ -525,26 +526,10 @@ def test_an_interrupt_at_any_line_leaves_no_temporary_file(tmp_path):
     path = tmp_path / "m"
     for line in itertools.count(1):
         write_model(path, {"n": 0}, TENSORS)
-        left = line
-
-        def interrupt(frame, event, argument):
-            nonlocal left
-            if frame.f_code.co_filename not in (storage.__file__, _files.__file__):
-                return None
-            left -= event == "line"
-            if not left:
-                raise KeyboardInterrupt
-            return interrupt
-
-        before = sys.gettrace()
-        sys.settrace(interrupt)
-        try:
+        with interrupted_at(line, storage, _files) as came:
             write_model(path, {"n": 1}, TENSORS)
+        if not came:
             break
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(before)
         assert os.listdir(tmp_path) == ["m"]
         assert read_model(path)[0]["n"] in (0, 1)
     assert line > 50

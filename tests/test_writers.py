@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from interrupts import interrupted_at
 from thresher import Categorizer, _files, storage
 from thresher.cli import app
 from thresher.errors import ModelError
@@ -411,26 +412,10 @@ def test_an_interrupt_at_any_line_leaves_the_model_or_what_takes_it_back(tmp_pat
     for line in itertools.count(1):
         path.write_bytes(old)
         kept.unlink(missing_ok=True)
-        left = line
-
-        def interrupt(frame, event, argument):
-            nonlocal left
-            if frame.f_code.co_filename not in (storage.__file__, _files.__file__):
-                return None
-            left -= event == "line"
-            if not left:
-                raise KeyboardInterrupt
-            return interrupt
-
-        before = sys.gettrace()
-        sys.settrace(interrupt)
-        try:
+        with interrupted_at(line, storage, _files) as came:
             write_model(path, {"n": 1}, {}, keep_previous=True)
+        if not came:
             break
-        except KeyboardInterrupt:
-            pass
-        finally:
-            sys.settrace(before)
         assert {"m"} <= set(names(tmp_path)) <= {"m", "m.before-learn"}
         if kept.exists():
             assert kept.read_bytes() == old

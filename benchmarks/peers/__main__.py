@@ -7,8 +7,6 @@ import json
 import os
 import platform
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,8 +16,8 @@ from typing import Any
 from benchmarks.peers import data, report
 from benchmarks.peers.contenders import contenders
 from benchmarks.peers.jobs import JOBS, variants
+from benchmarks.peers.process import ROOT, in_process
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 CHART = ROOT / "docs" / "images" / "peers.svg"
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -84,28 +82,8 @@ def run(task: dict[str, Any], files: Path, models: Path) -> dict[str, Any]:
     folder = models / "".join(c if c.isalnum() else "-" for c in task["contender"].lower())
     if task["job"] == "growth":
         folder = folder / "growth"
-    limit = str(task["threads"])
-    environment = os.environ | {
-        f"{library}_NUM_THREADS": limit for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")
-    }
     line = json.dumps(task | {"files": str(files), "folder": str(folder)})
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.peers.child", line],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=environment,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return {"missing": f"not done after {PATIENCE} seconds"}
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        last = (done.stderr.strip().splitlines() or ["no word of it"])[-1]
-        return {"missing": f"ended with status {done.returncode}: {last}"}
+    return in_process("benchmarks.peers.child", line, task["threads"], PATIENCE)
 
 
 def run_all(chosen: argparse.Namespace) -> dict[str, Any]:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError
@@ -14,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.peers.process import ROOT, in_process
 from benchmarks.quality.contender import Contender
 from benchmarks.quality.corpora import Files, Task, prepare
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "quality"
 PATIENCE = 3600  # seconds for one cell
 
@@ -118,24 +115,7 @@ def run_process(
         "test": str(files.test.resolve()),
         "decisions": str(decisions.resolve()) if decisions else None,
     }
-    libraries = ("OMP", "OPENBLAS", "MKL", "NUMBA")
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.quality.cell", json.dumps(plan)],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=os.environ | {f"{library}_NUM_THREADS": "1" for library in libraries},
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return {"missing": f"not done after {PATIENCE} seconds"}
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        last = (done.stderr.strip().splitlines() or ["no word of it"])[-1]
-        return {"missing": f"ended with status {done.returncode}: {last}"}
+    return in_process("benchmarks.quality.cell", json.dumps(plan), 1, PATIENCE)
 
 
 def run_all(
