@@ -488,3 +488,9 @@ def test_answers_about_other_categories_are_refused(tmp_path):
     with pytest.raises((DocumentError, ModelError, ParameterError), match="metals"):
         model.learn(["ship"], [[]], about=["metals"])
     assert saved(model, tmp_path) == before
+
+
+def test_documents_with_fields_are_forgotten_by_the_table_they_came_in():
+    rows = [{"subject": "wheat", "body": "oil"}, {"subject": "oil", "body": "wheat"}]
+    model = Categorizer(fields=("subject", "body")).fit(rows, ["grain", "crude"])
+    assert model.forget(rows[:1]) == 1 and len(model.stations.memory) == 1

@@ -338,7 +338,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         """
         with self._one_learns:
             features, memory = self.stations.features, self.stations.memory
-            batches = Reader(documents, None, self.stations.columns).batches("forgetting")
+            reader = Reader(documents, None, self.stations.columns, fields=self.fields)
+            batches = reader.batches("forgetting")
             if memory is None:
                 return 0
             counts = (features.count(batch.texts) for batch in batches)
