@@ -29,7 +29,7 @@ ALLOWED = {
     "documents": {"_formats", *FOUNDATION},
     "corpora": {"documents", *FOUNDATION},
     "text": {"_kernels", "linguistics", *FOUNDATION},
-    "features": {"text", "examples", *FOUNDATION},
+    "features": {"_kernels", "text", "examples", *FOUNDATION},
     "learners": {"_kernels", "examples", *FOUNDATION},
     "evaluation": {"_ranking", *FOUNDATION},
     "decisions": {"_kernels", "_ranking", "evaluation", *FOUNDATION},
@@ -43,7 +43,7 @@ ALLOWED = {
     "feedback": {
         "decisions", "documents", "examples", "learners", "rehearsal", "training", *FOUNDATION,
     },
-    "explanation": {"text", "training", "report", *FOUNDATION},
+    "explanation": {"features", "text", "training", "report", *FOUNDATION},
     "categorizer": {
         "_format1", "_lock", "assumptions", "categories", "decisions", "documents", "evaluation",
         "explanation", "features", "feedback", "learners", "linguistics", "rehearsal", "text",

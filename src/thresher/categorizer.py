@@ -24,8 +24,8 @@ from thresher.decisions import CALIBRATIONS, Decisions, Objective, Tuning, tune_
 from thresher.documents import Batch, Columns
 from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError
 from thresher.evaluation import Evaluation, evaluate
-from thresher.explanation import Explanation, explain, strongest
-from thresher.features import FeatureParameters, Features
+from thresher.explanation import Explanation, explain, rules_of, strongest
+from thresher.features import Concepts, FeatureParameters, Features
 from thresher.feedback import CHECKED, learn
 from thresher.learners import Learner, learner_class, make_learner
 from thresher.learners.online import AROW
@@ -193,6 +193,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         labels: Any = None,
         *,
         sample_weight: Any = None,
+        unlabelled: Any = None,
         progress: Progress = no_progress,
         watch: Watch | None = None,
     ) -> Self:
@@ -208,6 +209,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             The categories of each text, when `documents` is a list of texts.
         sample_weight : array, optional
             How much each document counts; 1 by default.
+        unlabelled : list of str, path, Documents or table, optional
+            More documents, for the `concepts` alone; labels are not looked at.
         progress : callable, optional
             Told the stage, the number of documents and the share that is done.
         watch : callable, optional
@@ -217,8 +220,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         clock: dict[str, float] = {}
         with self._one_learns:
             stations = training.fit(
-                self, documents, labels, sample_weight=sample_weight, progress=progress,
-                watch=watch, clock=clock,
+                self, documents, labels, sample_weight=sample_weight, unlabelled=unlabelled,
+                progress=progress, watch=watch, clock=clock,
             )  # fmt: skip
             with self.lock.writing():
                 self._stations, self.timings_ = stations, clock
@@ -945,6 +948,24 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         with self.lock.reading():
             return strongest(self.stations, category, top)
 
+    def rules(self, category: Any) -> list[tuple[str, float]]:
+        """Return the rules of a category, as they were learned one after the other, with shares.
+
+        A rule adds its share to the score where it holds, and takes it off where it does not.
+        Only learners such as `stump-boosting` have any.
+
+        Parameters
+        ----------
+        category : label
+            The category.
+        """
+        with self.lock.reading():
+            if not hasattr(self.learner_, "rules"):
+                raise ModelError(
+                    f"A model of {self.learner_.name} has weights, not rules: `strongest` has them."
+                )
+            return rules_of(self.stations, self.stations.categories.number(category))
+
     def summary(self) -> dict[str, Any]:
         """Return how the model was made and what it has seen, as plain data."""
         with self.lock.reading():
@@ -965,6 +986,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "documents_seen": stations.documents_seen,
                 "categories": len(stations.categories),
                 "features": self.n_features,
+                **_about_concepts(stations.features.concepts),
                 "remembered": 0 if stations.memory is None else len(stations.memory),
                 "memory_bytes": 0 if stations.memory is None else stations.memory.n_bytes,
             } | stations.learner.summary()
@@ -983,6 +1005,13 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             classifier_tags=ClassifierTags(multi_label=True),
             input_tags=InputTags(string=True, two_d_array=False),
         )
+
+
+def _about_concepts(concepts: Concepts | None) -> dict[str, str]:
+    if concepts is None:
+        return {}
+    sizes = " + ".join(map(str, concepts.sizes_))
+    return {"concepts": f"{sizes}, which stay as they are when the model learns on; words grow"}
 
 
 def is_auto(value: Any) -> bool:

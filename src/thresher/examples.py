@@ -45,6 +45,7 @@ class Examples:
         self._block: Rows | None = None  # what is in memory, transformed
         self.n_columns = spool.n_columns if n_columns is None else n_columns
         self.n_categories = spool.labels().n_categories
+        self.n_concepts = 0  # how many of the first columns are concepts, not words
 
     @classmethod
     def of(cls, rows: Rows, labels: Labels) -> Examples:
@@ -83,13 +84,14 @@ class Examples:
         part = Examples(
             self._spool, transform=self._transform, n_columns=self.n_columns, chosen=places
         )
-        part._block = self._block
+        part._block, part.n_concepts = self._block, self.n_concepts
         return part
 
     def map(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
         """Return the documents with other rows, made when they are asked for, each by itself."""
         mapped = Examples(self._spool, n_columns=n_columns, chosen=self._chosen)
         mapped._transform = lambda rows: transform(self._transformed(rows))
+        mapped.n_concepts = self.n_concepts
         return mapped
 
     def rewrite(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
@@ -103,7 +105,9 @@ class Examples:
     def relabelled(self, labels: Labels) -> Examples:
         """Return the documents with other labels, one set for each; they must be in memory."""
         rows = [part for part, _ in self]
-        return Examples.of(rows[0] if len(rows) == 1 else Rows.concatenate(rows), labels)
+        same = Examples.of(rows[0] if len(rows) == 1 else Rows.concatenate(rows), labels)
+        same.n_concepts = self.n_concepts
+        return same
 
     def shuffled(self, generator: np.random.Generator) -> np.ndarray:
         """Return a random order in which a file can still be read in long runs."""

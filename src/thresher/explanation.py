@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thresher.features import ALL_BLOCKS
 from thresher.rows import Rows
-from thresher.text import BLOCKS
+from thresher.text.places import Entry
 
 if TYPE_CHECKING:
     from thresher.training import Stations
 
 __all__ = ["Change", "Explanation", "Share", "explain", "strongest"]
 
-WORDS, RUNS, PARTS, FIELDS = range(len(BLOCKS))
-NOTED = 0.1  # of a word's share must be from runs for the strongest of them to be named
+WORDS, RUNS, PARTS, FIELDS, CONCEPTS = range(len(ALL_BLOCKS))
+NOTED = 0.1  # of a word's share must be from runs, or concepts, for the strongest to be named
+ROUNDING = 1e-6  # of a score; less than this needs no line
 MOST_WORDS = 12  # a longer list of words to add or to remove explains nothing
 
 
@@ -25,20 +28,24 @@ class Share(NamedTuple):
     """What one word of the document adds to the score of the category: its line.
 
     Runs of words, such as pairs, are divided equally between their words; parts of words go to the
-    words that they are in. What is no word but has parts, as "$$$" has, has a line too.
+    words that they are in, and concepts to the words by which the document has them. What is no
+    word but has parts, as "$$$" has, has a line too. Where the category is a list of rules, each
+    rule has a line.
     """
 
-    feature: str  # the word as it is counted
+    feature: str  # the word as it is counted, or the rule
     strength: float  # of the word itself
     own: float  # what the word itself adds
     parts: float = 0.0  # what its parts add
     runs: float = 0.0  # what it has of the runs that it is in
     run: str = ""  # the strongest of these, if runs are a good part of the share
+    concepts: float = 0.0  # what it has of the concepts that the document has by it
+    concept: str = ""  # the strongest of these, if they are a good part of the share
 
     @property
     def share(self) -> float:
         """What all of it adds."""
-        return self.own + self.parts + self.runs
+        return self.own + self.parts + self.runs + self.concepts
 
     @property
     def weight(self) -> float:
@@ -47,11 +54,15 @@ class Share(NamedTuple):
 
     def portions(self) -> str:
         """Say what the share is made of, where it is more than the word itself."""
-        if not self.parts and not self.runs:
+        if not self.parts and not self.runs and not self.concepts:
             return ""
-        named = (("itself", self.own), ("parts", self.parts), ("runs", self.runs))
-        sizes = ", ".join(f"{name} {value:+.3f}" for name, value in named if value)
-        return f"({sizes}{self.run and f' as in {self.run!r}'})"
+        run = self.run and f" as in {self.run!r}"
+        concept = self.concept and f" as {self.concept}"
+        named = (
+            ("itself", self.own, ""), ("parts", self.parts, ""), ("runs", self.runs, run),
+            ("concepts", self.concepts, concept),
+        )  # fmt: skip
+        return f"({', '.join(f'{name} {value:+.3f}{more}' for name, value, more in named if value)})"
 
 
 class Change(NamedTuple):
@@ -177,9 +188,14 @@ def strongest(
     """Return the `top` features with the strongest weights for a category and against it.
 
     A part of a word is marked on both sides: by "·" where the word begins or ends, by "…" where it
-    goes on. Both lists are empty where the learner has no weights.
+    goes on. Where the learner has rules, these take the place of features. Both lists are empty
+    where it has neither rules nor weights.
     """
-    number, weights = stations.categories.number(category), stations.learner.linear_weights()
+    number = stations.categories.number(category)
+    if hasattr(stations.learner, "rules"):
+        ranked = sorted(rules_of(stations, number), key=lambda rule: -abs(rule[1]))
+        return [r for r in ranked if r[1] > 0][:top], [r for r in ranked if r[1] < 0][:top]
+    weights = stations.learner.linear_weights()
     if weights is None:
         return [], []
     own = weights[:, number]
@@ -192,6 +208,32 @@ def strongest(
         list(zip(_readable(stations, side), own[side].tolist(), strict=True)) for side in sides
     )
     return for_it, against_it
+
+
+def rules_of(stations: Stations, number: int) -> list[tuple[str, float]]:
+    """Return the rules of a category, in the order in which they were learned, with their shares.
+
+    A rule adds its share to the score where it holds, and takes it off where it does not.
+    """
+    learner: Any = stations.learner
+    rules = learner.rules(number)
+    return [
+        (text, rule.share) for rule, text in zip(rules, _rule_texts(stations, rules), strict=True)
+    ]
+
+
+def _rule_texts(stations: Stations, rules: Sequence[Any], holds: Any = None) -> list[str]:
+    """Say rules in words; where `holds` is False, their opposite."""
+    holds = [True] * len(rules) if holds is None else holds
+    names = _readable(stations, np.array([rule.column for rule in rules], np.int64))
+    weight, texts = stations.features.concept_weight, []
+    for rule, name, is_held in zip(rules, names, holds, strict=True):
+        if rule.threshold is None:
+            texts.append(f"{'contains' if is_held else 'lacks'} {name!r}")
+        else:
+            side = "above" if is_held else "below"
+            texts.append(f"{name} {side} {rule.threshold / weight:.3g}")
+    return texts
 
 
 def _readable(stations: Stations, columns: np.ndarray) -> list[str]:
@@ -212,8 +254,8 @@ class _Word:
 
     name: str
     strength: float = 0.0
-    portions: list[float] = field(default_factory=lambda: [0.0] * len(BLOCKS))
-    strongest_run: tuple[float, int] = (-1.0, -1)  # the size of its share, and its column
+    portions: list[float] = field(default_factory=lambda: [0.0] * len(ALL_BLOCKS))
+    strongest: dict[int, tuple[float, int]] = field(default_factory=dict)  # run and concept: share
     places: dict[tuple[int, int], float] = field(default_factory=dict)  # from where to where: share
 
     @property
@@ -247,6 +289,9 @@ class _Decision(NamedTuple):
         if hasattr(learner, "strengths"):
             with_constant = learner.strengths(rows)
             strengths, always_on = with_constant[0].values, float(with_constant[1][0])
+        if hasattr(learner, "rules"):
+            words, _ = self._words(strengths.tolist(), (added / 2).tolist())
+            return self._rule_lines(float(added.sum()) + constant), words
         words, nowhere = self._words(strengths.tolist(), added.tolist())
         lines = [self._line(word) for word in words]
         names = features.names(rows.indices[nowhere])
@@ -255,12 +300,32 @@ class _Decision(NamedTuple):
             lines.append(Share(learner.constant_name, always_on, constant))
         return lines, words
 
+    def _rule_lines(self, total: float) -> list[Share]:
+        """Return a line for each rule, and one for what the learner takes off all scores."""
+        learner: Any = self.stations.learner
+        rules = learner.rules(self.number)
+        values = dict(zip(self.rows.indices.tolist(), self.rows.values.tolist(), strict=True))
+        strengths = [values.get(rule.column, 0.0) for rule in rules]
+        holds = [
+            value != 0 if rule.threshold is None else value >= rule.threshold
+            for rule, value in zip(rules, strengths, strict=True)
+        ]
+        texts = _rule_texts(self.stations, rules, holds)
+        shares = [rule.share if is_held else -rule.share for rule, is_held in zip(rules, holds, strict=True)]
+        lines = list(map(Share, texts, strengths, shares))
+        if abs(rest := total - sum(shares)) > ROUNDING:
+            lines.append(Share(learner.constant_name, 1.0, rest))
+        return lines
+
     def _line(self, word: _Word) -> Share:
-        own, runs, parts = word.portions[:FIELDS]  # a word in a field counts as the word
-        features, run = self.stations.features, ""
-        if not features.is_hashed and abs(runs) > NOTED * abs(word.share):
-            (run,) = features.names(np.array([word.strongest_run[1]]))
-        return Share(word.name, word.strength, own, parts, runs, run)
+        own, runs, parts, _, concepts = word.portions  # a word in a field counts as the word
+        names = {RUNS: "", CONCEPTS: ""}
+        for block, share in ((RUNS, runs), (CONCEPTS, concepts)):
+            if not self.stations.features.is_hashed and abs(share) > NOTED * abs(word.share):
+                (names[block],) = self.stations.features.names([word.strongest[block][1]])
+        return Share(
+            word.name, word.strength, own, parts, runs, names[RUNS], concepts, names[CONCEPTS]
+        )
 
     def _words(self, strengths: list[float], added: list[float]) -> tuple[list[_Word], list[int]]:
         """Return the words that have features, and the numbers of features that stand nowhere.
@@ -268,7 +333,7 @@ class _Decision(NamedTuple):
         What a feature adds is divided equally between the places where it stands.
         """
         columns = self.rows.indices.tolist()
-        pieces, entries = self.stations.features.counter.places(self.text).belonging()
+        pieces, entries = self._belonging()
         numbers = {column: i for i, column in enumerate(columns)}
         entries = [entry for entry in entries if entry.column in numbers]
         times = [0.0] * len(columns)
@@ -285,12 +350,38 @@ class _Decision(NamedTuple):
             word.places[place] = word.places.get(place, 0.0) + fraction * added[i]
             if block == WORDS:
                 word.strength += fraction * strengths[i]
-            elif block == RUNS:
-                word.strongest_run = max(word.strongest_run, (abs(added[i]), column))
+            elif block in (RUNS, CONCEPTS):
+                size = abs(added[i]) if block == RUNS else abs(fraction * added[i])
+                word.strongest[block] = max(word.strongest.get(block, (-1.0, -1)), (size, column))
         for name, place in pieces:
             if name in words:
                 words[name].places.setdefault(place, 0.0)
         return list(words.values()), [i for i, n in enumerate(times) if not n]
+
+    def _belonging(self) -> tuple[list[Any], list[Any]]:
+        """Return the pieces of the text, and to which of them each feature belongs.
+
+        A concept belongs to the words by which the document has it: in proportion to how much of
+        its membership each makes up.
+        """
+        features = self.stations.features
+        pieces, entries = features.counter.places(self.text).belonging()
+        if features.concepts is None:
+            return pieces, entries
+        counts, places = features.counter.count([self.text], grow=False), defaultdict(list)
+        for entry in entries:
+            places[entry.column].append(entry)
+        n_concepts = features.n_concepts
+        all_entries = [entry._replace(column=entry.column + n_concepts) for entry in entries]
+        for concept in self.rows.indices[self.rows.indices < n_concepts].tolist():
+            shares = features.concepts.responsibility(counts, concept)
+            for word in np.flatnonzero(shares).tolist():
+                own = places[int(counts.indices[word])]
+                weight = float(shares[word]) / sum(entry.weight for entry in own)
+                all_entries += [
+                    Entry(concept, CONCEPTS, entry.piece, weight * entry.weight) for entry in own
+                ]
+        return pieces, all_entries
 
     def rival(self, margins: np.ndarray) -> tuple[str, float] | None:
         """Return the best other category and its margin, where only one can be chosen."""
@@ -335,10 +426,11 @@ class _Decision(NamedTuple):
         Where words by themselves are not counted, these are runs of words.
         """
         features, weights = self.stations.features, self.stations.learner.linear_weights()
-        block = features.blocks.min(initial=PARTS)
+        blocks = features.blocks
+        block = blocks.min(initial=PARTS)
         if weights is None or features.is_hashed or block == PARTS:
             return []
-        own = np.where(features.blocks == block, weights[:, self.number], 0)
+        own = np.where(blocks == block, weights[:, self.number], 0)
         own[self.rows.indices] = 0
         best = np.argsort(-own, kind="stable")[:MOST_WORDS]
         return features.names(best[own[best] > 0])

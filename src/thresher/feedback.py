@@ -136,6 +136,11 @@ def learn(
             break
     if not n_first:
         raise DocumentError("There is nothing to learn from: the source has no documents.")
+    if not model.is_fitted and model.concepts is not None:
+        raise ModelError(
+            "Concepts are learned from all documents at once: begin with fit (thresher train), "
+            "and go on with learn."
+        )
     if model.is_fitted and n_first <= SHORT and _is_undone_cheaply(model.stations.learner):
         with model.lock.writing(), undone_on_failure() as undo:
             lesson = _Lesson(model, model.stations, about, clock, undo, n_checked)
@@ -242,7 +247,7 @@ class _Lesson:
         counts, labels = that_count(counts, labels)
         with timed(self.clock, "strength"):
             undo.append(features.checkpoint(counts.indices))
-            features.strength.observe(counts)
+            features.observe(counts)
             rows = features.apply(counts)
         with timed(self.clock, "learn"):
             if stations.documents_seen == 0:
@@ -418,7 +423,7 @@ class _Lesson:
         stations, learner = self.stations, self.learner
         if stations.features.is_hashed or getattr(learner, "feature_budget", None) is None:
             return
-        keep = learner.live_features()
+        keep = learner.live_features() | stations.features.are_for_concepts()
         if 2 * np.count_nonzero(keep) < len(keep):
             stations.features.prune(keep)
             learner.prune(keep)

@@ -20,7 +20,7 @@ from thresher.documents import Batch, Columns, Documents, from_texts
 from thresher.errors import DocumentError, ParameterError
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
-from thresher.features import FeatureParameters, Features, Numbering
+from thresher.features import MOST_DOCUMENTS, FeatureParameters, Features, Numbering
 from thresher.learners import Learner, is_online
 from thresher.parameters import AUTO
 from thresher.rehearsal import Memory, Sample, sampled
@@ -39,6 +39,7 @@ Watch = Callable[[int, int, int, int], None]
 
 MOST_BYTES = 2 * 2**30  # for weights; the rarest runs and parts of words go before more is taken
 MOST_DUALS = MOST_BYTES // 4  # numbers, one for each document and category, that a linear SVM holds
+AT_ONCE = 1000  # texts that are counted together
 MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 
 
@@ -217,6 +218,7 @@ def fit(
     labels: Any = None,
     *,
     sample_weight: Any = None,
+    unlabelled: Any = None,
     progress: Progress = no_progress,
     watch: Watch | None = None,
     clock: dict[str, float] | None = None,
@@ -225,6 +227,11 @@ def fit(
 
     Documents that are too many for memory are kept as counts in a temporary file.
     """
+    if unlabelled is not None and model.concepts is None:
+        raise ParameterError(
+            "Documents without labels are for concepts, and the model has none: give concepts=100 "
+            "(--concepts 100), or leave `unlabelled` out."
+        )
     clock = {} if clock is None else clock
     reader = Reader(documents, labels, None, sample_weight, clock, progress, model.fields)
     model = model.settled()
@@ -248,8 +255,13 @@ def fit(
         present = labelled(asked, known)
         if present is not None:
             spool.keep(present)
+        more, n_more = None, 0
+        if unlabelled is not None:
+            columns = reader.source.columns
+            others = Reader(unlabelled, None, columns, None, clock, progress, model.fields)
+            more, n_more = _counted_sample(stations.features, others, model.seed_)
         line = fit_line(
-            model, stations.features, Examples(spool), names, progress, watch, clock,
+            model, stations.features, Examples(spool), names, progress, watch, clock, more,
         )  # fmt: skip
         stations.documents_seen = len(spool)
     _, stations.learner, stations.decisions, stations.tuning, stations.memory = line
@@ -263,6 +275,10 @@ def fit(
             "categories, a linear SVM would need too much memory."
         )
         stations.assumptions.append(Assumption(sentence))
+    n_sampled, n_all = stations.features.n_sampled, stations.documents_seen + n_more
+    if 0 < n_sampled < n_all:
+        sentence = f"Concepts were learned from a sample of {n_sampled:,} of {n_all:,} documents."
+        stations.assumptions.append(Assumption(sentence))
     if n_spared := stations.features.n_spared:
         sentence = (
             f"{n_spared:,} rare runs and parts of words were left out: with {len(names):,} "
@@ -270,6 +286,24 @@ def fit(
         )
         stations.assumptions.append(Assumption(sentence))
     return stations
+
+
+def _counted_sample(features: Features, reader: Reader, seed: int) -> tuple[Rows, int]:
+    """Return the counts of documents without labels, and how many there were.
+
+    Of many, as many as fit are drawn while they are read, each as likely as any other.
+    """
+    generator, texts, n = np.random.default_rng(seed), [], 0
+    for batch in reader.batches("reading documents without labels"):
+        for text in batch.texts.to_pylist():
+            n += 1
+            place = len(texts) if len(texts) < MOST_DOCUMENTS else int(generator.integers(n))
+            texts[place : place + 1] = [text] if place < MOST_DOCUMENTS else []
+    parts = [
+        features.counter.count(texts[i : i + AT_ONCE], clock=reader.clock)
+        for i in range(0, max(1, len(texts)), AT_ONCE)
+    ]
+    return Rows.concatenate(parts), n
 
 
 def fit_line(
@@ -280,6 +314,7 @@ def fit_line(
     progress: Progress = no_progress,
     watch: Watch | None = None,
     clock: dict[str, float] | None = None,
+    unlabelled: Rows | None = None,
 ) -> Line:
     """Learn from documents that have been counted: the decisions first, then all the rest.
 
@@ -295,8 +330,14 @@ def fit_line(
         The names of the categories.
     progress, watch, clock
         As for `fit`.
+    unlabelled : Rows, optional
+        Counts of more documents, for the concepts.
     """
     clock = {} if clock is None else clock
+    if model.concepts is not None:
+        with timed(clock, "concepts"):
+            how: Any = {"seed": model.seed_, "n_jobs": model.n_jobs_, "progress": progress}
+            counts = features.fit_concepts(counts, unlabelled, **how)
     decisions = Decisions(decision_mode(model.mode, counts.labels())).grow(counts.n_categories)
     objective = objective_of(model.objective, decisions.mode)
     is_large = len(counts) * counts.n_categories > MOST_DUALS
@@ -317,7 +358,7 @@ def fit_line(
         remember = model.remember if is_online(learner) else 0
         memory = sampled(counts, remember, model.seed_) if remember else None
         strengths = features.weigh(counts)
-    how: Any = {"n_jobs": model.n_jobs_, "progress": progress, "watch": watch}
+    how = {"n_jobs": model.n_jobs_, "progress": progress, "watch": watch}
     with timed(clock, "learn"):
         if is_tuned and not model.tune_folds:
             numbers = _some(strengths, model.seed_)
@@ -435,7 +476,9 @@ def fold_features(
         columns = Numbering.hashed(np.ones(counts.n_columns, bool), blocks)
     else:
         columns = Numbering.as_met(counts, blocks)
-    return Features(parameters, learner.preferred_strength, None, columns)
+    features = Features(parameters, learner.preferred_strength, None, columns)
+    features.n_concepts = counts.n_concepts  # folded in already, or to be learned from the part
+    return features
 
 
 def new_stations(model: Categorizer, form: str) -> Stations:

@@ -54,6 +54,14 @@ def train(
             help="`thresher learners` lists them; module:Class imports one, of scikit-learn say.",
         ),
     ] = "auto",
+    unlabelled: Annotated[
+        list[str] | None,
+        Option(
+            metavar="FILE",
+            rich_help_panel="Features",
+            help="More documents, for --concepts alone; labels are not looked at. May be repeated.",
+        ),
+    ] = None,
     parameter: common.LearnerParameters = None,
     passes: common.Passes = None,
     curve: Annotated[
@@ -72,20 +80,27 @@ def train(
     categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
     categorizer.settled().new_learner().check_savable()
     documents = common.open_documents(data, text, labels, separator, format, on_error)
+    others = None
+    if unlabelled:
+        others = common.open_documents(unlabelled, text, False, separator, format, on_error)
     began = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThresherWarning)  # what was assumed is said below
         if curve:
             drawing = TerminalCurve()
             with drawing.shown():
-                categorizer.fit(documents, progress=common.go_on, watch=drawing.add)
+                categorizer.fit(
+                    documents, unlabelled=others, progress=common.go_on, watch=drawing.add
+                )
         else:
             with common.progress() as progress:
-                categorizer.fit(documents, progress=progress)
+                categorizer.fit(documents, unlabelled=others, progress=progress)
     saving = perf_counter()
     categorizer.save(output)
     categorizer.timings_["save"] = perf_counter() - saving
     common.report_reading(documents, columns=False)
+    if others is not None:
+        common.report_reading(others, columns=False)
     for sentence in categorizer.assumptions_:
         common.say(sentence)
     _report(categorizer, output, perf_counter() - began, json)

@@ -85,7 +85,8 @@ class Fitted(NamedTuple):
         """Return the scores of some of the documents for the categories that were met."""
         learner, features = self.line.learner, self.line.features
         blocks = documents.counts.take(chosen)
-        return np.concatenate([learner.score_rows(features.apply(rows)) for rows, _ in blocks])
+        counts = (features.with_concepts(rows) for rows, _ in blocks)
+        return np.concatenate([learner.score_rows(features.apply(rows)) for rows in counts])
 
     def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
         """Return labels in the learner's numbering, what it never met last, and their names."""

@@ -1,6 +1,13 @@
 """From counts to strengths, and which features tell most about the categories."""
 
-from thresher.features.features import FeatureParameters, Features, Numbering
+from thresher.features.concepts import Concepts
+from thresher.features.features import (
+    ALL_BLOCKS,
+    MOST_DOCUMENTS,
+    FeatureParameters,
+    Features,
+    Numbering,
+)
 from thresher.features.selection import (
     SELECTIONS,
     ChiSquare,
@@ -14,9 +21,12 @@ from thresher.features.selection import (
 from thresher.features.strength import KINDS, Strength
 
 __all__ = [
+    "ALL_BLOCKS",
     "KINDS",
+    "MOST_DOCUMENTS",
     "SELECTIONS",
     "ChiSquare",
+    "Concepts",
     "FeatureParameters",
     "FeatureScores",
     "Features",

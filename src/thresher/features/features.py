@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
+from thresher._arrays import reserved
 from thresher.errors import DocumentError, ModelError
 from thresher.examples import Examples
+from thresher.features.concepts import Concepts
 from thresher.features.selection import SELECTIONS, select
 from thresher.features.strength import KINDS, Strength
 from thresher.parameters import Choice, Estimator, Kind, Number, Share, Whole, parameter
@@ -24,6 +26,12 @@ __all__ = ["FeatureParameters", "Features"]
 _declare = partial(parameter, panel="Features")
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
+CONCEPTS = len(BLOCKS)  # the block of concepts, after those that are counted
+ALL_BLOCKS = (*BLOCKS, "concepts")
+LEAST_MEMBERSHIP = 1e-4  # of a document in a concept; what is less counts as none
+AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
+MOST_DOCUMENTS = 50_000  # from which concepts are learned; of more, a sample is taken
+MOST_MEMBERSHIPS = 2**28  # of them, 2 GB while they are learned
 
 
 @dataclass(frozen=True)
@@ -31,14 +39,15 @@ class ByBlock(Kind):
     """A value for all blocks, or a dict of values for some of them."""
 
     one: Kind
+    blocks: tuple[str, ...] = BLOCKS
 
     def allows(self, value: Any) -> bool:
         if not isinstance(value, Mapping):
             return self.one.problem(value) is None
-        return set(value) <= set(BLOCKS) and not any(map(self.one.problem, value.values()))
+        return set(value) <= set(self.blocks) and not any(map(self.one.problem, value.values()))
 
     def bounds(self) -> str:
-        return f"{self.one.bounds()}; or a dict of such for some of {', '.join(BLOCKS)}"
+        return f"{self.one.bounds()}; or a dict of such for some of {', '.join(self.blocks)}"
 
     def describe(self) -> str:
         return f"{self.one.describe()} or dict"
@@ -56,8 +65,8 @@ class ByBlock(Kind):
 def of_blocks(value: Any, otherwise: Any) -> list[Any]:
     """Return the value of each block, given one for all or a dict with those of some."""
     if isinstance(value, Mapping):
-        return [value.get(name, otherwise) for name in BLOCKS]
-    return [value] * len(BLOCKS)
+        return [value.get(name, otherwise) for name in ALL_BLOCKS]
+    return [value] * len(ALL_BLOCKS)
 
 
 class FeatureParameters(Estimator):
@@ -112,16 +121,27 @@ class FeatureParameters(Estimator):
     )
     block_weights: Any = _declare(
         default=1.0,
-        kind=ByBlock(Number(0, open_low=True)),
-        words="""What the strengths of words, runs, parts and fields are multiplied by. Give a
-        number, or a dict with one for some of the blocks, {"runs": 0.9, "parts": 0.6}; documents
-        are scaled after it.""",
+        kind=ByBlock(Number(0, open_low=True), ALL_BLOCKS),
+        words="""What the strengths of words, runs, parts, fields and concepts are multiplied by.
+        Give a number, or a dict with one for some of the blocks, {"runs": 0.9, "parts": 0.6};
+        documents are scaled after it, but not their concepts.""",
         flag="--block-weights",
+    )
+    concepts: Any = _declare(
+        default=None,
+        kind=replace(Concepts.parameters["n_concepts"].kind, optional=True),
+        words="""Beside the words, so many concepts: groups of words that tend to occur together,
+        and how far each document belongs to each (`Concepts`). Several numbers, [100, 200], are
+        several models side by side.""",
+        flag="--concepts",
     )
 
 
 class Features:
-    """The line from texts to strengths: a counter, a choice of columns, a strength.
+    """The line from texts to strengths: a counter, concepts, a choice of columns, a strength.
+
+    Concepts have the first columns. They are folded in when documents are counted, so that counts
+    hold them from then on, and they stay when words are added.
 
     Parameters
     ----------
@@ -155,9 +175,14 @@ class Features:
         self.strength = _strength(self.parameters, preferred)
         self._counter = counter
         self.columns = columns
+        self.concepts: Concepts | None = None
+        self.n_concepts = 0  # columns of the counts that are concepts, folded in here or before
+        self.n_sampled = 0  # documents that concepts were learned from
         self.n_spared = 0  # columns that were left out for want of memory
-        weights = of_blocks(self.parameters.block_weights, 1.0)
+        self._idle = np.zeros(0, bool)  # words that only concepts know, until they are learned of
+        *weights, weight = of_blocks(self.parameters.block_weights, 1.0)
         self._weights = None if set(weights) == {1.0} else np.array(weights, np.float32)
+        self.concept_weight = np.float32(weight)
 
     @property
     def counter(self) -> TextCounter:
@@ -167,18 +192,95 @@ class Features:
     @property
     def n_columns(self) -> int:
         """How many columns there are by now."""
-        return self.counter.n_features if self.columns is None else self.columns.n_columns
+        if self.columns is not None:
+            return self.columns.n_columns
+        return self.n_concepts + self.counter.n_features
 
     @property
     def blocks(self) -> np.ndarray:
-        """The block of each column, its place in `BLOCKS`."""
-        return self.counter.blocks if self.columns is None else self.columns.blocks
+        """The block of each column, its place in `ALL_BLOCKS`."""
+        if self.columns is not None:
+            return self.columns.blocks
+        return _after_concepts(self.n_concepts, self.counter.blocks)
 
     @property
     def is_hashed(self) -> bool:
         """Whether the place of a column is its name."""
         columns = self.columns
         return self.counter.hashing_bits is not None if columns is None else columns.is_hashed
+
+    def fit_concepts(
+        self,
+        counts: Examples,
+        unlabelled: Rows | None = None,
+        *,
+        seed: int = 0,
+        n_jobs: int = 1,
+        progress: Any = None,
+    ) -> Examples:
+        """Learn concepts from counts without them, and return these with concepts before them.
+
+        Parameters
+        ----------
+        counts : Examples
+            The counts.
+        unlabelled : Rows, optional
+            More of them, for the concepts alone.
+        seed, n_jobs, progress
+            As for `Concepts`.
+        """
+        sizes = self.parameters.concepts
+        concepts = Concepts(sizes, random_state=seed)
+        concepts.check_parameters()
+        blocks = self.counter.blocks if self.columns is None else self.columns.counted_blocks()
+        is_word = blocks == 0 if (blocks == 0).any() else np.ones(len(blocks), bool)
+        most = min(MOST_DOCUMENTS, MOST_MEMBERSHIPS // int(np.sum(sizes)))
+        chosen = np.arange(len(counts))
+        if len(counts) > most:
+            chosen = np.sort(np.random.default_rng(seed).permutation(len(counts))[:most])
+        parts = [rows.keep(is_word[: rows.n_columns], False) for rows, _ in counts.take(chosen)]
+        parts += [] if unlabelled is None else [unlabelled.keep(is_word, False)]
+        rows = Rows.concatenate(parts)
+        self.n_sampled = rows.n_rows
+        self.concepts = concepts.fit_rows(rows, columns=is_word, n_jobs=n_jobs, progress=progress)
+        self.n_concepts = self.concepts.n_total_
+        if self.columns is not None:
+            self.columns = self.columns.after_concepts(self.n_concepts)
+        width = self.n_concepts + self._width(counts)
+        folded = self._changed(counts, partial(self.with_concepts, n_jobs=n_jobs), width)
+        folded.n_concepts = self.n_concepts
+        return folded
+
+    def with_concepts(self, counts: Rows, n_jobs: int = 1) -> Rows:
+        """Return counts with the concepts of each document before them, where there are any."""
+        if self.concepts is None:
+            return counts
+        size = max(1, AT_ONCE // self.n_concepts)
+        if counts.n_rows <= size:
+            return self._folded(counts, n_jobs)
+        pieces = np.split(np.arange(counts.n_rows), range(size, counts.n_rows, size))
+        return Rows.concatenate([self._folded(counts.take(one), n_jobs) for one in pieces])
+
+    def _folded(self, counts: Rows, n_jobs: int) -> Rows:
+        assert self.concepts is not None
+        memberships = self.concepts.memberships(counts, n_jobs)
+        is_in = memberships >= LEAST_MEMBERSHIP
+        n_before = np.append(0, np.cumsum(is_in.sum(1)))  # memberships before each document
+        documents = np.repeat(np.arange(counts.n_rows), np.diff(counts.indptr))
+        places = np.arange(len(counts.indices)) + n_before[1:][documents]
+        size = len(counts.indices) + int(n_before[-1])
+        is_counted = np.zeros(size, bool)
+        is_counted[places] = True
+        indices, values = np.empty(size, np.int32), np.empty(size, np.float32)
+        indices[places] = counts.indices + np.int32(self.n_concepts)
+        values[places] = counts.values
+        indices[~is_counted], values[~is_counted] = np.nonzero(is_in)[1], memberships[is_in]
+        width = self.n_concepts + self._width(counts)
+        return Rows(counts.indptr + n_before, indices, values, width, counts.lengths)
+
+    def _width(self, counts: Any) -> int:
+        """Return how many columns there are to count; documents without labels may have more."""
+        return counts.n_columns if self._counter is None else self.counter.n_features  # type: ignore
 
     def fit(self, counts: Examples, most: int | None = None) -> Examples:
         """Choose the columns, take notice of the documents, and return their strengths.
@@ -200,6 +302,9 @@ class Features:
             counts = self._changed(counts, self.columns.apply, self.columns.n_columns)
         keep = self._choose(counts, most)
         if keep is not None:
+            if self.concepts is not None and self.columns is None and not self.is_hashed:
+                self._idle = self.are_for_concepts() & ~keep
+                keep |= self._idle
             self.prune(keep)
             narrow = partial(Rows.keep, kept=keep, renumber=not self.is_hashed)
             counts = self._changed(counts, narrow, self.n_columns)
@@ -210,6 +315,12 @@ class Features:
         for rows, _ in counts:
             self.strength.observe(rows)
         return self._changed(counts, self._weigh, self.n_columns)
+
+    def observe(self, counts: Rows) -> None:
+        """Take notice of documents that are learned on: their words are features from now on."""
+        self.strength.observe(counts)
+        if len(self._idle):
+            self._idle[counts.indices[counts.indices < len(self._idle)]] = False
 
     def _changed(self, counts: Examples, change: Callable[[Rows], Rows], n: int) -> Examples:
         """Return other rows; those that are counted here are not needed any more."""
@@ -227,33 +338,66 @@ class Features:
         if grow:
             _, *others = (
                 math.ceil(limit * self.strength.n_documents) if isinstance(limit, float) else limit
-                for limit in of_blocks(self.parameters.min_df, 1)
+                for limit in of_blocks(self.parameters.min_df, 1)[:CONCEPTS]
             )
             least = (1, *(max(1, one) for one in others))
-        return self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
+        counts = self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
+        return self.with_concepts(counts, n_jobs)
 
     def apply(self, counts: Rows) -> Rows:
         """Return the strengths of counted documents."""
         return self._weigh(counts if self.columns is None else self.columns.apply(counts))
 
     def names(self, columns: np.ndarray) -> list[str]:
-        """Return the names of some columns."""
-        return self.counter.names(columns)
+        """Return the names of some columns; a concept is called by its number and its words."""
+        columns = np.asarray(columns, np.int64)
+        is_counted = columns >= self.n_concepts
+        names = iter(self.counter.names(columns[is_counted] - self.n_concepts))
+        return [
+            next(names) if counted else self.concept_name(int(column))
+            for column, counted in zip(columns, is_counted, strict=True)
+        ]
+
+    def concept_name(self, concept: int, top: int = 3) -> str:
+        """Return what a concept is called: "concept 17 (oil, barrel, opec)", say."""
+        assert self.concepts is not None
+        words, _ = self.concepts.words(concept, top)
+        return f"concept {concept} ({', '.join(self.counter.names(words))})"
+
+    def are_for_concepts(self) -> np.ndarray:
+        """Return which columns are concepts, or words that they are made of: they must stay."""
+        needed = np.zeros(self.n_columns, bool)
+        if self.concepts is not None:
+            needed[: self.n_concepts] = True
+            needed[self.n_concepts + self.concepts.columns_] = True
+        return needed
 
     def prune(self, keep: np.ndarray) -> None:
         """Forget the columns that are not kept; the others close ranks, unless they are hashed."""
         if self.columns is not None:
             self.columns = self.columns.pruned(keep)
         elif self.is_hashed:
-            self.columns = Numbering.hashed(keep, self.counter.blocks)
+            self.columns = Numbering.hashed(keep, self.blocks)
         else:
-            self.counter.prune(keep)
+            self.counter.prune(keep[self.n_concepts :])
+            if self.concepts is not None:
+                self.concepts.prune(keep[self.n_concepts :])
+            if len(self._idle):
+                self._idle = reserved(self._idle, len(keep))[: len(keep)][keep]
         if not self.is_hashed:
             self.strength.prune(keep)
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
         """Return a function that takes back what is observed of these columns from now on."""
-        return self.strength.checkpoint(columns)
+        back, idle = self.strength.checkpoint(columns), self._idle
+        known = columns[columns < len(idle)]
+        before = idle[known]
+
+        def restore() -> None:
+            back()
+            idle[known] = before
+
+        return restore
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors."""
@@ -264,6 +408,11 @@ class Features:
         tensors |= {f"strength.{name}": tensor for name, tensor in frequencies.items()}
         if self.columns is not None:
             tensors["kept"] = (self.columns.numbers >= 0).astype(np.uint8)
+        if self.concepts is not None:
+            header["concepts"], learned = self.concepts.state()
+            tensors |= {f"concepts.{name}": tensor for name, tensor in learned.items()}
+            if self._idle.any():
+                tensors["idle"] = self._idle.astype(np.uint8)
         return header, tensors
 
     @classmethod
@@ -271,14 +420,22 @@ class Features:
         """Return the line that `state` described, having checked all of it."""
         counter = TextCounter.from_state(*part_of("text", header, tensors))
         parameters = FeatureParameters.from_plain(require_field(header, "parameters", dict))
-        columns = None
+        features = cls(parameters, {}, counter)
+        if "concepts" in header:
+            part = part_of("concepts", header, tensors)
+            features.concepts = Concepts.from_state(*part, n_columns=counter.n_features)
+            features.n_concepts = features.concepts.n_total_
+            if "idle" in tensors:
+                idle = require_tensor(tensors, "idle", np.uint8, (None,), high=1).astype(bool)
+                if len(idle) > features.n_columns:
+                    raise ModelError("The model has more idle words than words; it is damaged.")
+                features._idle = idle
         if "kept" in tensors:
             if counter.hashing_bits is None:
                 raise ModelError("The model leaves out columns that are not hashed; it is damaged.")
-            shape = (counter.n_features,)
+            shape = (features.n_columns,)
             kept = require_tensor(tensors, "kept", np.uint8, shape, high=1).astype(bool)
-            columns = Numbering.hashed(kept, counter.blocks)
-        features = cls(parameters, {}, counter, columns)
+            features.columns = Numbering.hashed(kept, features.blocks)
         features.strength = Strength.from_state(*part_of("strength", header, tensors))
         return features
 
@@ -287,8 +444,8 @@ class Features:
         own, n_columns, n_documents = self.parameters, counts.n_columns, len(counts)
         are_few = most is None or n_columns <= most
         limits = own.min_df, own.max_df, own.max_features, own.n_selected
-        if are_few and limits == (1, 1.0, None, None):
-            return None
+        if are_few and limits == (1, 1.0, None, None) and not self.n_concepts:
+            return None  # with concepts, documents without labels may have brought words
         frequency, total = np.zeros(n_columns, np.int64), np.zeros(n_columns)
         scores = None if own.n_selected is None else SELECTIONS[own.select_by]()
         for rows, labels in counts:
@@ -302,18 +459,20 @@ class Features:
             for limit in (*of_blocks(own.min_df, 1), own.max_df)
         )
         blocks = self.blocks[:n_columns]
-        keep = (frequency >= np.array(low)[blocks]) & (frequency <= high)
+        is_concept = blocks == CONCEPTS  # they are not chosen: all stay
+        keep = (frequency >= np.array(low)[blocks]) & (frequency <= high) & ~is_concept
         if own.max_features is not None:
             keep &= select(np.where(keep, total, -1.0), own.max_features)
         if scores is not None:
             keep &= select(np.where(keep, scores.pooled(), -1.0), own.n_selected or 0)
         if isinstance(own.min_df, Mapping) and not keep.any():
-            keep = frequency <= high  # rare runs and parts are better than nothing
+            keep = (frequency <= high) & ~is_concept  # rare runs are better than nothing
         if most is not None and np.count_nonzero(keep) > most and not self.is_hashed:
             n_words = int(np.count_nonzero(keep & (blocks == 0)))
             rank, n_before = np.where(blocks == 0, np.inf, frequency), np.count_nonzero(keep)
-            keep &= select(np.where(keep, rank, -1.0), max(most, n_words))
+            keep &= select(np.where(keep, rank, -1.0), max(most - self.n_concepts, n_words))
             self.n_spared = int(n_before - np.count_nonzero(keep))
+        keep |= is_concept
         if not keep.any():
             raise DocumentError(
                 f"No feature is left of {n_columns:,}: min_df={own.min_df!r} and "
@@ -322,9 +481,27 @@ class Features:
         return None if keep.all() else keep
 
     def _weigh(self, counts: Rows) -> Rows:
-        weights = self._weights
-        factors = None if weights is None else weights[self.blocks[counts.indices]]
-        return self.strength.apply(counts, factors)
+        if not self.n_concepts:
+            return self.strength.apply(counts, self._factors(counts))
+        if len(self._idle):
+            beyond = np.zeros(max(0, counts.n_columns - len(self._idle)), bool)
+            counts = counts.keep(~np.append(self._idle, beyond), renumber=False)
+        is_concept = counts.indices < self.n_concepts
+        ends = np.append(0, np.cumsum(~is_concept))[counts.indptr]
+        text = counts._replace(
+            indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
+        )
+        strengths = counts.values * self.concept_weight
+        strengths[~is_concept] = self.strength.apply(text, self._factors(text)).values
+        return counts._replace(values=strengths)
+
+    def _factors(self, counts: Rows) -> np.ndarray | None:
+        """Return what the strength of each entry, all of them counted, is multiplied by."""
+        if self._weights is None:
+            return None
+        if self.columns is not None or not self.n_concepts:
+            return self._weights[self.blocks[counts.indices]]
+        return self._weights[self.counter.blocks[counts.indices - self.n_concepts]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,8 +521,12 @@ class Numbering:
 
     @classmethod
     def as_met(cls, counts: Examples, blocks: np.ndarray) -> Numbering:
-        """Number the columns that occur as a counter of these documents would: as they come."""
-        numbers, n = np.full(counts.n_columns, -1, np.int32), 0
+        """Number the columns that occur as a counter of these documents would: as they come.
+
+        Concepts come first, whether they occur or not.
+        """
+        numbers, n = np.full(counts.n_columns, -1, np.int32), counts.n_concepts
+        numbers[:n] = np.arange(n)
         for rows, _ in counts:
             columns, first = np.unique(rows.indices, return_index=True)
             new = columns[np.argsort(first)]
@@ -363,6 +544,14 @@ class Numbering:
         numbers = np.where(self.numbers >= 0, new[self.numbers], -1)
         return Numbering(numbers, int(np.count_nonzero(keep)), self.blocks[keep])
 
+    def after_concepts(self, n: int) -> Numbering:
+        """Return them with so many concepts before them."""
+        numbers = np.where(self.numbers >= 0, self.numbers + n, -1)
+        numbers = np.concatenate([np.arange(n), numbers]).astype(np.int32)
+        return Numbering(
+            numbers, n + self.n_columns, _after_concepts(n, self.blocks), self.is_hashed
+        )
+
     def counted_blocks(self) -> np.ndarray:
         """Return the block of each column of the counts; 0 for those that are left out."""
         blocks, inside = np.zeros(len(self.numbers), np.uint8), self.numbers >= 0
@@ -376,6 +565,11 @@ class Numbering:
         ends = np.concatenate([[0], np.cumsum(inside)])
         kept = rows.values[inside]
         return Rows(ends[rows.indptr], columns[inside], kept, self.n_columns, rows.lengths)
+
+
+def _after_concepts(n: int, blocks: np.ndarray) -> np.ndarray:
+    """Return the blocks of so many concepts and of the columns after them."""
+    return np.concatenate([np.full(n, CONCEPTS, np.uint8), blocks]) if n else blocks
 
 
 def _strength(parameters: FeatureParameters, preferred: dict[str, Any]) -> Strength:
