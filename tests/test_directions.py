@@ -29,7 +29,7 @@ ALLOWED = {
     "documents": {"_formats", *FOUNDATION},
     "corpora": {"documents", *FOUNDATION},
     "text": {"_kernels", "linguistics", *FOUNDATION},
-    "features": {"text", "examples", *FOUNDATION},
+    "features": {"_kernels", "text", "examples", *FOUNDATION},
     "learners": {"_kernels", "examples", *FOUNDATION},
     "evaluation": {"_ranking", *FOUNDATION},
     "decisions": {"_kernels", "_ranking", "evaluation", *FOUNDATION},

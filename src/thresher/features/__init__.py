@@ -1,5 +1,6 @@
 """From counts to strengths, and which features tell most about the categories."""
 
+from thresher.features.concepts import Concepts
 from thresher.features.features import FeatureParameters, Features, Numbering
 from thresher.features.selection import (
     SELECTIONS,
@@ -17,6 +18,7 @@ __all__ = [
     "KINDS",
     "SELECTIONS",
     "ChiSquare",
+    "Concepts",
     "FeatureParameters",
     "FeatureScores",
     "Features",
