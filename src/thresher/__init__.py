@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from thresher.experiments.progressive import progressive_validation
     from thresher.experiments.protocols import cross_validate
     from thresher.explanation import Explanation
-    from thresher.features import Features, Strength
+    from thresher.features import Concepts, Features, Strength
     from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, register
     from thresher.learners.online import (
         AROW,
@@ -62,7 +62,7 @@ _HOMES = {
     "experiments.curves": "feature_curve learning_curve",
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
-    "features": "Features Strength",
+    "features": "Concepts Features Strength",
     "learners": "LEARNERS Learner NaiveBayes Rocchio register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
@@ -74,9 +74,9 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Decisions", "DocumentError",
-    "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels", "Learner",
-    "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
+    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts", "Decisions",
+    "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels",
+    "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
     "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
     "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
     "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",

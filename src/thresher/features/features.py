@@ -423,8 +423,10 @@ class Features:
         features = cls(parameters, {}, counter)
         if "concepts" in header:
             part = part_of("concepts", header, tensors)
-            features.concepts = Concepts.from_state(*part, n_columns=counter.n_features)
-            features.n_concepts = features.concepts.n_total_
+            features.concepts = concepts = Concepts.from_state(*part)
+            features.n_concepts = concepts.n_total_
+            if concepts.columns_.max(initial=-1) >= counter.n_features:
+                raise ModelError("The model's concepts have words that it lacks; it is damaged.")
             if "idle" in tensors:
                 idle = require_tensor(tensors, "idle", np.uint8, (None,), high=1).astype(bool)
                 if len(idle) > features.n_columns:

@@ -1,0 +1,164 @@
+"""Probabilistic latent semantic analysis: expectation maximisation without P(z|d,w) in memory.
+
+`theta` is P(z|d), documents by concepts, and `phi` is P(w|z), words by concepts, both in single
+precision. One iteration is a walk over documents and one over words, both with the old values:
+what they share is one ratio n(d,w) / P(w|d) for each entry. Every row has one owner, so that any
+number of threads gives the same bits.
+"""
+
+import numpy as np
+
+from thresher._kernels._jit import kernel
+
+ZERO = np.float32(0)
+# Probabilities below this become zero: without it they shrink until arithmetic with them is a
+# hundred times slower, and nothing notices.
+LEAST = np.float32(1e-20)
+# An entry that the concepts explain with less is passed over: its ratio might not be finite.
+LEAST_MIXTURE = np.float32(1e-25)
+LANES = 16  # partial sums of a dot product: a loop over as many is turned into vector instructions
+RUN = 64  # so many documents are added up in single precision before they go to double
+
+
+@kernel
+def dot(a, b, lanes):
+    """Return the sum of products in single precision, always added up in the same order."""
+    n = len(a)
+    for j in range(LANES):
+        lanes[j] = ZERO
+    whole = n - n % LANES
+    for base in range(0, whole, LANES):
+        for j in range(LANES):
+            lanes[j] += a[base + j] * b[base + j]
+    for j in range(n - whole):
+        lanes[j] += a[whole + j] * b[whole + j]
+    for j in range(8):
+        lanes[j] += lanes[j + 8]
+    for j in range(4):
+        lanes[j] += lanes[j + 4]
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+
+
+@kernel
+def update_documents(indptr, words, counts, theta, phi, updated, ratios, start, end):
+    """Write the next P(z|d) of some documents, and n(d,w) / P(w|d) of their entries."""
+    n = theta.shape[1]
+    lanes = np.empty(LANES, np.float32)
+    new = np.empty(n, np.float32)  # the compiler knows that nothing else is in its place
+    for d in range(start, end):
+        old = theta[d]
+        for k in range(n):
+            new[k] = ZERO
+        for p in range(indptr[d], indptr[d + 1]):
+            word = phi[words[p]]
+            mixture = dot(old, word, lanes)
+            ratio = counts[p] / mixture if mixture > LEAST_MIXTURE else ZERO
+            ratios[p] = ratio
+            for k in range(n):
+                new[k] += ratio * word[k]
+        total = 0.0
+        for k in range(n):
+            new[k] *= old[k]
+            total += new[k]
+        if total > 0:
+            divide(new, total)
+        for k in range(n):  # where there is nothing to learn from, all stays
+            updated[d, k] = new[k] if total > 0 else old[k]
+
+
+@kernel
+def divide(row, total):
+    """Divide a row by its sum; what is next to nothing becomes nothing."""
+    scale = np.float32(1.0 / total)
+    for k in range(len(row)):
+        share = row[k] * scale
+        row[k] = share if share > LEAST else ZERO
+
+
+@kernel
+def update_words(indptr, documents, places, ratios, theta, phi, updated, start, end):
+    """Write what the next P(w|z) of some words is proportional to."""
+    n = theta.shape[1]
+    run = np.empty(n, np.float32)
+    sums = np.empty(n, np.float64)
+    for w in range(start, end):
+        for k in range(n):
+            sums[k] = 0.0
+        for first in range(indptr[w], indptr[w + 1], RUN):
+            for k in range(n):
+                run[k] = ZERO
+            for p in range(first, min(first + RUN, indptr[w + 1])):
+                ratio, document = ratios[places[p]], theta[documents[p]]
+                for k in range(n):
+                    run[k] += ratio * document[k]
+            for k in range(n):
+                sums[k] += run[k]
+        old, new = phi[w], updated[w]
+        for k in range(n):
+            new[k] = np.float32(sums[k] * old[k])
+
+
+@kernel
+def normalise_concepts(phi, start, end):
+    """Let the words of some concepts sum to one; a concept without any stays without."""
+    totals = np.zeros(end - start)
+    for w in range(len(phi)):
+        for k in range(start, end):
+            totals[k - start] += phi[w, k]
+    scales = np.zeros(end - start, np.float32)
+    for k in range(end - start):
+        if totals[k] > 0:
+            scales[k] = np.float32(1.0 / totals[k])
+    for w in range(len(phi)):
+        for k in range(start, end):
+            share = phi[w, k] * scales[k - start]
+            phi[w, k] = share if share > LEAST else ZERO
+
+
+@kernel
+def mixtures(indptr, words, theta, phi, explained, start, end):
+    """Write P(w|d) for the entries of some documents."""
+    lanes = np.empty(LANES, np.float32)
+    for d in range(start, end):
+        for p in range(indptr[d], indptr[d + 1]):
+            explained[p] = dot(theta[d], phi[words[p]], lanes)
+
+
+@kernel
+def fold_in(indptr, words, counts, phi, shares, max_iter, tolerance, folded, start, end):
+    """Write P(z|d) of some documents for words that are given, from the same start for all.
+
+    A document without a known word gets the shares of the concepts.
+    """
+    n = phi.shape[1]
+    lanes = np.empty(LANES, np.float32)
+    old, new = np.empty(n, np.float32), np.empty(n, np.float32)
+    for d in range(start, end):
+        for k in range(n):
+            old[k] = np.float32(1.0 / n)
+        total = 1.0
+        for _ in range(max_iter):
+            for k in range(n):
+                new[k] = ZERO
+            for p in range(indptr[d], indptr[d + 1]):
+                word = phi[words[p]]
+                mixture = dot(old, word, lanes)
+                if mixture > LEAST_MIXTURE:
+                    ratio = counts[p] / mixture
+                    for k in range(n):
+                        new[k] += ratio * word[k]
+            total = 0.0
+            for k in range(n):
+                new[k] *= old[k]
+                total += new[k]
+            if total <= 0:
+                break
+            divide(new, total)
+            change = ZERO
+            for k in range(n):
+                change = max(change, abs(new[k] - old[k]))
+                old[k] = new[k]
+            if change < tolerance:
+                break
+        for k in range(n):
+            folded[d, k] = old[k] if total > 0 else shares[k]
