@@ -230,7 +230,7 @@ class Features:
             As for `Concepts`.
         """
         sizes = self.parameters.concepts
-        concepts = Concepts(sizes, random_state=seed)
+        concepts = Concepts(sizes, max_df=0.5, random_state=seed)
         concepts.check_parameters()
         blocks = self.counter.blocks if self.columns is None else self.columns.counted_blocks()
         is_word = blocks == 0 if (blocks == 0).any() else np.ones(len(blocks), bool)
