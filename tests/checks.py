@@ -42,11 +42,12 @@ def several():
 
 def one_pass(learner):
     learner = clone(learner)
-    return learner.set_params(max_iter=1, shuffle=False) if goes_by_order(learner) else learner
+    return learner.set_params(max_iter=1, shuffle=False) if hasattr(learner, "shuffle") else learner
 
 
 def goes_by_order(learner):
-    return "shuffle" in learner.get_params()
+    params = learner.get_params()
+    return "shuffle" in params or params.get("early_stopping")  # which holds some out by number
 
 
 def rows_of(X):

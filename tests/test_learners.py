@@ -36,6 +36,7 @@ from thresher.learners import (
     NaiveBayes,
     Rocchio,
     ScikitLearner,
+    StumpBoosting,
     import_learner,
     is_online,
     learner_class,
@@ -84,6 +85,8 @@ VARIANTS = [
     SleepingExperts(always_on=True, positive_weight=2.0),
     NaiveBayes(event_model="bernoulli", smoothing=0.5),
     Rocchio(cut=False),
+    StumpBoosting(variant="MR", n_thresholds=10),
+    StumpBoosting(early_stopping=True, max_iter=20, n_thresholds=30),
     ScikitLearner(LinearSVC(random_state=0)),
     Saved(),
 ]
@@ -115,6 +118,7 @@ SWINGS = "liblinear stops within a tolerance, which weights and copies reach els
 
 SATURATED = "scores still differ where their probabilities are both rounded to one"
 DIRECTION = "documents are compared by their direction, and the classes differ by length"
+PRESENCE = "measurements are always there; tests/test_boosting.py has them measured by thresholds"
 
 EQUIVALENCE = [
     "check_sample_weight_equivalence_on_dense_data",
@@ -126,6 +130,10 @@ REASONS = {
     ROMMA: {"check_classifiers_train": OVERLAP},
     NaiveBayes: {"check_decision_proba_consistency": SATURATED},
     Rocchio: {"check_classifiers_train": DIRECTION},
+    StumpBoosting: {
+        "check_classifiers_train": PRESENCE,
+        "check_non_transformer_estimators_n_iter": PRESENCE,
+    },
 }
 
 

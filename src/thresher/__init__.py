@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from thresher.experiments.protocols import cross_validate
     from thresher.explanation import Explanation
     from thresher.features import Concepts, Features, Strength
-    from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, register
+    from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, StumpBoosting, register
     from thresher.learners.online import (
         AROW,
         ROMMA,
@@ -63,7 +63,7 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS Learner NaiveBayes Rocchio register",
+    "learners": "LEARNERS Learner NaiveBayes Rocchio StumpBoosting register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -79,7 +79,7 @@ __all__ = [
     "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
     "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
     "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
-    "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
+    "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
     "__version__", "bootstrap_intervals",
     "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
     "plot", "progressive_validation", "read_documents", "register", "write_report",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from thresher.errors import ModelError, ParameterError
 from thresher.learners.bayes import NaiveBayes
+from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
 from thresher.learners.online import LEARNERS as ONLINE
@@ -23,6 +24,7 @@ __all__ = [
     "NaiveBayes",
     "Rocchio",
     "ScikitLearner",
+    "StumpBoosting",
     "import_learner",
     "is_online",
     "learner_class",
@@ -32,7 +34,10 @@ __all__ = [
 
 ENTRY_POINTS = "thresher.learners"  # the group under which other packages name theirs
 
-LEARNERS: dict[str, type[Learner]] = {**ONLINE, NaiveBayes.name: NaiveBayes, Rocchio.name: Rocchio}
+LEARNERS: dict[str, type[Learner]] = {
+    **ONLINE,
+    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting)},
+}
 """The learners by the name that the command line and the model file use."""
 
 T = TypeVar("T", bound=type[Learner])
