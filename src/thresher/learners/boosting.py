@@ -514,13 +514,15 @@ class _Work(NamedTuple):
 
     def boost(self, limits: np.ndarray, earlier: list[_Rounds]) -> list[_Rounds]:
         """Return the rounds of all categories, up to a limit each; threads take some each."""
-        from thresher._kernels.boosting import LANES
+        from thresher._kernels.boosting import FEW, LANES
 
         both = np.logical_and((self.signed > 0).any(0), (self.signed < 0).any(0))
         rounds = [_Rounds.none()] * len(limits)
         # Categories of as many rounds share their lanes, so that few of these stand idle.
         order = [int(k) for k in np.argsort(-limits, kind="stable") if both[k]]
         blocks = [order[start : start + LANES] for start in range(0, len(order), LANES)]
+        if blocks and len(blocks[-1]) <= FEW:
+            blocks[-1:] = [[k] for k in blocks[-1]]
         done = [0] * len(blocks)
         total = max(1, sum(int(limits[block[0]]) for block in blocks))
         stops: list[bool] = []
@@ -563,33 +565,27 @@ class _Work(NamedTuple):
         """Return the rounds of some categories, which are searched together."""
         from thresher._kernels.boosting import LANES, search
 
-        columns = self.columns
-        signed = np.zeros((columns.n_documents, LANES))
-        signed[:, : len(block)] = self._distribution(self.signed[:, block])
-        halves = signed.sum(0) / 2
+        columns, n_lanes = self.columns, 1 if len(block) == 1 else LANES
+        signed = np.zeros((columns.n_documents + 1, n_lanes))
+        signed[:-1, : len(block)] = self.signed[:, block]
+        halves = np.zeros(n_lanes)
         lanes = [
             _Lane(columns, signed, halves, number, self.apart, int(limits[number]))
             for number in range(len(block))
         ]
         for lane, rounds in zip(lanes, earlier, strict=True):
             lane.replay(rounds)
-        best, chosen = np.empty(LANES), np.empty(LANES, np.int64)
-        where = columns.ends, columns.middles, columns.entries, columns.n_documents
+        best, chosen = np.empty(n_lanes), np.empty(n_lanes, np.int64)
+        where = (0,) * n_lanes, columns.ends, columns.middles, columns.entries
+        weights = signed, halves, np.empty(n_lanes), np.empty(n_lanes)
         while any(lane.is_open for lane in lanes):
             best[:], chosen[:] = LEAST / 2, -1
-            search(*where, signed, halves, best, chosen)
+            search(*where, *weights, best, chosen)
             for lane, j, half in zip(lanes, chosen.tolist(), best.tolist(), strict=False):
                 if lane.is_open:
                     lane.add(j, half)
             tick()
         return [lane.rounds() for lane in lanes]
-
-    def _distribution(self, signed: np.ndarray) -> np.ndarray:
-        """Return D: weights that add up to one, or to a half for positives and negatives each."""
-        if not self.apart:
-            return np.asarray(signed / np.abs(signed).sum(0))
-        positive, negative = np.maximum(signed, 0).sum(0), -np.minimum(signed, 0).sum(0)
-        return np.asarray(signed / np.where(signed > 0, positive, negative) / 2)
 
 
 class _Lane:
@@ -609,6 +605,7 @@ class _Lane:
         self.chosen: list[tuple[int, float, float]] = []
         self.sides = np.empty(columns.n_documents)
         self.is_open = True
+        self._reweigh(0, 0, 1, 1.0)
 
     def rounds(self) -> _Rounds:
         columns, thresholds, alphas = zip(*self.chosen, strict=True) if self.chosen else ((),) * 3
@@ -647,7 +644,7 @@ class _Lane:
 
     def _weigh(self, j: int, threshold: float) -> None:
         """Note a stump with its α, and weigh the documents anew."""
-        from thresher._kernels.boosting import half_r, reweigh
+        from thresher._kernels.boosting import half_r
 
         lane, entries = self.number, self.columns.entries
         first, end, side = self.columns.span(j, threshold)
@@ -659,9 +656,14 @@ class _Lane:
             self._end()
             return
         right = np.sqrt((1 - r) / (1 + r))
-        right = np.sqrt(right) if self.apart else right
-        weights = right, 1 / right, self.apart, self.signed, lane
-        self.halves[lane] = reweigh(entries, first, end, float(side), self.sides, *weights)
+        self._reweigh(first, end, side, np.sqrt(right) if self.apart else right)
+
+    def _reweigh(self, first: int, end: int, side: int, right: float) -> None:
+        from thresher._kernels.boosting import reweigh
+
+        stump = self.columns.entries, first, end, float(side), self.sides, right, 1 / right
+        half = reweigh(*stump, self.apart, self.signed, self.number)
+        self.halves[self.number] = half
 
     def _end(self) -> None:
         self.signed[:, self.number] = 0.0
