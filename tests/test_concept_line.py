@@ -9,7 +9,12 @@ from thresher.evaluation import read_measure
 from thresher.experiments.counted import CountedDocuments
 from thresher.features import features as line
 
-GRAIN = ["wheat corn harvest bushel", "corn bushel acreage", "wheat harvest silo", "silo corn wheat"]
+GRAIN = [
+    "wheat corn harvest bushel",
+    "corn bushel acreage",
+    "wheat harvest silo",
+    "silo corn wheat",
+]
 ENERGY = ["oil crude barrel refinery", "crude opec barrel", "oil refinery opec", "barrel oil crude"]
 TEXTS = [f"{text} today w{i}" for i in range(4) for text in (*GRAIN, *ENERGY)]
 LABELS = ["grain", "grain", "grain", "grain", "energy", "energy", "energy", "energy"] * 4
@@ -54,13 +59,24 @@ def test_any_number_of_threads_gives_the_same_bytes(tmp_path):
 
 def test_memberships_stand_before_the_words_and_outside_their_length():
     model, plain = fitted(), fitted(concepts=None)
-    rows, words = (one.strengths(TEXTS[:1] + ["", "never seen"]) for one in (model, plain))
+    rows, words = (one.strengths([*TEXTS[:1], "", "never seen"]) for one in (model, plain))
     is_concept = rows.indices < 5
     ends = np.append(0, np.cumsum(is_concept))[rows.indptr]
-    sums = np.add.reduceat(rows.values[is_concept], ends[:-1])
-    np.testing.assert_allclose(sums, 2, atol=1e-3)  # two distributions, of empty documents too
+    squares = np.add.reduceat(rows.values[is_concept] ** 2, ends[:-1])
+    np.testing.assert_allclose(squares, 0.5**2, atol=1e-3)  # their weight; empty documents too
     np.testing.assert_array_equal(rows.indices[~is_concept] - 5, words.indices)
     np.testing.assert_array_equal(rows.values[~is_concept], words.values)
+
+
+@pytest.mark.parametrize("options", [{}, {"normalize": "none"}, {"normalize": "sum"},
+                                     {"block_weights": 0.7}])  # fmt: skip
+def test_strengths_of_concepts_are_their_memberships_scaled_as_the_text(options):
+    features = fitted(learner="arow", **options).features_
+    counts = features.count(TEXTS[:3])
+    strengths = features.apply(counts)
+    of_concepts = counts.indices < 5
+    back = [features.membership(one) for one in strengths.values[of_concepts].tolist()]
+    np.testing.assert_allclose(back, counts.values[of_concepts], rtol=1e-5)
 
 
 def test_documents_without_labels_teach_concepts_words_that_no_label_has():

@@ -206,7 +206,8 @@ def test_portions_are_printed_and_said_as_data(joint):
     [data] = [one for one in explanation.to_dict()["shares"] if one["feature"] == "rate"]
     assert data == json.loads(json.dumps(data)) == {
         "feature": "rate", "share": rate.share, "own": rate.own, "parts": rate.parts,
-        "runs": rate.runs, "run": rate.run, "strength": rate.strength, "weight": rate.weight,
+        "runs": rate.runs, "run": rate.run, "concepts": 0.0, "concept": "",
+        "strength": rate.strength, "weight": rate.weight,
     }  # fmt: skip
 
 

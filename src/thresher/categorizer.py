@@ -45,13 +45,13 @@ WORDS: dict[str, Any] = {
     "ngram_range": (1, 1),
     "char_ngram_range": None,
     "min_df": 1,
-    "block_weights": 1.0,
+    "block_weights": {"concepts": 0.5},
 }
 JOINT: dict[str, Any] = {
     "ngram_range": (1, 2),
     "char_ngram_range": (5, 5),
     "min_df": {"runs": 2, "parts": 3},
-    "block_weights": {"runs": 0.9, "parts": 0.6},
+    "block_weights": {"runs": 0.9, "parts": 0.6, "concepts": 0.5},
 }
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
 LEARNING, DECIDING = "Learning", "Deciding"

@@ -62,7 +62,9 @@ class Share(NamedTuple):
             ("itself", self.own, ""), ("parts", self.parts, ""), ("runs", self.runs, run),
             ("concepts", self.concepts, concept),
         )  # fmt: skip
-        return f"({', '.join(f'{name} {value:+.3f}{more}' for name, value, more in named if value)})"
+        return (
+            f"({', '.join(f'{name} {value:+.3f}{more}' for name, value, more in named if value)})"
+        )
 
 
 class Change(NamedTuple):
@@ -226,13 +228,14 @@ def _rule_texts(stations: Stations, rules: Sequence[Any], holds: Any = None) -> 
     """Say rules in words; where `holds` is False, their opposite."""
     holds = [True] * len(rules) if holds is None else holds
     names = _readable(stations, np.array([rule.column for rule in rules], np.int64))
-    weight, texts = stations.features.concept_weight, []
+    texts = []
     for rule, name, is_held in zip(rules, names, holds, strict=True):
         if rule.threshold is None:
             texts.append(f"{'contains' if is_held else 'lacks'} {name!r}")
         else:
             side = "above" if is_held else "below"
-            texts.append(f"{name} {side} {rule.threshold / weight:.3g}")
+            membership = stations.features.membership(rule.threshold)
+            texts.append(f"{name} {side} {membership:.3g}")
     return texts
 
 
@@ -311,7 +314,10 @@ class _Decision(NamedTuple):
             for rule, value in zip(rules, strengths, strict=True)
         ]
         texts = _rule_texts(self.stations, rules, holds)
-        shares = [rule.share if is_held else -rule.share for rule, is_held in zip(rules, holds, strict=True)]
+        shares = [
+            rule.share if is_held else -rule.share
+            for rule, is_held in zip(rules, holds, strict=True)
+        ]
         lines = list(map(Share, texts, strengths, shares))
         if abs(rest := total - sum(shares)) > ROUNDING:
             lines.append(Share(learner.constant_name, 1.0, rest))

@@ -293,7 +293,8 @@ def _counted_sample(features: Features, reader: Reader, seed: int) -> tuple[Rows
 
     Of many, as many as fit are drawn while they are read, each as likely as any other.
     """
-    generator, texts, n = np.random.default_rng(seed), [], 0
+    texts: list[str] = []
+    generator, n = np.random.default_rng(seed), 0
     for batch in reader.batches("reading documents without labels"):
         for text in batch.texts.to_pylist():
             n += 1

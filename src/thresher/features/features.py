@@ -26,10 +26,12 @@ __all__ = ["FeatureParameters", "Features"]
 _declare = partial(parameter, panel="Features")
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
+SIZES: Any = replace(Concepts.parameters["n_concepts"].kind, optional=True)  # type: ignore
 CONCEPTS = len(BLOCKS)  # the block of concepts, after those that are counted
 ALL_BLOCKS = (*BLOCKS, "concepts")
 LEAST_MEMBERSHIP = 1e-4  # of a document in a concept; what is less counts as none
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
+FEW_DOCUMENTS = 100  # a word of no more than these may be in any share of them
 MOST_DOCUMENTS = 50_000  # from which concepts are learned; of more, a sample is taken
 MOST_MEMBERSHIPS = 2**28  # of them, 2 GB while they are learned
 
@@ -129,7 +131,7 @@ class FeatureParameters(Estimator):
     )
     concepts: Any = _declare(
         default=None,
-        kind=replace(Concepts.parameters["n_concepts"].kind, optional=True),
+        kind=SIZES,
         words="""Beside the words, so many concepts: groups of words that tend to occur together,
         and how far each document belongs to each (`Concepts`). Several numbers, [100, 200], are
         several models side by side.""",
@@ -182,7 +184,7 @@ class Features:
         self._idle = np.zeros(0, bool)  # words that only concepts know, until they are learned of
         *weights, weight = of_blocks(self.parameters.block_weights, 1.0)
         self._weights = None if set(weights) == {1.0} else np.array(weights, np.float32)
-        self.concept_weight = np.float32(weight)
+        self._concept_weight = np.float32(weight)
 
     @property
     def counter(self) -> TextCounter:
@@ -230,7 +232,7 @@ class Features:
             As for `Concepts`.
         """
         sizes = self.parameters.concepts
-        concepts = Concepts(sizes, max_df=0.5, random_state=seed)
+        concepts = Concepts(sizes, random_state=seed)
         concepts.check_parameters()
         blocks = self.counter.blocks if self.columns is None else self.columns.counted_blocks()
         is_word = blocks == 0 if (blocks == 0).any() else np.ones(len(blocks), bool)
@@ -242,6 +244,7 @@ class Features:
         parts += [] if unlabelled is None else [unlabelled.keep(is_word, False)]
         rows = Rows.concatenate(parts)
         self.n_sampled = rows.n_rows
+        concepts.max_df = max(int(concepts.max_df * rows.n_rows), FEW_DOCUMENTS)
         self.concepts = concepts.fit_rows(rows, columns=is_word, n_jobs=n_jobs, progress=progress)
         self.n_concepts = self.concepts.n_total_
         if self.columns is not None:
@@ -348,7 +351,7 @@ class Features:
         """Return the strengths of counted documents."""
         return self._weigh(counts if self.columns is None else self.columns.apply(counts))
 
-    def names(self, columns: np.ndarray) -> list[str]:
+    def names(self, columns: Any) -> list[str]:
         """Return the names of some columns; a concept is called by its number and its words."""
         columns = np.asarray(columns, np.int64)
         is_counted = columns >= self.n_concepts
@@ -493,17 +496,37 @@ class Features:
         text = counts._replace(
             indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
         )
-        strengths = counts.values * self.concept_weight
+        strengths = self._of_concepts(counts.values)
         strengths[~is_concept] = self.strength.apply(text, self._factors(text)).values
         return counts._replace(values=strengths)
+
+    def _of_concepts(self, memberships: np.ndarray) -> np.ndarray:
+        """Return the strengths of memberships.
+
+        Together they have the length that text is given: so they do not depend on how many there
+        are, and neither outweighs the other. Where text is not scaled, they are as they are.
+        """
+        if self.strength.normalize is not None:
+            memberships = memberships / np.float32(np.size(self.parameters.concepts))
+        if self.strength.normalize == "l2":
+            memberships = np.sqrt(memberships)
+        return memberships * self._concept_weight  # type: ignore[no-any-return]
+
+    def membership(self, strength: float) -> float:
+        """Return the membership in a concept that has this strength."""
+        membership = strength / float(self._concept_weight)
+        if self.strength.normalize == "l2":
+            membership **= 2
+        n_models = 1 if self.strength.normalize is None else np.size(self.parameters.concepts)
+        return membership * int(n_models)
 
     def _factors(self, counts: Rows) -> np.ndarray | None:
         """Return what the strength of each entry, all of them counted, is multiplied by."""
         if self._weights is None:
             return None
         if self.columns is not None or not self.n_concepts:
-            return self._weights[self.blocks[counts.indices]]
-        return self._weights[self.counter.blocks[counts.indices - self.n_concepts]]
+            return np.asarray(self._weights[self.blocks[counts.indices]])
+        return np.asarray(self._weights[self.counter.blocks[counts.indices - self.n_concepts]])
 
 
 @dataclass(frozen=True, eq=False)
