@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -14,129 +13,23 @@ from thresher._arrays import reserved
 from thresher.errors import DocumentError, ModelError
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
+from thresher.features.numbering import Numbering, after_concepts
+from thresher.features.parameters import CONCEPTS, FeatureParameters, of_blocks
 from thresher.features.selection import SELECTIONS, select
-from thresher.features.strength import KINDS, Strength
-from thresher.parameters import Choice, Estimator, Kind, Number, Share, Whole, parameter
+from thresher.features.strength import Strength
 from thresher.rows import Rows
 from thresher.storage import part_of, require_field, require_tensor
-from thresher.text import BLOCKS, TextCounter
+from thresher.text import TextCounter
 
-__all__ = ["FeatureParameters", "Features"]
+__all__ = ["MOST_DOCUMENTS", "Features"]
 
-_declare = partial(parameter, panel="Features")
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
-SIZES: Any = replace(Concepts.parameters["n_concepts"].kind, optional=True)  # type: ignore
-CONCEPTS = len(BLOCKS)  # the block of concepts, after those that are counted
-ALL_BLOCKS = (*BLOCKS, "concepts")
 LEAST_MEMBERSHIP = 1e-4  # of a document in a concept; what is less counts as none
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
 FEW_DOCUMENTS = 100  # a word of no more than these may be in any share of them
 MOST_DOCUMENTS = 50_000  # from which concepts are learned; of more, a sample is taken
 MOST_MEMBERSHIPS = 2**28  # of them, 2 GB while they are learned
-
-
-@dataclass(frozen=True)
-class ByBlock(Kind):
-    """A value for all blocks, or a dict of values for some of them."""
-
-    one: Kind
-    blocks: tuple[str, ...] = BLOCKS
-
-    def allows(self, value: Any) -> bool:
-        if not isinstance(value, Mapping):
-            return self.one.problem(value) is None
-        return set(value) <= set(self.blocks) and not any(map(self.one.problem, value.values()))
-
-    def bounds(self) -> str:
-        return f"{self.one.bounds()}; or a dict of such for some of {', '.join(self.blocks)}"
-
-    def describe(self) -> str:
-        return f"{self.one.describe()} or dict"
-
-    def placeholder(self) -> str:
-        return f"{self.one.placeholder()}|words=..,runs=.."
-
-    def parse(self, text: str) -> Any:
-        if "=" not in text:
-            return self.one.parse(text)
-        parts = (part.partition("=") for part in text.split(","))
-        return {name.strip(): self.one.parse(value.strip()) for name, _, value in parts}
-
-
-def of_blocks(value: Any, otherwise: Any) -> list[Any]:
-    """Return the value of each block, given one for all or a dict with those of some."""
-    if isinstance(value, Mapping):
-        return [value.get(name, otherwise) for name in ALL_BLOCKS]
-    return [value] * len(ALL_BLOCKS)
-
-
-class FeatureParameters(Estimator):
-    """What the line from counts to strengths can be told."""
-
-    strength: str | None = _declare(
-        default=None,
-        kind=Choice((None, *KINDS)),
-        words="""How a count becomes a strength, by default as suits the learner. "tf-idf" takes
-        logarithms of counts and gives documents length one, as for the learners that want it.""",
-        flag="--strength",
-    )
-    normalize: str | None = _declare(
-        default=None,
-        kind=Choice((None, "sum", "l2", "none")),
-        words="""How the strengths of a document are scaled, by default as suits the learner. If
-        `strength` is given and is not "tf-idf", they are not scaled by default.""",
-        flag="--normalize",
-    )
-    min_df: Any = _declare(
-        default=1,
-        kind=ByBlock(Share()),
-        words="""Leave out features of fewer documents than this. A float is a share of the
-        documents; a dict has a number for each block, {"runs": 2, "parts": 3}. Later, when the
-        model learns on, a new word comes at once, a run of words, a part of a word or a word of a
-        field once it has been in as many.""",
-        flag="--min-df",
-    )
-    max_df: int | float = _declare(
-        default=1.0,
-        kind=Share(),
-        words="Leave out features of more documents than this. A float is a share of them.",
-        flag="--max-df",
-    )
-    max_features: int | None = _declare(
-        default=None,
-        kind=Whole(1, optional=True),
-        words="Keep at most so many features, the most frequent.",
-        flag="--max-features",
-    )
-    n_selected: int | None = _declare(
-        default=None,
-        kind=Whole(1, optional=True),
-        words="Keep at most so many features, those that tell most about a category.",
-        flag="--select",
-    )
-    select_by: str = _declare(
-        default="chi-square",
-        kind=Choice(tuple(SELECTIONS)),
-        words="By what it is judged how much a feature tells. It is for `n_selected`.",
-        flag="--select-by",
-    )
-    block_weights: Any = _declare(
-        default=1.0,
-        kind=ByBlock(Number(0, open_low=True), ALL_BLOCKS),
-        words="""What the strengths of words, runs, parts, fields and concepts are multiplied by.
-        Give a number, or a dict with one for some of the blocks, {"runs": 0.9, "parts": 0.6};
-        documents are scaled after it, but not their concepts.""",
-        flag="--block-weights",
-    )
-    concepts: Any = _declare(
-        default=None,
-        kind=SIZES,
-        words="""Beside the words, so many concepts: groups of words that tend to occur together,
-        and how far each document belongs to each (`Concepts`). Several numbers, [100, 200], are
-        several models side by side.""",
-        flag="--concepts",
-    )
 
 
 class Features:
@@ -203,7 +96,7 @@ class Features:
         """The block of each column, its place in `ALL_BLOCKS`."""
         if self.columns is not None:
             return self.columns.blocks
-        return _after_concepts(self.n_concepts, self.counter.blocks)
+        return after_concepts(self.n_concepts, self.counter.blocks)
 
     @property
     def is_hashed(self) -> bool:
@@ -527,74 +420,6 @@ class Features:
         if self.columns is not None or not self.n_concepts:
             return np.asarray(self._weights[self.blocks[counts.indices]])
         return np.asarray(self._weights[self.counter.blocks[counts.indices - self.n_concepts]])
-
-
-@dataclass(frozen=True, eq=False)
-class Numbering:
-    """Which columns of the counts are features, and which number each has among them."""
-
-    numbers: np.ndarray  # int32: of each column of the counts, or -1
-    n_columns: int
-    blocks: np.ndarray  # of each number
-    is_hashed: bool = False  # the place of a column is its name: it cannot have another number
-
-    @classmethod
-    def hashed(cls, kept: np.ndarray, blocks: np.ndarray) -> Numbering:
-        """Leave hashed columns where they are."""
-        numbers = np.where(kept, np.arange(len(kept)), -1).astype(np.int32)
-        return cls(numbers, len(kept), blocks, is_hashed=True)
-
-    @classmethod
-    def as_met(cls, counts: Examples, blocks: np.ndarray) -> Numbering:
-        """Number the columns that occur as a counter of these documents would: as they come.
-
-        Concepts come first, whether they occur or not.
-        """
-        numbers, n = np.full(counts.n_columns, -1, np.int32), counts.n_concepts
-        numbers[:n] = np.arange(n)
-        for rows, _ in counts:
-            columns, first = np.unique(rows.indices, return_index=True)
-            new = columns[np.argsort(first)]
-            new = new[numbers[new] < 0]
-            numbers[new] = np.arange(n, n + len(new))
-            n += len(new)
-        in_order = np.argsort(numbers, kind="stable")[len(numbers) - n :]
-        return cls(numbers, n, blocks[in_order])
-
-    def pruned(self, keep: np.ndarray) -> Numbering:
-        """Return them without some; the others close ranks, unless they are hashed."""
-        if self.is_hashed:
-            return Numbering.hashed(keep & (self.numbers >= 0), self.blocks)
-        new = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
-        numbers = np.where(self.numbers >= 0, new[self.numbers], -1)
-        return Numbering(numbers, int(np.count_nonzero(keep)), self.blocks[keep])
-
-    def after_concepts(self, n: int) -> Numbering:
-        """Return them with so many concepts before them."""
-        numbers = np.where(self.numbers >= 0, self.numbers + n, -1)
-        numbers = np.concatenate([np.arange(n), numbers]).astype(np.int32)
-        return Numbering(
-            numbers, n + self.n_columns, _after_concepts(n, self.blocks), self.is_hashed
-        )
-
-    def counted_blocks(self) -> np.ndarray:
-        """Return the block of each column of the counts; 0 for those that are left out."""
-        blocks, inside = np.zeros(len(self.numbers), np.uint8), self.numbers >= 0
-        blocks[inside] = self.blocks[self.numbers[inside]]
-        return blocks
-
-    def apply(self, rows: Rows) -> Rows:
-        """Return the rows in the columns that are left."""
-        columns = self.numbers[rows.indices]
-        inside = columns >= 0
-        ends = np.concatenate([[0], np.cumsum(inside)])
-        kept = rows.values[inside]
-        return Rows(ends[rows.indptr], columns[inside], kept, self.n_columns, rows.lengths)
-
-
-def _after_concepts(n: int, blocks: np.ndarray) -> np.ndarray:
-    """Return the blocks of so many concepts and of the columns after them."""
-    return np.concatenate([np.full(n, CONCEPTS, np.uint8), blocks]) if n else blocks
 
 
 def _strength(parameters: FeatureParameters, preferred: dict[str, Any]) -> Strength:
