@@ -199,8 +199,9 @@ class Features:
         keep = self._choose(counts, most)
         if keep is not None:
             if self.concepts is not None and self.columns is None and not self.is_hashed:
-                self._idle = self.are_for_concepts() & ~keep
-                keep |= self._idle
+                idle = self.are_for_concepts() & ~keep
+                self._idle = idle if idle.any() else self._idle
+                keep |= idle
             self.prune(keep)
             narrow = partial(Rows.keep, kept=keep, renumber=not self.is_hashed)
             counts = self._changed(counts, narrow, self.n_columns)
@@ -382,8 +383,7 @@ class Features:
         if not self.n_concepts:
             return self.strength.apply(counts, self._factors(counts))
         if len(self._idle):
-            beyond = np.zeros(max(0, counts.n_columns - len(self._idle)), bool)
-            counts = counts.keep(~np.append(self._idle, beyond), renumber=False)
+            counts = self._awake(counts)
         is_concept = counts.indices < self.n_concepts
         ends = np.append(0, np.cumsum(~is_concept))[counts.indptr]
         text = counts._replace(
@@ -392,6 +392,15 @@ class Features:
         strengths = self._of_concepts(counts.values)
         strengths[~is_concept] = self.strength.apply(text, self._factors(text)).values
         return counts._replace(values=strengths)
+
+    def _awake(self, counts: Rows) -> Rows:
+        """Leave out what only concepts know."""
+        places = np.minimum(counts.indices, len(self._idle) - 1)
+        awake = ~self._idle[places] | (counts.indices >= len(self._idle))
+        ends = np.append(0, np.cumsum(awake))[counts.indptr]
+        return counts._replace(
+            indptr=ends, indices=counts.indices[awake], values=counts.values[awake]
+        )
 
     def _of_concepts(self, memberships: np.ndarray) -> np.ndarray:
         """Return the strengths of memberships.
