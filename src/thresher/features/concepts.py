@@ -110,12 +110,12 @@ class Concepts(Estimator):
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> counts = csr_array([[3, 2, 0, 0], [2, 3, 1, 0], [0, 0, 2, 3], [0, 1, 3, 2]] * 20)
+    >>> counts = csr_array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 2, 3], [0, 1, 3, 2]] * 10)
     >>> concepts = Concepts(2, max_df=1.0).fit(counts)
     >>> concepts.transform(csr_array([[1, 2, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])).round(2)
-    array([[0.99, 0.01],
-           [0.1 , 0.9 ],
-           [0.5 , 0.5 ]], dtype=float32)
+    array([[0. , 1. ],
+           [1. , 0. ],
+           [0.5, 0.5]], dtype=float32)
     >>> concepts.words(0, top=2)[0].tolist()
     [2, 3]
     """
@@ -247,7 +247,7 @@ class Concepts(Estimator):
         Examples
         --------
         >>> from scipy.sparse import csr_array
-        >>> concepts = Concepts(1, max_df=1.0).fit(csr_array([[2, 2], [1, 1]]))
+        >>> concepts = Concepts(1, min_df=1, max_df=1.0).fit(csr_array([[2, 2], [1, 1]]))
         >>> rows = Rows(np.array([0, 2]), np.arange(2, dtype=np.int32), np.array([3.0, 1.0]), 2)
         >>> concepts.responsibility(rows, 0)
         array([0.75, 0.25])
