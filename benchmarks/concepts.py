@@ -102,15 +102,16 @@ def twin(path: Path) -> tuple[float, float]:
     """Return the held-out perplexity of some documents, and that of the naive twin."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from naive.concepts import maximise, perplexity
-    from thresher.features import concepts as module
+    from thresher.features._plsa import Maximisation
+    from thresher.features.concepts import _in_order
 
     rows, _ = load(path)
     rows = rows.take(np.arange(SUBSET))
     concepts = Concepts(SUBSET_SIZE, min_df=2).fit_rows(rows)
     known = np.zeros(rows.n_columns, bool)
     known[concepts.columns_] = True
-    training, held = concepts._thinned(module._in_order(rows.keep(known)))
-    first = module._Maximisation(concepts, training, held, None)._first(SUBSET_SIZE, 0)
+    training, held = concepts._thinned(_in_order(rows.keep(known)))
+    first = Maximisation(concepts, training, held, None)._first(SUBSET_SIZE, 0)
     n_iter = int(concepts.n_iter_[0])
     tables = maximise(training.to_scipy().toarray(), first.theta, first.phi, n_iter)
     kept = float(concepts.perplexities_[0][n_iter - 1])
