@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thresher import Categorizer, feedback, training
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import ModelError, ParameterError, ThresherWarning
 from thresher.evaluation import read_measure
 from thresher.experiments.counted import CountedDocuments
 from thresher.features import features as line
@@ -209,6 +209,26 @@ def test_of_many_documents_a_sample_is_taken_and_said(monkeypatch):
     monkeypatch.setattr(training, "MOST_DOCUMENTS", 20)
     model = fitted(unlabelled=UNLABELLED)
     assert "a sample of 40 of 56 documents" in model.assumptions_[-1]
+
+
+def test_more_concepts_than_words_are_doubted_where_fit_was_called():
+    with pytest.warns(ThresherWarning, match="many of which will be alike or empty") as caught:
+        model = fitted(concepts=40)
+    assert caught[0].filename.endswith("test_concept_line.py")
+    assert "alike or empty" in model.assumptions_[-1]
+
+
+def test_an_interruption_while_concepts_are_learned_leaves_the_model_as_it_was(tmp_path):
+    model = fitted()
+    before = saved(model, tmp_path)
+
+    def interrupt(stage, *_):
+        if "concepts" in stage and "iteration 3" in stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(TEXTS, LABELS, progress=interrupt)
+    assert saved(model, tmp_path) == before
 
 
 def test_what_cannot_be_is_refused():

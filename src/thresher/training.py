@@ -275,6 +275,7 @@ def fit(
             "categories, a linear SVM would need too much memory."
         )
         stations.assumptions.append(Assumption(sentence))
+    stations.assumptions += [Assumption(one, True) for one in stations.features.doubts]
     n_sampled, n_all = stations.features.n_sampled, stations.documents_seen + n_more
     if 0 < n_sampled < n_all:
         sentence = f"Concepts were learned from a sample of {n_sampled:,} of {n_all:,} documents."

@@ -98,8 +98,8 @@ class Maximisation:
         self.words = (np.concatenate([[0], ends]), owners, places)
         self.ratios = np.empty(len(places), np.float32)
 
-    def run(self, sizes: tuple[int, ...], n_jobs: int) -> list[Mixture]:
-        """Return the best model of each size, also when it is interrupted."""
+    def run(self, sizes: tuple[int, ...], n_jobs: int, keep_partial: bool = True) -> list[Mixture]:
+        """Return the best model of each size, maybe also when it is interrupted."""
         best: list[Mixture] = []
         mixtures: list[Mixture] = []
         try:
@@ -111,7 +111,7 @@ class Maximisation:
         except KeyboardInterrupt:
             if mixtures and all(one.n_iter for one in mixtures):
                 best = self._better(best, mixtures)
-            if not best:
+            if not best or not keep_partial:
                 raise
             warn_of(
                 "The concepts were interrupted after "

@@ -166,6 +166,7 @@ class Concepts(Estimator):
         columns: np.ndarray | None = None,
         n_jobs: int = 1,
         progress: Progress = None,
+        keep_partial: bool = True,
     ) -> Self:
         """Find the concepts of these documents.
 
@@ -180,6 +181,8 @@ class Concepts(Estimator):
         progress : callable, optional
             Called with a text, the number of documents and the share that is done after each
             iteration.
+        keep_partial : bool, default=True
+            Whether Ctrl-C ends the iterations only, and not all.
         """
         self.check_parameters()
         if self.n_init > 1 and not self.held_out:
@@ -200,7 +203,7 @@ class Concepts(Estimator):
                 "be alike or empty; lower n_concepts."
             )
         expectation = Maximisation(self, *self._thinned(counts), progress)
-        mixtures = expectation.run(sizes, n_jobs)
+        mixtures = expectation.run(sizes, n_jobs, keep_partial)
         fresh = self.replace()._hold(
             np.flatnonzero(known).astype(np.int32),
             [one.phi.copy() for one in mixtures],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
@@ -28,6 +29,7 @@ TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "
 LEAST_MEMBERSHIP = 1e-4  # of a document in a concept; what is less counts as none
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
 FEW_DOCUMENTS = 100  # a word of no more than these may be in any share of them
+FOR_EACH = 200  # documents that a word of concepts must be in one of, up to what is usual
 MOST_DOCUMENTS = 50_000  # from which concepts are learned; of more, a sample is taken
 MOST_MEMBERSHIPS = 2**28  # of them, 2 GB while they are learned
 
@@ -73,6 +75,7 @@ class Features:
         self.concepts: Concepts | None = None
         self.n_concepts = 0  # columns of the counts that are concepts, folded in here or before
         self.n_sampled = 0  # documents that concepts were learned from
+        self.doubts: list[str] = []  # about the concepts
         self.n_spared = 0  # columns that were left out for want of memory
         self._idle = np.zeros(0, bool)  # words that only concepts know, until they are learned of
         *weights, weight = of_blocks(self.parameters.block_weights, 1.0)
@@ -137,8 +140,13 @@ class Features:
         parts += [] if unlabelled is None else [unlabelled.keep(is_word, False)]
         rows = Rows.concatenate(parts)
         self.n_sampled = rows.n_rows
+        concepts.min_df = min(concepts.min_df, max(1, rows.n_rows // FOR_EACH))
         concepts.max_df = max(int(concepts.max_df * rows.n_rows), FEW_DOCUMENTS)
-        self.concepts = concepts.fit_rows(rows, columns=is_word, n_jobs=n_jobs, progress=progress)
+        how: Any = {"n_jobs": n_jobs, "progress": progress, "keep_partial": False}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.concepts = concepts.fit_rows(rows, columns=is_word, **how)
+        self.doubts = [str(one.message) for one in caught]
         self.n_concepts = self.concepts.n_total_
         if self.columns is not None:
             self.columns = self.columns.after_concepts(self.n_concepts)
