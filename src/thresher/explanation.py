@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher.features import ALL_BLOCKS
+from thresher.features import ALL_BLOCKS, LEAST_MEMBERSHIP
 from thresher.rows import Rows
 from thresher.text.places import Entry
 
@@ -86,6 +86,7 @@ class Explanation:
     change: Change | None  # what would have changed the decision, if anything that was tried
     text: str
     spans: list[tuple[int, int, float]]  # start and end of words, in their order, and each's share
+    has_rules: bool = False  # whether the shares are those of rules, not of words
 
     @property
     def total(self) -> float:
@@ -179,6 +180,7 @@ def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
             for (start, end), share in word.places.items()
             if start < end
         ),
+        has_rules=hasattr(stations.learner, "rules"),
     )
 
 
@@ -230,6 +232,8 @@ def _rule_texts(stations: Stations, rules: Sequence[Any], holds: Any = None) -> 
     for rule, name, is_held in zip(rules, names, holds, strict=True):
         if rule.threshold is None:
             texts.append(f"{'contains' if is_held else 'lacks'} {name!r}")
+        elif rule.threshold < LEAST_MEMBERSHIP * weight:  # less than any document that has it
+            texts.append(f"{'has' if is_held else 'lacks'} {name}")
         else:
             side = "above" if is_held else "below"
             texts.append(f"{name} {side} {rule.threshold / weight:.3g}")

@@ -3,6 +3,7 @@
 from thresher.features.concepts import Concepts
 from thresher.features.features import (
     ALL_BLOCKS,
+    LEAST_MEMBERSHIP,
     MOST_DOCUMENTS,
     FeatureParameters,
     Features,
@@ -23,6 +24,7 @@ from thresher.features.strength import KINDS, Strength
 __all__ = [
     "ALL_BLOCKS",
     "KINDS",
+    "LEAST_MEMBERSHIP",
     "MOST_DOCUMENTS",
     "SELECTIONS",
     "ChiSquare",
