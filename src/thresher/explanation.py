@@ -425,19 +425,30 @@ class _Decision(NamedTuple):
         return " ".join([*pieces, self.text[done:]])
 
     def _strongest_absent(self) -> list[str]:
-        """Return the words with the largest weights that are not in the text.
+        """Return the words with the largest weights, or rules, that are not in the text.
 
         Where words by themselves are not counted, these are runs of words.
         """
-        features, weights = self.stations.features, self.stations.learner.linear_weights()
-        blocks = features.blocks
-        block = blocks.min(initial=PARTS)
+        features, blocks = self.stations.features, self.stations.features.blocks
+        weights, block = self._weights(), blocks.min(initial=PARTS)
         if weights is None or features.is_hashed or block == PARTS:
             return []
-        own = np.where(blocks == block, weights[:, self.number], 0)
+        own = np.where(blocks == block, weights, 0)
         own[self.rows.indices] = 0
         best = np.argsort(-own, kind="stable")[:MOST_WORDS]
         return features.names(best[own[best] > 0])
+
+    def _weights(self) -> np.ndarray | None:
+        """Return the weight of each feature, or what the rule that asks for it says, if any."""
+        learner: Any = self.stations.learner
+        weights = learner.linear_weights()
+        if weights is not None or not hasattr(learner, "rules"):
+            return None if weights is None else weights[:, self.number]
+        shares = np.zeros(learner.n_features)
+        for rule in learner.rules(self.number):
+            if rule.threshold is None:
+                shares[rule.column] = rule.share
+        return shares
 
     def _first_turn(self, action: str, words: list[str], texts: list[str]) -> Change | None:
         """Return the change with the fewest of the words, in their order, if any does it."""
