@@ -110,11 +110,12 @@ def _words(words: Words | None) -> str:
     if not words or not any(words):
         return ""
     strongest = max(abs(weight) for side in words for _, weight in side)
+    digits = 2 if strongest >= 0.1 else 3  # shares of rules are small
     columns = []
     for title, kind, side in zip(("For it", "Against it"), ("for", "against"), words, strict=True):
         items = "".join(
             f'<li style="--v:{abs(weight) / strongest:.3f}">{name(word)}'
-            f"<span>{signed(weight)}</span></li>"
+            f"<span>{signed(weight, digits)}</span></li>"
             for word, weight in side
         )
         shown = f"<ol>{items}</ol>" if items else "<p class=soft>none</p>"

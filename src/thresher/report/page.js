@@ -46,7 +46,7 @@
       row.hidden = !fits || (isShort && matches >= FEW);
       matches += fits;
     }
-    byId("matches").textContent = matches < rows.length ? `${matches} of ${rows.length} categories` : "";
+    byId("matches").textContent = matches < rows.length ? `${matches} of ${rows.length} ${table.dataset.what ?? "categories"}` : "";
     more.hidden = !isShort || matches <= FEW;
     more.textContent = `Show all ${matches}`;
   }
@@ -71,6 +71,9 @@
       one.open = one === card;
     }
     pick.value = card.id;
+    for (const mark of all("svg.concepts a")) { // on the map, where there is one
+      mark.classList.toggle("current", mark.getAttribute("href") === `#${card.id}`);
+    }
     byId("before").disabled = card === cards[0];
     byId("after").disabled = card === cards[cards.length - 1];
   }
