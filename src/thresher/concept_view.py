@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Concept", "ConceptView", "Example", "Influence"]
 
 LEAST_SHARE = 0.01  # of a document or a word in a concept that is worth a line
+N_WRITTEN = 25  # words of a concept that make a text of it
 BEGINNING = 300  # characters of a document that are shown
 
 
@@ -188,6 +189,19 @@ class ConceptView:
                 ]
         return sorted(lines, key=lambda one: -abs(one.weight))
 
+    def categories_of(self, concepts: Sequence[int]) -> list[int | None]:
+        """Return the number of the category that a text of each concept's words would get.
+
+        None where it would get none, and for all where words are hashed and cannot be read.
+        """
+        if self.counter.hashing_bits is not None:
+            return [None] * len(concepts)
+        words = [self.concept(int(z), N_WRITTEN).words for z in concepts]
+        scores = self.categorizer.scores([" ".join(word for word, _ in one) for one in words])
+        decisions = self.stations.decisions
+        margins = np.where(decisions.decide(scores), scores - decisions.thresholds, -np.inf)
+        return [int(np.argmax(row)) if np.isfinite(row).any() else None for row in margins]
+
     def weight_on_concepts(self, category: Any) -> float | None:
         """Return which part of a category's weight is on rules about concepts; None: no rules."""
         if not hasattr(self._learner, "threshold_share"):
@@ -242,13 +256,16 @@ class ConceptView:
                 for i in rows[memberships[rows, z] >= LEAST_SHARE].tolist():
                     share, place = float(memberships[i, z]), batch.place(i)
                     beginning = str(batch.texts[i])[:BEGINNING].replace(MARK, "\n").strip()
-                    entry = round(share, 2), int(n_known[i]), -n_read - i
-                    entry = (*entry, Example(share, place, beginning))
-                    (heapq.heappush if len(best[z]) < top else heapq.heappushpop)(best[z], entry)
+                    example = Example(share, place, beginning)
+                    heapq.heappush(
+                        best[z], (round(share, 2), int(n_known[i]), -n_read - i, example)
+                    )
+                    if len(best[z]) > top:
+                        heapq.heappop(best[z])
             n_read += len(batch)
         return [[entry[-1] for entry in sorted(one, reverse=True)] for one in best]
 
-    def positions(self, concepts: Sequence[int]) -> np.ndarray:
+    def positions(self, concepts: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return places in the plane for concepts of one model: those of like words lie together.
 
         They are the classical scaling of the Hellinger distances between the P(w|z), which is the

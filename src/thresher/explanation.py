@@ -62,7 +62,8 @@ class Share(NamedTuple):
             ("itself", self.own, ""), ("parts", self.parts, ""), ("runs", self.runs, run),
             ("concepts", self.concepts, concept),
         )  # fmt: skip
-        return f"({', '.join(f'{name} {value:+.3f}{more}' for name, value, more in named if value)})"
+        parts = (f"{name} {value:+.3f}{more}" for name, value, more in named if value)
+        return f"({', '.join(parts)})"
 
 
 class Change(NamedTuple):
@@ -315,7 +316,8 @@ class _Decision(NamedTuple):
             for rule, value in zip(rules, strengths, strict=True)
         ]
         texts = _rule_texts(self.stations, rules, holds)
-        shares = [rule.share if is_held else -rule.share for rule, is_held in zip(rules, holds, strict=True)]
+        signs = (1 if is_held else -1 for is_held in holds)
+        shares = [sign * rule.share for rule, sign in zip(rules, signs, strict=True)]
         lines = list(map(Share, texts, strengths, shares))
         if abs(rest := total - sum(shares)) > ROUNDING:
             lines.append(Share(learner.constant_name, 1.0, rest))

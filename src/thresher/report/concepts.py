@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,25 +43,24 @@ class Ground(NamedTuple):
     view: ConceptView
     shown: list[np.ndarray]  # the concepts of each model that are shown, the largest first
     concepts: dict[int, Concept]
+    owners: dict[int, int | None]  # the category that a text of the concept would get
+    colours: dict[int, int]  # of the categories that most concepts would get
     influence: np.ndarray | None
-    colours: dict[int, int]  # of the categories that most concepts speak for
     examples: Sequence[Sequence[Example]]
 
     @property
     def categories(self) -> list[str]:
         return self.view.categorizer.categories_
 
-    def spoken_for(self, concept: int) -> int | None:
-        """Return the category that a concept speaks most for, if it does for any."""
-        if self.influence is None or not self.influence.size:
-            return None
-        best = int(np.argmax(self.influence[concept]))
-        return best if self.influence[concept, best] > 0 else None
-
     def colour(self, concept: int) -> str:
         """Return the class of a concept's colour."""
-        best = self.spoken_for(concept)
-        return f"hue{self.colours[best]}" if best in self.colours else "hueless"
+        owner = self.owners[concept]
+        return f"hue{self.colours[owner]}" if owner in self.colours else "hueless"
+
+    def owner_name(self, concept: int) -> str | None:
+        """Return the category that a text of the concept would get."""
+        owner = self.owners[concept]
+        return None if owner is None else self.categories[owner]
 
 
 def write_concept_page(
@@ -110,11 +110,10 @@ def concept_page(
     most = max(FEWEST_SHOWN, ALL_SHOWN // len(view.sizes))
     shown = [numbers[:most] for numbers in view.models()]
     concepts = {int(z): view.concept(int(z), MOST_WORDS) for one in shown for z in one}
-    influence = view.influence()
-    ground = Ground(view, shown, concepts, influence, {}, examples)
-    owners = [best for z in concepts if (best := ground.spoken_for(z)) is not None]
-    frequent = np.argsort(-np.bincount(owners, minlength=1), kind="stable")[:MOST_COLOURS]
-    ground.colours.update((int(c), hue) for hue, c in enumerate(frequent) if c in owners)
+    owners = dict(zip(concepts, view.categories_of(list(concepts)), strict=True))
+    frequent = Counter(owner for owner in owners.values() if owner is not None)
+    colours = {c: hue for hue, (c, _) in enumerate(frequent.most_common(MOST_COLOURS))}
+    ground = Ground(view, shown, concepts, owners, colours, view.influence(), examples)
     sizes = " and ".join(count(size) for size in view.sizes)
     n_documents = count(view.categorizer.documents_seen_)
     lead = (
@@ -123,16 +122,17 @@ def concept_page(
     )
     left_out = len(view) - len(concepts)
     note = f"<p class=soft>The {count(left_out)} smallest are not shown.</p>" if left_out else ""
-    links = {"map": "Map", "list": "Concepts", "categories": "Categories"}
-    parts = _map(ground) + note, _list(ground), _categories(ground)
-    nav = "".join(
-        f'<a href="#{key}">{text}</a>' for (key, text), part in zip(links.items(), parts) if part
-    )
+    parts = {
+        "map": ("Map", _map(ground)),
+        "list": ("Concepts", _list(ground) + note),
+        "categories": ("Categories", _categories(ground)),
+    }
+    links = "".join(f'<a href="#{key}">{text}</a>' for key, (text, part) in parts.items() if part)
     return page(
         title,
         f'<header><p class="over">Thresher · concepts</p><h1>{breakable(short(title, 200))}</h1>'
-        f'<p class="lead">{lead}</p></header><nav aria-label="Sections">{nav}</nav>'
-        f"<main>{''.join(parts)}</main>",
+        f'<p class="lead">{lead}</p></header><nav aria-label="Sections">{links}</nav>'
+        f"<main>{''.join(part for _, part in parts.values())}</main>",
     )
 
 
@@ -153,8 +153,8 @@ def _map(ground: Ground) -> str:
     legend = f'<ul class="legend">{"".join(keys)}</ul>' if ground.colours else ""
     cards = "".join(_card(ground, z) for z in ground.concepts)
     return f"""<section id="map"><h2>Map</h2><p>Concepts with like words lie close together; the
-larger a circle, the larger the concept's share of all words. The colour is that of the category
-it speaks most for. Choose a concept to see its card.</p>
+larger a circle, the larger the concept's share of all words. Its colour is the category that a
+text of its words would get. Choose a concept to see its card.</p>
 <div class="atlas"><div>{legend}{"".join(maps)}</div>
 <div id="cards"><div class="controls needs-js">
 <label>Concept <select id="pick"></select></label>
@@ -168,16 +168,19 @@ def _drawing(ground: Ground, numbers: np.ndarray) -> str:
     radii = np.sqrt(FILLED * WIDTH * HEIGHT / np.pi * shares / (shares.sum() or 1))
     radii = np.clip(radii, 3, 0.2 * HEIGHT)
     places = _spread(ground.view.positions(numbers), radii)
-    labels = [", ".join(w for w, _ in ground.concepts[int(z)].words[:2]) for z in numbers]
-    kinds = _legible([short(label, 24) for label in labels], places)
+    named = (", ".join(w for w, _ in ground.concepts[int(z)].words[:2]) for z in numbers)
+    labels = [short(label, 24) for label in named]
+    halves = np.array([LETTER_ON_PHONE * len(label) / 2 for label in labels])
+    middles = np.clip(places[:, 0], halves, WIDTH - halves)  # of labels, which shall not be cut
+    kinds = _legible(labels, np.column_stack([middles, places[:, 1]]))
     marks = []
-    for z, (x, y), radius, label, kind in zip(
-        numbers.tolist(), places, radii, labels, kinds, strict=True
+    for z, (x, y), middle, radius, label, kind in zip(
+        numbers.tolist(), places, middles, radii, labels, kinds, strict=True
     ):
-        best = ground.spoken_for(z)
+        owner = ground.owner_name(z)
         about = f"concept {z}: {', '.join(w for w, _ in ground.concepts[z].words[:6])}"
-        about += "" if best is None else f"; speaks for {short(ground.categories[best])}"
-        text = f'<text class="{kind}" x="{x:.1f}" y="{y + 4:.1f}">{escape(short(label, 24))}</text>'
+        about += "" if owner is None else f" ({short(owner)})"
+        text = f'<text class="{kind}" x="{middle:.1f}" y="{y + 4:.1f}">{escape(label)}</text>'
         marks.append(
             f'<a href="#z{z}" class="{ground.colour(z)}"{attributes(aria_label=about)}>'
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{escape(about)}</title>'
@@ -199,7 +202,7 @@ def _spread(plane: np.ndarray, radii: np.ndarray) -> np.ndarray:
     scaled = (plane - low) / np.where(span > 0, span, 1)
     scaled[:, span <= 0] = ranks[:, span <= 0] = 0.5
     margin = radii[:, None] + 4
-    places = margin + (scaled + ranks) / 2 * (size - 2 * margin)
+    places: np.ndarray = margin + (scaled + ranks) / 2 * (size - 2 * margin)
     for _ in range(300):
         gaps = places[:, None] - places
         distances = np.maximum(np.hypot(*np.moveaxis(gaps, 2, 0)), 1e-6)
@@ -212,18 +215,15 @@ def _spread(plane: np.ndarray, radii: np.ndarray) -> np.ndarray:
     return places
 
 
-def _legible(labels: Sequence[str], places: np.ndarray) -> list[str]:
+def _legible(labels: Sequence[str], middles: np.ndarray) -> list[str]:
     """Return for each label whether there is room for it: on a phone too, if wide, or nowhere."""
     kinds, boxes = ["hidden"] * len(labels), np.zeros((0, 2, 2))
     for letter, height, kind in ((LETTER_ON_PHONE, 24, "label"), (LETTER, 15, "label wide")):
         for i, label in enumerate(labels):
             half = np.array([letter * len(label) / 2, height / 2])
-            box = np.array([places[i] - half, places[i] + half])
-            is_inside = box[0, 0] >= 0 and box[1, 0] <= WIDTH
-            is_free = not (
-                (box[0] < boxes[:, 1]).all(1) & (boxes[:, 0] < box[1]).all(1)
-            ).any()
-            if kinds[i] == "hidden" and is_inside and is_free:
+            box = np.array([middles[i] - half, middles[i] + half])
+            are_over = (box[0] < boxes[:, 1]).all(1) & (boxes[:, 0] < box[1]).all(1)
+            if kinds[i] == "hidden" and not are_over.any():
                 kinds[i], boxes = kind, np.concatenate([boxes, box[None]])
     return kinds
 
@@ -276,7 +276,7 @@ def _documents(ground: Ground, number: int) -> str:
 def _list(ground: Ground) -> str:
     """Return the table of all concepts that are shown."""
     several = len(ground.view.sizes) > 1
-    titles = {"concept": None, "share, %": None, "of": "wide", "speaks for": "wide"}
+    titles = {"concept": None, "share, %": None, "of": "wide", "a text of it gets": "wide"}
     if not several:
         del titles["of"]
     heads = "".join(
@@ -286,13 +286,11 @@ def _list(ground: Ground) -> str:
     )
     rows = []
     for z in sorted(ground.concepts, key=lambda z: (-ground.concepts[z].share, z)):
-        concept, best = ground.concepts[z], ground.spoken_for(z)
+        concept, owner = ground.concepts[z], ground.owner_name(z)
         words = ", ".join(word for word, _ in concept.words[:8])
         cells = f'<td data-v="{100 * concept.share:.4f}">{100 * concept.share:.2f}</td>'
         cells += f'<td class=wide data-v="{concept.size}">{count(concept.size)}</td>' * several
-        own = 0.0 if best is None else ground.influence[z, best]  # type: ignore[index]
-        spoken = "–" if best is None else f"{name(ground.categories[best])} {signed(own, 3)}"
-        cells += f'<td class=wide data-v="{own:.5f}">{spoken}</td>'
+        cells += f"<td class=wide>{'–' if owner is None else name(owner)}</td>"
         rows.append(
             f'<tr><th scope="row"><a href="#z{z}">{z} · {breakable(short(words, 120))}</a></th>'
             f"{cells}</tr>"
@@ -312,29 +310,25 @@ def _categories(ground: Ground) -> str:
         return ""
     rows = []
     for c, category in enumerate(ground.categories[:MOST_CATEGORIES]):
-        own = ground.influence[:, c]
-        cells = []
-        for sign in (1, -1):
+        own, cells = ground.influence[:, c], []
+        for sign, kind in ((1, None), (-1, "wide")):
             order = np.argsort(-sign * own, kind="stable")[:MOST_CONCEPTS]
             named = [_linked(ground, int(z), float(own[z])) for z in order if sign * own[z] > 0]
-            cells.append(f"<td>{'<br>'.join(named) or '–'}</td>")
+            cells.append(f"<td{attributes(class_=kind)}>{'<br>'.join(named) or '–'}</td>")
         part = ground.view.weight_on_concepts(category)
-        on = "" if part is None else f'<td class="f1" style="--v:{part:.3f}">{100 * part:.0f} %</td>'
-        rows.append(f'<tr><th scope="row">{name(category)}</th>{on}{"".join(cells)}</tr>')
-    has_rules = ground.view.weight_on_concepts(ground.categories[0]) is not None
-    of_rules = '<th scope="col">weight on concepts</th>' if has_rules else ""
+        on = "" if part is None else f"<br><span class=soft>{100 * part:.0f} % on concepts</span>"
+        rows.append(f'<tr><th scope="row">{name(category)}{on}</th>{"".join(cells)}</tr>')
+    what = "Each figure is what a document that is wholly of the concept gets for it."
+    if hasattr(ground.view.categorizer.learner_, "rules"):
+        what = """Each figure is the sum of the rules about the concept: what they add to a score
+where they hold, and take off where they do not. Below its name, the part of a category's weight
+that is on such rules."""
     left_out = len(ground.categories) - len(rows)
     note = f"<p class=soft>{count(left_out)} others are not shown.</p>" if left_out else ""
-    what = (
-        "Each figure is the sum of the rules about the concept: what they add to a score where they "
-        "hold, and take off where they do not."
-        if has_rules
-        else "Each figure is what a document that is wholly of the concept gets for it."
-    )
     return f"""<section id="categories"><h2>Categories</h2><p>{what}</p>
-<table class="influences"><thead><tr><th scope="col">category</th>{of_rules}
-<th scope="col">concepts for it</th><th scope="col">concepts against it</th></tr></thead>
-<tbody>{"".join(rows)}</tbody></table>{note}</section>"""
+<table class="influences"><thead><tr><th scope="col">category</th>
+<th scope="col">concepts for it</th><th scope="col" class="wide">concepts against it</th></tr>
+</thead><tbody>{"".join(rows)}</tbody></table>{note}</section>"""
 
 
 def _linked(ground: Ground, number: int, weight: float) -> str:

@@ -72,7 +72,14 @@
     }
     pick.value = card.id;
     for (const mark of all("svg.concepts a")) { // on the map, where there is one
-      mark.classList.toggle("current", mark.getAttribute("href") === `#${card.id}`);
+      const isCurrent = mark.getAttribute("href") === `#${card.id}`;
+      mark.classList.toggle("current", isCurrent);
+      if (!isCurrent) continue;
+      if (mark.closest("details")) mark.closest("details").open = true;
+      all("svg.concepts > text").forEach((one) => one.remove());
+      const label = mark.querySelector("text").cloneNode(true); // above all others
+      label.removeAttribute("class");
+      mark.parentNode.append(label);
     }
     byId("before").disabled = card === cards[0];
     byId("after").disabled = card === cards[cards.length - 1];
