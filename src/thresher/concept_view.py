@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Concept", "ConceptView", "Example", "Influence"]
 
 LEAST_SHARE = 0.01  # of a document or a word in a concept that is worth a line
+LEAST_CHANCE = 1e-3  # of its likeliest word's; a concept hardly has what it has less of
 N_WRITTEN = 25  # words of a concept that make a text of it
 BEGINNING = 300  # characters of a document that are shown
 
@@ -299,7 +300,9 @@ class ConceptView:
 
     def _words(self, number: int, top: int) -> list[tuple[str, float]]:
         columns, chances = self.concepts.words(number, top)
-        return list(zip(self.counter.names(columns), chances.tolist(), strict=True))
+        words = zip(self.counter.names(columns), chances.tolist(), strict=True)
+        least = LEAST_CHANCE * chances.max(initial=0)
+        return [(word, chance) for word, chance in words if chance >= least]
 
     def _largest(self, shares: np.ndarray, least: float) -> list[int]:
         """Return the concepts with at least that share: model by model, the largest first."""
