@@ -85,12 +85,11 @@ class ConceptView:
     Examples
     --------
     >>> from thresher import Categorizer
-    >>> texts = ["wheat corn silo", "corn silo", "wheat silo", "oil crude", "crude gas", "oil gas"]
-    >>> model = Categorizer("linear-svm", concepts=2, random_state=0)
-    >>> view = ConceptView(model.fit(texts, ["grain"] * 3 + ["energy"] * 3))
-    >>> (concept,) = view.of_word("wheat")
+    >>> texts = ["wheat corn silo wheat corn silo", "oil crude gas oil crude gas"] * 5
+    >>> model = Categorizer("linear-svm", concepts=2).fit(texts, ["grain", "energy"] * 5)
+    >>> concept = ConceptView(model).of_word("wheat")[0]
     >>> round(concept.share, 2), [word for word, _ in concept.words]
-    (1.0, ['silo', 'corn'])
+    (1.0, ['corn', 'silo'])
     """
 
     def __init__(self, categorizer: Categorizer) -> None:

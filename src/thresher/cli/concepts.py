@@ -140,7 +140,7 @@ def _show_category(view: ConceptView, category: str, most: int | None, json: boo
 
 
 def _write_page(html: str, view: ConceptView, documents: list[str] | None, model: str) -> None:
-    from thresher.report.concepts import write_concept_page
+    from thresher.report import write_concept_page
 
     familiar = view.categorizer.columns_
     with common.progress() as progress:

@@ -77,8 +77,10 @@ def _numbers(one: Share, headings: list[str], digits: int) -> list[str]:
 
 
 def _hint(one: Share) -> str:
-    hints = [f"in {one.run!r}" if one.run else "", f"as {one.concept}" if one.concept else ""]
-    return "".join(f"  {hint}" for hint in hints if hint)
+    """Name the run, or the concept, that the share is from; the stronger, if both are."""
+    if one.concept and not (one.run and abs(one.runs) >= abs(one.concepts)):
+        return f"  as {one.concept}"
+    return f"  in {one.run!r}" if one.run else ""
 
 
 def _coloured(explanation: Explanation) -> Text:
