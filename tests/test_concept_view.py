@@ -14,7 +14,7 @@ from browser import Browser, find_browser
 from thresher import Categorizer
 from thresher.cli import app
 from thresher.concept_view import ConceptView
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import ModelError, ParameterError, ThresherWarning
 from thresher.report.concepts import _spread, concept_page, write_concept_page
 
 WORDS = {
@@ -233,7 +233,8 @@ def test_the_concepts_of_a_model_are_listed(model):
 
 
 def test_many_concepts_are_listed_when_all_are_asked_for(tmp_path):
-    fitted(concepts=30).save(tmp_path / "many")
+    with pytest.warns(ThresherWarning, match="lower n_concepts"):
+        fitted(concepts=30).save(tmp_path / "many")
     printed = run("concepts", tmp_path / "many")
     assert "10 more have less; --all shows every one." in printed
     everything = run("concepts", tmp_path / "many", "--all")

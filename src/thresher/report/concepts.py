@@ -114,11 +114,11 @@ def concept_page(
     frequent = Counter(owner for owner in owners.values() if owner is not None)
     colours = {c: hue for hue, (c, _) in enumerate(frequent.most_common(MOST_COLOURS))}
     ground = Ground(view, shown, concepts, owners, colours, view.influence(), examples)
-    sizes = " and ".join(count(size) for size in view.sizes)
-    n_documents = count(view.categorizer.documents_seen_)
+    *sizes, last = map(count, view.sizes)
+    numbers = f"{', '.join(sizes)} and {last}" if sizes else last
     lead = (
-        f"{sizes} concepts: groups of words that occur together, found in {n_documents} labelled "
-        "documents and in those without labels, if any were given. A document is a mixture of them."
+        f"{numbers} concept{'s' * (len(view) > 1)}: groups of words that occur together in "
+        "documents. Each document is a mixture of them."
     )
     left_out = len(view) - len(concepts)
     note = f"<p class=soft>The {count(left_out)} smallest are not shown.</p>" if left_out else ""

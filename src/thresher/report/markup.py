@@ -34,8 +34,8 @@ def name(text: str) -> str:
 
 
 def breakable(text: str) -> str:
-    """Return a text, escaped, in which a line may be broken after punctuation."""
-    return re.sub(r"([./:,=_])(?=\w)", r"\1<wbr>", escape(text))
+    """Return a text, escaped, in which a line may be broken after punctuation, not in numbers."""
+    return re.sub(r"([/:,=_]|\.(?!\d))(?=\w)", r"\1<wbr>", escape(text))
 
 
 def attributes(**values: Any) -> str:
