@@ -429,6 +429,9 @@ def test_the_list_is_sorted_and_filtered(browser, page):
     rows = "[...document.querySelectorAll('#list tbody tr')].filter(row => !row.hidden)"
     names = f"{rows}.map(row => row.cells[0].textContent)"
     assert len(browser.evaluate(names)) == 6
+    browser.click("#list th:last-child button")  # by category: they stand together then
+    owners = browser.evaluate(f"{rows}.map(row => row.cells[3].textContent)")
+    assert owners == sorted(owners, reverse=True) and len(set(owners)) == 2
     browser.evaluate("document.getElementById('find').focus()")
     browser.type("opec")
     assert 0 < len(browser.evaluate(names)) < 6

@@ -290,7 +290,8 @@ def _list(ground: Ground) -> str:
         words = ", ".join(word for word, _ in concept.words[:8])
         cells = f'<td data-v="{100 * concept.share:.4f}">{100 * concept.share:.2f}</td>'
         cells += f'<td class=wide data-v="{concept.size}">{count(concept.size)}</td>' * several
-        cells += f"<td class=wide>{'–' if owner is None else name(owner)}</td>"
+        given = "–" if owner is None else name(owner)
+        cells += f"<td class=wide{attributes(data_v=ground.owners[z])}>{given}</td>"
         rows.append(
             f'<tr><th scope="row"><a href="#z{z}">{z} · {breakable(short(words, 120))}</a></th>'
             f"{cells}</tr>"
