@@ -49,13 +49,14 @@ ALLOWED = {
         "explanation", "features", "feedback", "learners", "linguistics", "rehearsal", "text",
         "training", *FOUNDATION,
     },
+    "concept_view": {"categorizer", "explanation", "features", "training", *FOUNDATION},
     "experiments": {
         "_spool", "categorizer", "evaluation", "examples", "features", "linguistics", "text",
         "training", *FOUNDATION,
     },
     "report": {
-        "_ranking", "categorizer", "corpora", "decisions", "documents", "evaluation",
-        "experiments", "explanation", "training", *FOUNDATION,
+        "_ranking", "categorizer", "concept_view", "corpora", "decisions", "documents",
+        "evaluation", "experiments", "explanation", "training", *FOUNDATION,
     },
     "papers": {
         "categorizer", "corpora", "decisions", "documents", "evaluation", "examples",

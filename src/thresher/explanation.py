@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher.features import ALL_BLOCKS
+from thresher.features import ALL_BLOCKS, LEAST_MEMBERSHIP
 from thresher.rows import Rows
 from thresher.text.places import Entry
 
@@ -88,6 +88,7 @@ class Explanation:
     change: Change | None  # what would have changed the decision, if anything that was tried
     text: str
     spans: list[tuple[int, int, float]]  # start and end of words, in their order, and each's share
+    has_rules: bool = False  # whether the shares are those of rules, not of words
 
     @property
     def total(self) -> float:
@@ -181,6 +182,7 @@ def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
             for (start, end), share in word.places.items()
             if start < end
         ),
+        has_rules=hasattr(stations.learner, "rules"),
     )
 
 
@@ -232,10 +234,12 @@ def _rule_texts(stations: Stations, rules: Sequence[Any], holds: Any = None) -> 
     for rule, name, is_held in zip(rules, names, holds, strict=True):
         if rule.threshold is None:
             texts.append(f"{'contains' if is_held else 'lacks'} {name!r}")
+            continue
+        membership = stations.features.membership(rule.threshold)
+        if membership < LEAST_MEMBERSHIP:  # less than any document has that has it
+            texts.append(f"{'has' if is_held else 'lacks'} {name}")
         else:
-            side = "above" if is_held else "below"
-            membership = stations.features.membership(rule.threshold)
-            texts.append(f"{name} {side} {membership:.3g}")
+            texts.append(f"{name} {'above' if is_held else 'below'} {membership:.3g}")
     return texts
 
 
@@ -427,19 +431,30 @@ class _Decision(NamedTuple):
         return " ".join([*pieces, self.text[done:]])
 
     def _strongest_absent(self) -> list[str]:
-        """Return the words with the largest weights that are not in the text.
+        """Return the words with the largest weights, or rules, that are not in the text.
 
         Where words by themselves are not counted, these are runs of words.
         """
-        features, weights = self.stations.features, self.stations.learner.linear_weights()
-        blocks = features.blocks
-        block = blocks.min(initial=PARTS)
+        features, blocks = self.stations.features, self.stations.features.blocks
+        weights, block = self._weights(), blocks.min(initial=PARTS)
         if weights is None or features.is_hashed or block == PARTS:
             return []
-        own = np.where(blocks == block, weights[:, self.number], 0)
+        own = np.where(blocks == block, weights, 0)
         own[self.rows.indices] = 0
         best = np.argsort(-own, kind="stable")[:MOST_WORDS]
         return features.names(best[own[best] > 0])
+
+    def _weights(self) -> np.ndarray | None:
+        """Return the weight of each feature, or what the rule that asks for it says, if any."""
+        learner: Any = self.stations.learner
+        weights = learner.linear_weights()
+        if weights is not None or not hasattr(learner, "rules"):
+            return None if weights is None else weights[:, self.number]
+        shares = np.zeros(learner.n_features)
+        for rule in learner.rules(self.number):
+            if rule.threshold is None:
+                shares[rule.column] = rule.share
+        return shares
 
     def _first_turn(self, action: str, words: list[str], texts: list[str]) -> Change | None:
         """Return the change with the fewest of the words, in their order, if any does it."""

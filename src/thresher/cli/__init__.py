@@ -10,7 +10,10 @@ from thresher.cli._common import app
 
 __all__ = ["app", "main"]
 
-VERBS = "train predict rank evaluate explain tune compare inspect learn learners corpus paper demo"
+VERBS = (
+    "train predict rank evaluate explain tune compare inspect concepts learn learners corpus paper "
+    "demo"
+)
 
 
 def _show_version(wanted: bool) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import typer
 from typer import Option
 
 from thresher.cli import _common as common
+from thresher.errors import counted
 
 
 @common.verb("inspect model.thresher --category earn --top 20")
@@ -15,13 +17,23 @@ def inspect(
     category: Annotated[
         list[str] | None, Option(help="Show only this category; may be repeated.")
     ] = None,
-    top: Annotated[int, Option(min=1, help="Words for and against each.")] = 8,
+    top: Annotated[int, Option(min=1, help="Words, or rules, for and against each.")] = 8,
+    rules: Annotated[
+        bool, Option("--rules", help="Show all rules instead, in the order they were learned.")
+    ] = False,
     json: common.Json = False,
 ) -> None:
-    """Show how a model was made, and the strongest words for and against each category."""
+    """Show how a model was made, and the strongest words for and against each category.
+
+    Where the categories are lists of rules (stump-boosting), rules take the place of words.
+    """
     categorizer = common.load_model(model)
+    names = category or categorizer.categories_
+    if rules:
+        _show_rules({name: categorizer.rules(name) for name in names}, json)
+        return
     summary = categorizer.summary()
-    words = {name: categorizer.strongest(name, top) for name in category or categorizer.categories_}
+    words = {name: categorizer.strongest(name, top) for name in names}
     if json:
         common.show_json(summary | {"strongest": words})
         return
@@ -29,16 +41,39 @@ def inspect(
     from rich.text import Text
 
     terminal = common.console()
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(justify="right", no_wrap=True)
     for key, value in summary.items():
-        terminal.print(Text(f"{key.replace('_', ' '):>16}  {_short(value)}"))
+        facts.add_row(key.replace("_", " "), Text(_short(value)))
+    terminal.print(facts)
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     table.add_column("category", style="bold")
-    table.add_column("words for it", style="green", ratio=1)
-    table.add_column("words against it", style="red", ratio=1)
-    for name, (for_it, against_it) in words.items():
-        cells = (", ".join(word for word, _ in one) for one in (for_it, against_it))
-        table.add_row(Text(name), *(Text(cell) for cell in cells))
+    if hasattr(categorizer.learner_, "rules"):  # which are too long to stand side by side
+        table.add_column("share", justify="right")
+        table.add_column("rule")
+        for name, sides in words.items():
+            for i, (rule, share) in enumerate(one for side in sides for one in side):
+                colour = "green" if share > 0 else "red"
+                cells = (f"{share:+.3f}", colour), (rule, colour)
+                table.add_row(Text("" if i else name), *(Text(*cell) for cell in cells))
+    else:
+        table.add_column("words for it", style="green", ratio=1)
+        table.add_column("words against it", style="red", ratio=1)
+        for name, sides in words.items():
+            texts = (", ".join(word for word, _ in side) for side in sides)
+            table.add_row(Text(name), *map(Text, texts))
     terminal.print(table)
+
+
+def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:
+    """Print categories as lists of rules; what each says is added, or else taken off."""
+    if json:
+        common.show_json({"rules": rules})
+        return
+    for name, own in rules.items():
+        typer.echo(f"{name}: {counted(len(own), 'rule')}")
+        for rule, share in own:
+            typer.echo(f"  {rule}: {share:+.3f}")
 
 
 def _short(value: Any) -> str:

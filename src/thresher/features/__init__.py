@@ -1,7 +1,7 @@
 """From counts to strengths, and which features tell most about the categories."""
 
 from thresher.features.concepts import Concepts
-from thresher.features.features import MOST_DOCUMENTS, Features
+from thresher.features.features import LEAST_MEMBERSHIP, MOST_DOCUMENTS, Features
 from thresher.features.numbering import Numbering
 from thresher.features.parameters import ALL_BLOCKS, FeatureParameters
 from thresher.features.selection import (
@@ -19,6 +19,7 @@ from thresher.features.strength import KINDS, Strength
 __all__ = [
     "ALL_BLOCKS",
     "KINDS",
+    "LEAST_MEMBERSHIP",
     "MOST_DOCUMENTS",
     "SELECTIONS",
     "ChiSquare",

@@ -397,7 +397,7 @@ class Features:
         text = counts._replace(
             indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
         )
-        strengths = self._of_concepts(counts.values)
+        strengths = self.concept_strengths(counts.values)
         strengths[~is_concept] = self.strength.apply(text, self._factors(text)).values
         return counts._replace(values=strengths)
 
@@ -410,7 +410,7 @@ class Features:
             indptr=ends, indices=counts.indices[awake], values=counts.values[awake]
         )
 
-    def _of_concepts(self, memberships: np.ndarray) -> np.ndarray:
+    def concept_strengths(self, memberships: np.ndarray) -> np.ndarray:
         """Return the strengths of memberships.
 
         Together they have the length that text is given: so they do not depend on how many there

@@ -14,6 +14,7 @@ from thresher.report.report import Words
 
 __all__ = ["Ground", "card_id", "cards"]
 
+LONGEST_BESIDE = 30  # characters: rules are longer, and have no room beside each other on a phone
 MOST_CONFUSED = 6  # categories named as given instead
 
 
@@ -110,16 +111,19 @@ def _words(words: Words | None) -> str:
     if not words or not any(words):
         return ""
     strongest = max(abs(weight) for side in words for _, weight in side)
+    digits = 2 if strongest >= 0.1 else 3  # shares of rules are small
     columns = []
     for title, kind, side in zip(("For it", "Against it"), ("for", "against"), words, strict=True):
         items = "".join(
             f'<li style="--v:{abs(weight) / strongest:.3f}">{name(word)}'
-            f"<span>{signed(weight)}</span></li>"
+            f"<span>{signed(weight, digits)}</span></li>"
             for word, weight in side
         )
         shown = f"<ol>{items}</ol>" if items else "<p class=soft>none</p>"
         columns.append(f'<div class="words {kind}"><h4>{title}</h4>{shown}</div>')
-    return f'<div class="two sides">{"".join(columns)}</div>'
+    longest = max(len(word) for side in words for word, _ in side)
+    kind = "two sides" if longest <= LONGEST_BESIDE else "two"
+    return f'<div class="{kind}">{"".join(columns)}</div>'
 
 
 def _confused(ground: Ground, c: int) -> str:

@@ -15,6 +15,7 @@ __all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
 
 MOST_LINES, MOST_ROWS = 10, 20  # features listed in the terminal, and in HTML
 WORDS_ALONE = ["share", "strength", "weight", "feature"]  # headings where nothing else is counted
+PORTIONS = "parts", "runs", "concepts"  # of a word's share, beside its own
 FAINT, BOLD = 0.05, 0.4  # shares of the largest one below and above which colour is left out, bold
 
 
@@ -61,8 +62,9 @@ def explanation_text(explanation: Explanation) -> Group:
 
 def _headings(explanation: Explanation) -> list[str]:
     """Return what is shown of each line: what its share is made of, if that is not words alone."""
-    shares = explanation.shares
-    portions = [name for name in ("parts", "runs") if any(getattr(one, name) for one in shares)]
+    if explanation.has_rules:
+        return ["share", "rule"]
+    portions = [name for name in PORTIONS if any(getattr(one, name) for one in explanation.shares)]
     return ["share", "own", *portions, "word"] if portions else WORDS_ALONE
 
 
@@ -70,11 +72,14 @@ def _numbers(one: Share, headings: list[str], digits: int) -> list[str]:
     """Return the numbers under the headings: a strength without a sign, and no portion of zero."""
     values = [(name, getattr(one, name)) for name in headings]
     shown = [f"{value:{'' if name == 'strength' else '+'}.{digits}f}" for name, value in values]
-    of_zero = [name in ("own", "parts", "runs") and not value for name, value in values]
+    of_zero = [name in ("own", *PORTIONS) and not value for name, value in values]
     return ["" if zero else number for number, zero in zip(shown, of_zero, strict=True)]
 
 
 def _hint(one: Share) -> str:
+    """Name the run, or the concept, that the share is from; the stronger, if both are."""
+    if one.concept and not (one.run and abs(one.runs) >= abs(one.concepts)):
+        return f"  as {one.concept}"
     return f"  in {one.run!r}" if one.run else ""
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import math
 import re
+from importlib.resources import files
 from typing import Any
 
 __all__ = [
-    "attributes", "breakable", "count", "escape", "name", "percent", "plural", "short", "signed",
+    "attributes", "breakable", "count", "escape", "name", "page", "percent", "plural", "short",
+    "signed",
 ]  # fmt: skip
 
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
@@ -32,8 +34,8 @@ def name(text: str) -> str:
 
 
 def breakable(text: str) -> str:
-    """Return a text, escaped, in which a line may be broken after punctuation."""
-    return re.sub(r"([./:,=_])(?=\w)", r"\1<wbr>", escape(text))
+    """Return a text, escaped, in which a line may be broken after punctuation, not in numbers."""
+    return re.sub(r"([/:,=_]|\.(?!\d))(?=\w)", r"\1<wbr>", escape(text))
 
 
 def attributes(**values: Any) -> str:
@@ -60,6 +62,25 @@ def plural(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int = 2) -> str:
     """Return a number with its sign, a real minus."""
-    return f"{value:+.2f}".replace("-", "−")
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def page(title: str, body: str) -> str:
+    """Return a whole page with its style and its script, which needs nothing else."""
+    style, script = (
+        files("thresher.report").joinpath(f"page.{kind}").read_text(encoding="utf-8")
+        for kind in ("css", "js")
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
+script-src 'unsafe-inline'; img-src data:">
+<title>{escape(short(title))}</title>
+<style>{style}</style>
+<script>document.documentElement.classList.add("js")</script></head>
+<body>{body}
+<script>{script}</script></body></html>
+"""

@@ -46,7 +46,7 @@
       row.hidden = !fits || (isShort && matches >= FEW);
       matches += fits;
     }
-    byId("matches").textContent = matches < rows.length ? `${matches} of ${rows.length} categories` : "";
+    byId("matches").textContent = matches < rows.length ? `${matches} of ${rows.length} ${table.dataset.what ?? "categories"}` : "";
     more.hidden = !isShort || matches <= FEW;
     more.textContent = `Show all ${matches}`;
   }
@@ -71,6 +71,16 @@
       one.open = one === card;
     }
     pick.value = card.id;
+    for (const mark of all("svg.concepts a")) { // on the map, where there is one
+      const isCurrent = mark.getAttribute("href") === `#${card.id}`;
+      mark.classList.toggle("current", isCurrent);
+      if (!isCurrent) continue;
+      if (mark.closest("details")) mark.closest("details").open = true;
+      all("svg.concepts > text").forEach((one) => one.remove());
+      const label = mark.querySelector("text").cloneNode(true); // above all others
+      label.removeAttribute("class");
+      mark.parentNode.append(label);
+    }
     byId("before").disabled = card === cards[0];
     byId("after").disabled = card === cards[cards.length - 1];
   }

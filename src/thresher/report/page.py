@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from thresher.report.markup import (
     count,
     escape,
     name,
+    page,
     percent,
     plural,
     short,
@@ -78,19 +78,12 @@ def build(report: Report) -> str:
         "provenance": ("How it was made", provenance(report)),
     }
     links = "".join(f'<a href="#{key}">{title}</a>' for key, (title, part) in parts.items() if part)
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-script-src 'unsafe-inline'; img-src data:">
-<title>{escape(short(report.title))}</title>
-<style>{_resource("page.css")}</style>
-<script>document.documentElement.classList.add("js")</script></head>
-<body>{opening(report)}{headline(report)}
-<nav aria-label="Sections">{links}</nav>
-<main>{"".join(part for _, part in parts.values())}</main>
-<script>{_resource("page.js")}</script></body></html>
-"""
+    sections = "".join(part for _, part in parts.values())
+    return page(
+        report.title,
+        f'{opening(report)}{headline(report)}<nav aria-label="Sections">{links}</nav>'
+        f"<main>{sections}</main>",
+    )
 
 
 def _ground(report: Report) -> Ground:
@@ -109,10 +102,6 @@ def _ground(report: Report) -> Ground:
     )
     curves = threshold_curves(evaluation, decisions, most)
     return Ground(evaluation, curves, confusions(evaluation), report.words, shown, by_threshold)
-
-
-def _resource(file: str) -> str:
-    return files("thresher.report").joinpath(file).read_text(encoding="utf-8")
 
 
 def opening(report: Report) -> str:

@@ -23,7 +23,7 @@ from thresher.training import no_progress
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["Report", "Words", "check_writable", "with_cards", "write_report"]
+__all__ = ["Report", "Words", "check_writable", "with_cards", "write_page", "write_report"]
 
 MOST_CARDS = 250  # categories with a card of their own
 MOST_WORDS = 12  # of a category, on each side
@@ -91,16 +91,20 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file; an old one is replaced in one step or not at all."""
-        page = self.to_html().encode("utf-8", "replace")
-        target = check_writable(path).resolve()
-        beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
-        try:
-            beside.write_bytes(page)
-            beside.replace(target)
-        except OSError as error:
-            raise ParameterError(f"{path}: cannot be written ({error.strerror}).") from error
-        finally:
-            beside.unlink(missing_ok=True)
+        write_page(path, self.to_html())
+
+
+def write_page(path: str | os.PathLike[str], page: str) -> None:
+    """Write a page to a file; an old one is replaced in one step or not at all."""
+    target = check_writable(path).resolve()
+    beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
+    try:
+        beside.write_bytes(page.encode("utf-8", "replace"))
+        beside.replace(target)
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be written ({error.strerror}).") from error
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:

@@ -1,0 +1,151 @@
+"""thresher concepts: what the concepts of a model are, and where they matter."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Option
+
+from thresher.cli import _common as common
+from thresher.errors import ParameterError, counted
+
+if TYPE_CHECKING:
+    from thresher.concept_view import Concept, ConceptView
+
+FEW = 20  # concepts of each model that are listed, unless all are asked for
+
+
+@common.verb("concepts model.thresher --word bank")
+def concepts(
+    model: common.Model,
+    document: Annotated[
+        str | None,
+        Option(metavar="TEXT|FILE|-", help="The concepts of a document, and its words for them."),
+    ] = None,
+    word: Annotated[
+        str | None, Option(metavar="WORD", help="The concepts of a word: its meanings.")
+    ] = None,
+    category: Annotated[
+        str | None, Option(metavar="NAME", help="Where concepts matter for a category.")
+    ] = None,
+    top: Annotated[int, Option(min=1, help="Words of each concept.")] = 8,
+    everything: Annotated[
+        bool, Option("--all", help=f"All concepts, not only {FEW} of each size.")
+    ] = False,
+    html: Annotated[
+        str | None, Option(metavar="FILE", help="Also write a page with a map of the concepts.")
+    ] = None,
+    documents: Annotated[
+        list[str] | None,
+        Option(metavar="FILE", help="For --html: documents to show beside their concepts."),
+    ] = None,
+    threads: common.Threads = 1,
+    json: common.Json = False,
+) -> None:
+    """Show the concepts of a model with their words: of all documents, of one, or of a word."""
+    asked = {"--document": document, "--word": word, "--category": category}
+    named = [name for name, value in asked.items() if value is not None]
+    if len(named) > 1:
+        raise ParameterError(f"{' and '.join(named)} are given; ask for one at a time.")
+    if documents and not html:
+        raise ParameterError("--documents is for the page; say with --html FILE where it shall go.")
+    from thresher.concept_view import ConceptView
+
+    view = ConceptView(common.load_model(model, threads))
+    if html:
+        _write_page(html, view, documents, model)
+    most = None if everything or json else FEW
+    least = 0.0 if everything or json else 0.01
+    if category is not None:
+        _show_category(view, category, most, json)
+    elif document is not None:
+        rows, is_known = view.of_document(_read(document), top, least)
+        if not is_known:
+            common.say("The concepts know no word of the document: it has P(z), as all have.")
+        if is_known or json:
+            _show(view, rows, "P(z|d)", "words that brought it", most, json)
+    elif word is not None:
+        _show(view, view.of_word(word, top, least), "P(z|w)", "beside it", most, json)
+    else:
+        rows = [view.concept(int(z), top) for one in view.models() for z in one[:most]]
+        _show(view, rows, "P(z)", "words", most, json)
+
+
+def _read(document: str) -> str:
+    """Return the text that a name stands for, or that it is."""
+    if document == "-":
+        return sys.stdin.read()
+    try:
+        is_file = Path(document).is_file()
+    except (OSError, ValueError):  # too long for a name, or none at all
+        is_file = False
+    return Path(document).read_text(encoding="utf-8", errors="replace") if is_file else document
+
+
+def _show(
+    view: ConceptView, rows: list[Concept], share: str, words: str, most: int | None, json: bool
+) -> None:
+    """Print concepts with their words, those of each model in a table of its own."""
+    if json:
+        common.show_json({"concepts": [one._asdict() for one in rows]})
+        return
+    from rich.text import Text
+
+    terminal, end = common.console(), 0
+    for size in view.sizes:
+        end += size
+        own = [one for one in rows if end - size <= one.number < end]
+        table = common.table("concept", share)
+        table.add_column(f"{words} (of {counted(size, 'concept')})", ratio=1)
+        for one in own[:most]:
+            parts = one.words
+            shown = [f"{word} {part:.0%}" if share == "P(z|d)" else word for word, part in parts]
+            table.add_row(f"{one.number:>7}", f"{one.share:.3f}", Text(", ".join(shown)))
+        terminal.print(table)
+        n_all = size if share == "P(z)" else len(own)
+        if most is not None and n_all > most:
+            terminal.print(f"{n_all - most:,} more have less; --all shows every one.", style="dim")
+
+
+def _show_category(view: ConceptView, category: str, most: int | None, json: bool) -> None:
+    """Print the weights of concepts for a category, or its rules about them."""
+    lines, part = view.of_category(category), view.weight_on_concepts(category)
+    if json:
+        rows = [one._asdict() for one in lines]
+        common.show_json({"category": category, "weight_on_concepts": part, "concepts": rows})
+        return
+    what = "concept" if part is None else "rule"
+    if part is not None:
+        typer.echo(f"{category}: {part:.0%} of the weight is on concepts.")
+    if not lines:
+        typer.echo(f"No {what} matters for {category} that could be shown.")
+        return
+    from rich.text import Text
+
+    table = common.table("weight" if part is None else " share")
+    table.add_column(what, ratio=1)
+    for one in lines[:most]:
+        table.add_row(
+            f"{one.weight:+.3f}", Text(one.text), style="green" if one.weight > 0 else "red"
+        )
+    terminal = common.console()
+    terminal.print(table)
+    if most is not None and len(lines) > most:
+        terminal.print(
+            f"{len(lines) - most:,} more are weaker; --all shows every one.", style="dim"
+        )
+
+
+def _write_page(html: str, view: ConceptView, documents: list[str] | None, model: str) -> None:
+    from thresher.report import write_concept_page
+
+    familiar = view.categorizer.columns_
+    with common.progress() as progress:
+        opened = documents and common.open_documents(
+            documents, None, False, None, None, "stop", familiar=familiar
+        )
+        write_concept_page(html, view, opened or None, title=Path(model).name, progress=progress)
+    common.say(f"The page is in {html}.")
