@@ -12,6 +12,7 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
+from thresher.learners._tables import one_each
 from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight, in_blocks
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import Choice, Flag, Number, Whole, parameter
@@ -21,6 +22,8 @@ from thresher.storage import require_field, require_tensor
 __all__ = ["Rule", "StumpBoosting"]
 
 LEAST = 1e-9  # a stump whose |r| is no higher knows nothing
+NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
+SMOOTHED = 21  # rounds over which the precision on few documents is averaged
 REFRESHED = 16  # rounds after which what words add up to is added up again: roundings pile up
 PERFECT = 1 - 1e-10  # one whose |r| is higher leaves nothing to learn
 
@@ -143,8 +146,8 @@ class StumpBoosting(Learner):
         Nothing is watched, as a mistake is not corrected but weighed.
         """
         self.check_parameters()
-        parts = list(examples)
-        rows = parts[0][0] if len(parts) == 1 else Rows.concatenate([rows for rows, _ in parts])
+        parts = [rows for rows, _ in examples] or [NOTHING]
+        rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
         labels = examples.labels()
         check_rows(rows, "StumpBoosting", examples.n_columns, False)
         check_labels(rows, labels, "StumpBoosting", examples.n_categories)
@@ -198,7 +201,7 @@ class StumpBoosting(Learner):
             signs = work.signs[held, k]
             if len(one.alphas) and (signs > 0).any() and (signs < 0).any():
                 margins = np.stack([sums[held] for sums in work.columns.margins(one)])
-                limits[k] = 1 + int(np.argmin(_losses(margins, signs * work.weights[held])))
+                limits[k] = _best_round(margins, signs * work.weights[held])
         return limits
 
     def _divide(self, table: _Table, rows: Rows, work: _Work, n_jobs: int) -> np.ndarray:
@@ -302,7 +305,7 @@ class StumpBoosting(Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = np.flatnonzero(np.asarray(keep, bool))
+        kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
         return self._take([self._rounds[k] for k in kept], self._offsets[kept], self._n_thresholds)
 
     def _take(self, rounds: list[_Rounds], offsets: np.ndarray, n_thresholds: int) -> Self:
@@ -685,9 +688,15 @@ def _signs(labels: Labels) -> np.ndarray:
     return np.asarray(signs if labels.known is None else signs * labels.known, np.int8)
 
 
-def _losses(margins: np.ndarray, signed: np.ndarray) -> np.ndarray:
-    """Return how bad each row of margins is."""
-    return np.asarray((np.abs(signed) * np.exp(-np.sign(signed) * margins)).sum(1))
+def _best_round(margins: np.ndarray, signed: np.ndarray) -> int:
+    """Return the round, from 1 on, around which the average precision of rows is highest."""
+    known = signed != 0
+    order = np.argsort(-margins[:, known], axis=1, kind="stable")
+    signed = signed[known][order]
+    hits = np.maximum(signed, 0)
+    precision = np.cumsum(hits, axis=1) / np.cumsum(np.abs(signed), axis=1)
+    average = np.pad((precision * hits).sum(1), SMOOTHED // 2, mode="edge")
+    return 1 + int(np.argmax(np.convolve(average, np.ones(SMOOTHED), "valid")))
 
 
 def _highest_f1(scores: np.ndarray, signed: np.ndarray) -> float:
