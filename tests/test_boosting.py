@@ -331,6 +331,8 @@ def test_held_out_documents_choose_the_rounds(variant):
     assert min(lengths) < 40 and len(set(lengths)) > 1
     for k in range(5):
         assert rounds_of(chosen, k) == rounds_of(fixed, k)[: lengths[k]]
+    few = learner.replace(validation_fraction=0.05).fit_rows(examples)
+    assert few.summary()["rounds"] == [40] * 5
     other = learner.replace(random_state=3).fit_rows(examples)
     assert other.summary()["rounds"] != lengths
 

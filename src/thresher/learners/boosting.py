@@ -22,6 +22,7 @@ from thresher.storage import require_field, require_tensor
 __all__ = ["Rule", "StumpBoosting"]
 
 NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
+ENOUGH = 10  # documents of a category, held out, to choose its rounds by: fewer say nothing
 SMOOTHED = 21  # rounds over which the precision on few documents is averaged
 
 
@@ -100,8 +101,8 @@ class StumpBoosting(Learner):
     early_stopping: bool = parameter(
         default=False,
         kind=Flag(),
-        words="""Whether each category gets the number of rounds, up to `max_iter`, that does best
-        on documents held out; with so many, all documents are then learned from.""",
+        words="""Whether each category gets the number of rounds, up to `max_iter`, that ranks held-
+        out documents best, if it has ten there; with so many, all documents are learned from.""",
     )
     validation_fraction: float = parameter(
         default=0.1, kind=Number(0.01, 0.9), words="The share of documents that is held out then."
@@ -196,7 +197,7 @@ class StumpBoosting(Learner):
         rounds = work._replace(weights=weights).boost(limits, [Rounds.none()] * len(limits))
         for k, one in enumerate(rounds):
             signs = work.signs[held, k]
-            if len(one.alphas) and (signs > 0).any() and (signs < 0).any():
+            if len(one.alphas) and min((signs > 0).sum(), (signs < 0).sum()) >= ENOUGH:
                 margins = np.stack([sums[held] for sums in work.columns.margins(one)])
                 limits[k] = _best_round(margins, signs * work.weights[held])
         return limits
