@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-concepts bench-unlabelled clean
+.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting bench-concepts bench-unlabelled clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -91,6 +91,9 @@ bench-unlabelled: $(VENV)/.developing  ## do concepts help, with few labels and 
 
 bench-concepts: $(VENV)/.developing  ## pLSA against scikit-learn's NMF: time and memory of an iteration
 	$(BIN)/python benchmarks/concepts.py $(ARGS)
+
+bench-boosting: $(VENV)/.developing  ## stumps: one category against scikit-learn, fifty with concepts
+	$(BIN)/python benchmarks/boosting.py $(ARGS)
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

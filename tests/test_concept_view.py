@@ -118,7 +118,7 @@ def test_weights_of_concepts_are_those_of_the_learner():
     assert view.weight_on_concepts("grain") is None
     number = view.categorizer.categories_.index("grain")
     for z, text, weight in influences:
-        assert weight == weights[z, number] and text == view.features.concept_name(z)
+        assert weight == pytest.approx(weights[z, number]) and text == view.features.concept_name(z)
     sizes = [abs(one.weight) for one in influences]
     assert sizes == sorted(sizes, reverse=True)
 
