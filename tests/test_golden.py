@@ -92,6 +92,6 @@ def test_models_from_before_there_was_a_memory_have_none():
     }
     assert remembering == {
         f"v2-{case}-{form}"
-        for case in ("arow", "arow-little-memory", "linear-svm")
+        for case in ("arow", "arow-little-memory", "concepts", "linear-svm")
         for form in ("one", "several")
     }

@@ -31,6 +31,8 @@ CASES |= {
     "tuned-isotonic": {"objective": "f1", "calibrate": "isotonic", "n_selected": 30},
     "arow-without-memory": {"learner": "arow", "remember": 0},
     "linear-svm-without-memory": {"learner": "linear-svm", "remember": 0},
+    "concepts": {"learner": "arow", "concepts": (2, 3)},
+    "boosted-concepts": {"learner": "stump-boosting", "concepts": 3, "objective": None},
     "arow-little-memory": {"learner": AROW(prior="flat", average="examples"), "remember": 8},
 }
 
