@@ -1,9 +1,13 @@
 """Concepts as a block of the line from texts to decisions: beside the words, and explained."""
 
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from thresher import Categorizer, feedback, training
+from thresher.cli import app
 from thresher.errors import ModelError, ParameterError, ThresherWarning
 from thresher.evaluation import read_measure
 from thresher.experiments.counted import CountedDocuments
@@ -239,3 +243,19 @@ def test_what_cannot_be_is_refused():
     for wrong in (0, [], [3, -1], 1.5, "many"):
         with pytest.raises(ParameterError, match="concepts is"):
             fitted(concepts=wrong)
+
+
+def test_the_command_line_takes_documents_without_labels(tmp_path):
+    data, more = tmp_path / "data.jsonl", tmp_path / "more.txt"
+    pairs = zip(TEXTS, LABELS, strict=True)
+    data.write_text("".join(json.dumps({"text": t, "label": y}) + "\n" for t, y in pairs))
+    more.write_text("\n".join(UNLABELLED) + "\n")
+    model = str(tmp_path / "m.thresher")
+    command = ["train", str(data), "-o", model]
+    result = CliRunner().invoke(app, [*command, "--concepts", "2,3", "--unlabelled", str(more)])
+    assert result.exit_code == 0, result.stderr
+    assert Categorizer.load(model).predict(["maize", "petrol"]) == ["grain", "energy"]
+    result = CliRunner().invoke(app, [*command, "--unlabelled", str(more)])
+    assert result.exit_code == 2 and "--concepts 100" in result.stderr
+    result = CliRunner().invoke(app, [*command, "--concepts", "0"])
+    assert result.exit_code == 2 and "--concepts is '0'" in result.stderr

@@ -147,6 +147,7 @@ class Features:
             warnings.simplefilter("always")
             self.concepts = concepts.fit_rows(rows, columns=is_word, **how)
         self.doubts = [str(one.message) for one in caught]
+        concepts.memberships_ = concepts.memberships_[:0]  # all documents are folded in alike
         self.n_concepts = self.concepts.n_total_
         if self.columns is not None:
             self.columns = self.columns.after_concepts(self.n_concepts)
