@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 from thresher import LEARNERS, Categorizer, MissingExtra, compare, write_report
+from thresher.concept_view import ConceptView
+from thresher.learners import is_online
+from thresher.report import write_concept_page
 
 EXTRAS = ("sklearn", "scipy", "simplemma", "matplotlib", "lemminflect")
 TOPICS = {"grain": "wheat corn field", "oil": "crude oil barrel", "sea": "ship port dock"}
@@ -36,8 +39,16 @@ def test_every_learner_trains_saves_and_explains(learner, tmp_path):
     np.testing.assert_array_equal(again.scores(TEXTS), model.scores(TEXTS))
     explanation = again.explain(TEXTS[0], "grain")
     assert explanation.shares and "grain" in str(explanation)
-    again.learn(["tin mine"], ["metals"])
-    assert again.classes_.tolist() == ["grain", "oil", "sea", "metals"]
+    if is_online(again.learner_):
+        again.learn(["tin mine"], ["metals"])
+        assert again.classes_.tolist() == ["grain", "oil", "sea", "metals"]
+
+
+def test_concepts_are_learned_and_drawn(tmp_path):
+    model = Categorizer(concepts=3).fit(TEXTS, LABELS, unlabelled=TEXTS)
+    assert model.score(TEXTS, LABELS) > 0.9
+    write_concept_page(tmp_path / "concepts.html", ConceptView(model))
+    assert (tmp_path / "concepts.html").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
