@@ -9,7 +9,8 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-LANES = 4  # categories that one look at an entry serves
+LANES = 16  # categories that one look at an entry serves: so many that the loops become vectors
+FEW = 4  # so many are quicker one by one
 TIE = 1e-12  # what is not higher by more than this is no better: sums differ by their order
 ONE = np.uint32(1)
 
@@ -37,58 +38,81 @@ def fill_columns(indptr, indices, values, places, entries, kept, n_kept):
 
 
 @kernel
-def search(ends, middles, entries, n_documents, signed, halves, best, columns):
+def eight(entries, p, end, nobody):
+    """Return the next eight documents, `nobody` where there are no more."""
+    left = end - p
+    return (
+        entries[p] >> ONE,
+        entries[p + 1] >> ONE if left > 1 else nobody,
+        entries[p + 2] >> ONE if left > 2 else nobody,
+        entries[p + 3] >> ONE if left > 3 else nobody,
+        entries[p + 4] >> ONE if left > 4 else nobody,
+        entries[p + 5] >> ONE if left > 5 else nobody,
+        entries[p + 6] >> ONE if left > 6 else nobody,
+        entries[p + 7] >> ONE if left > 7 else nobody,
+    )
+
+
+@kernel
+def search(lanes, ends, middles, entries, signed, halves, sums, bars, best, columns):
     """Note for each lane the first column with the highest |r|/2 of all, and that number.
 
-    `signed` is weight times label, a row per document and a column per lane; `halves` is half of
-    its sums. With s the sum over the documents where a stump holds, r/2 is s less that half.
+    `signed` is weight times label, a row per document, and one of zeros, and a column per lane;
+    `halves` is half of its sums. With s the sum over the documents where a stump holds, r/2 is s
+    less that half. `lanes` is a tuple with an item for each lane, so that the compiler knows their
+    number; `sums` and `bars` are scratch. Every lane gets the same sums, however many there are.
     """
-    n_thresholds = len(middles)
+    n_documents = len(signed) - 1
+    nobody = np.uint32(n_documents)
     for j in range(len(ends) - 1):
-        if j < n_thresholds:
-            search_run(entries, ends[j], middles[j], j, signed, halves, best, columns)
-            search_run(entries, middles[j], ends[j + 1], j, signed, halves, best, columns)
-            continue
-        a, b, c, d = -halves[0], -halves[1], -halves[2], -halves[3]
-        if 0 < ends[j + 1] - ends[j] < n_documents:
-            for p in range(ends[j], ends[j + 1]):
-                i = entries[p] >> ONE
-                a += signed[i, 0]
-                b += signed[i, 1]
-                c += signed[i, 2]
-                d += signed[i, 3]
-            keep_best(j, abs(a), abs(b), abs(c), abs(d), best, columns)
+        if j < len(middles):
+            for k in range(len(lanes)):
+                bars[k] = best[k] + TIE
+            search_run(lanes, entries, ends[j], middles[j], signed, halves, sums, bars, nobody)
+            search_run(lanes, entries, middles[j], ends[j + 1], signed, halves, sums, bars, nobody)
+            for k in range(len(lanes)):
+                if bars[k] > best[k] + TIE:
+                    best[k], columns[k] = bars[k], j
+        elif 0 < ends[j + 1] - ends[j] < n_documents:
+            for k in range(len(lanes)):
+                sums[k] = -halves[k]
+            for p in range(ends[j], ends[j + 1], 8):
+                a, b, c, d, e, f, g, h = eight(entries, p, ends[j + 1], nobody)
+                for k in range(len(lanes)):
+                    sums[k] += ((signed[a, k] + signed[b, k]) + (signed[c, k] + signed[d, k])) + (
+                        (signed[e, k] + signed[f, k]) + (signed[g, k] + signed[h, k])
+                    )
+            for k in range(len(lanes)):
+                if abs(sums[k]) > best[k] + TIE:
+                    best[k], columns[k] = abs(sums[k]), j
 
 
 @kernel
-def search_run(entries, first, end, j, signed, halves, best, columns):
-    """Look at every threshold of one run of values."""
-    # Scalars stay in registers; a loop over the lanes would go through memory at every entry.
-    a, b, c, d = -halves[0], -halves[1], -halves[2], -halves[3]
-    best_a, best_b, best_c, best_d = 0.0, 0.0, 0.0, 0.0
-    for p in range(first, end):
-        entry = entries[p]
-        i = entry >> ONE
-        a += signed[i, 0]
-        b += signed[i, 1]
-        c += signed[i, 2]
-        d += signed[i, 3]
-        if entry & ONE:
-            best_a, best_b = max(best_a, abs(a)), max(best_b, abs(b))
-            best_c, best_d = max(best_c, abs(c)), max(best_d, abs(d))
-    keep_best(j, best_a, best_b, best_c, best_d, best, columns)
-
-
-@kernel
-def keep_best(j, a, b, c, d, best, columns):
-    if a > best[0] + TIE:
-        best[0], columns[0] = a, j
-    if b > best[1] + TIE:
-        best[1], columns[1] = b, j
-    if c > best[2] + TIE:
-        best[2], columns[2] = c, j
-    if d > best[3] + TIE:
-        best[3], columns[3] = d, j
+def search_run(lanes, entries, first, end, signed, halves, sums, bars, nobody):
+    """Raise the bars to the highest |r|/2 at any threshold of one run of values."""
+    for k in range(len(lanes)):
+        sums[k] = -halves[k]
+    for p in range(first, end, 8):
+        a, b, c, d, e, f, g, h = eight(entries, p, end, nobody)
+        promising = 0
+        for k in range(len(lanes)):
+            i, j, l, m = signed[a, k], signed[b, k], signed[c, k], signed[d, k]  # noqa: E741
+            n, o, q, r = signed[e, k], signed[f, k], signed[g, k], signed[h, k]
+            start = sums[k]
+            total = start + (((i + j) + (l + m)) + ((n + o) + (q + r)))
+            weight = ((abs(i) + abs(j)) + (abs(l) + abs(m))) + (
+                (abs(n) + abs(o)) + (abs(q) + abs(r))
+            )
+            sums[k] = total
+            # No sum in between is further from zero: it is on the way from one end to the other.
+            promising += 0.5 * ((abs(start) + abs(total)) + weight) > bars[k]
+        if promising:
+            for k in range(len(lanes)):
+                total = sums[k]
+                for place in range(min(p + 8, end) - 1, p - 1, -1):
+                    if entries[place] & ONE and abs(total) > bars[k]:
+                        bars[k] = abs(total)
+                    total -= signed[entries[place] >> ONE, k]
 
 
 @kernel

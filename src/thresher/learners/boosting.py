@@ -514,13 +514,15 @@ class _Work(NamedTuple):
 
     def boost(self, limits: np.ndarray, earlier: list[_Rounds]) -> list[_Rounds]:
         """Return the rounds of all categories, up to a limit each; threads take some each."""
-        from thresher._kernels.boosting import LANES
+        from thresher._kernels.boosting import FEW, LANES
 
         both = np.logical_and((self.signed > 0).any(0), (self.signed < 0).any(0))
         rounds = [_Rounds.none()] * len(limits)
         # Categories of as many rounds share their lanes, so that few of these stand idle.
         order = [int(k) for k in np.argsort(-limits, kind="stable") if both[k]]
         blocks = [order[start : start + LANES] for start in range(0, len(order), LANES)]
+        if blocks and len(blocks[-1]) <= FEW:
+            blocks[-1:] = [[k] for k in blocks[-1]]
         done = [0] * len(blocks)
         total = max(1, sum(int(limits[block[0]]) for block in blocks))
         stops: list[bool] = []
@@ -563,9 +565,9 @@ class _Work(NamedTuple):
         """Return the rounds of some categories, which are searched together."""
         from thresher._kernels.boosting import LANES, search
 
-        columns = self.columns
-        signed = np.zeros((columns.n_documents, LANES))
-        signed[:, : len(block)] = self._distribution(self.signed[:, block])
+        columns, n_lanes = self.columns, 1 if len(block) == 1 else LANES
+        signed = np.zeros((columns.n_documents + 1, n_lanes))
+        signed[:-1, : len(block)] = self._distribution(self.signed[:, block])
         halves = signed.sum(0) / 2
         lanes = [
             _Lane(columns, signed, halves, number, self.apart, int(limits[number]))
@@ -573,11 +575,12 @@ class _Work(NamedTuple):
         ]
         for lane, rounds in zip(lanes, earlier, strict=True):
             lane.replay(rounds)
-        best, chosen = np.empty(LANES), np.empty(LANES, np.int64)
-        where = columns.ends, columns.middles, columns.entries, columns.n_documents
+        best, chosen = np.empty(n_lanes), np.empty(n_lanes, np.int64)
+        where = (0,) * n_lanes, columns.ends, columns.middles, columns.entries
+        weights = signed, halves, np.empty(n_lanes), np.empty(n_lanes)
         while any(lane.is_open for lane in lanes):
             best[:], chosen[:] = LEAST / 2, -1
-            search(*where, signed, halves, best, chosen)
+            search(*where, *weights, best, chosen)
             for lane, j, half in zip(lanes, chosen.tolist(), best.tolist(), strict=False):
                 if lane.is_open:
                     lane.add(j, half)
