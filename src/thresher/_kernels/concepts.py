@@ -59,7 +59,7 @@ def update_documents(indptr, words, counts, theta, phi, updated, ratios, start, 
         total = 0.0
         for k in range(n):
             new[k] *= old[k]
-            total += new[k]
+            total += np.float64(new[k])
         if total > 0:
             divide(new, total)
         for k in range(n):  # where there is nothing to learn from, all stays
@@ -150,7 +150,7 @@ def fold_in(indptr, words, counts, phi, shares, max_iter, tolerance, folded, sta
             total = 0.0
             for k in range(n):
                 new[k] *= old[k]
-                total += new[k]
+                total += np.float64(new[k])
             if total <= 0:
                 break
             divide(new, total)
