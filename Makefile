@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback clean
+.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -85,6 +85,9 @@ bench-quality: $(BENCH)/.installed  ## race the peers for quality: eight tasks; 
 
 bench-feedback: $(VENV)/.installed  ## what corrections, days of documents and a new category do to a model
 	$(BIN)/python benchmarks/feedback.py $(ARGS)
+
+bench-boosting: $(VENV)/.developing  ## stumps: one category against scikit-learn, fifty with concepts
+	$(BIN)/python benchmarks/boosting.py $(ARGS)
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

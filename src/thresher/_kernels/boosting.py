@@ -55,36 +55,22 @@ def eight(entries, p, end, nobody):
 
 @kernel
 def search(lanes, ends, middles, entries, signed, halves, sums, bars, best, columns):
-    """Note for each lane the first column with the highest |r|/2 of all, and that number.
+    """Note for each lane the first column with the highest |r|/2 at a threshold, and that number.
 
     `signed` is weight times label, a row per document, and one of zeros, and a column per lane;
     `halves` is half of its sums. With s the sum over the documents where a stump holds, r/2 is s
     less that half. `lanes` is a tuple with an item for each lane, so that the compiler knows their
     number; `sums` and `bars` are scratch. Every lane gets the same sums, however many there are.
     """
-    n_documents = len(signed) - 1
-    nobody = np.uint32(n_documents)
-    for j in range(len(ends) - 1):
-        if j < len(middles):
-            for k in range(len(lanes)):
-                bars[k] = best[k] + TIE
-            search_run(lanes, entries, ends[j], middles[j], signed, halves, sums, bars, nobody)
-            search_run(lanes, entries, middles[j], ends[j + 1], signed, halves, sums, bars, nobody)
-            for k in range(len(lanes)):
-                if bars[k] > best[k] + TIE:
-                    best[k], columns[k] = bars[k], j
-        elif 0 < ends[j + 1] - ends[j] < n_documents:
-            for k in range(len(lanes)):
-                sums[k] = -halves[k]
-            for p in range(ends[j], ends[j + 1], 8):
-                a, b, c, d, e, f, g, h = eight(entries, p, ends[j + 1], nobody)
-                for k in range(len(lanes)):
-                    sums[k] += ((signed[a, k] + signed[b, k]) + (signed[c, k] + signed[d, k])) + (
-                        (signed[e, k] + signed[f, k]) + (signed[g, k] + signed[h, k])
-                    )
-            for k in range(len(lanes)):
-                if abs(sums[k]) > best[k] + TIE:
-                    best[k], columns[k] = abs(sums[k]), j
+    nobody = np.uint32(len(signed) - 1)
+    for j in range(len(middles)):
+        for k in range(len(lanes)):
+            bars[k] = best[k] + TIE
+        search_run(lanes, entries, ends[j], middles[j], signed, halves, sums, bars, nobody)
+        search_run(lanes, entries, middles[j], ends[j + 1], signed, halves, sums, bars, nobody)
+        for k in range(len(lanes)):
+            if bars[k] > best[k] + TIE:
+                best[k], columns[k] = bars[k], j
 
 
 @kernel
@@ -136,20 +122,60 @@ def half_r(entries, first, end, signed, lane, half):
 
 
 @kernel
-def reweigh(entries, first, end, side, sides, right, wrong, apart, signed, lane):
+def best_word(ends, first, n_documents, sums, half, best, column):
+    """Return the first column from `first` on with the highest |r|/2 above `best`, and that."""
+    for j in range(first, len(ends) - 1):
+        size = abs(sums[0, j - first] + sums[1, j - first] - half)
+        if size > best + TIE and 0 < ends[j + 1] - ends[j] < n_documents:
+            best, column = size, j
+    return column, best
+
+
+@kernel
+def turn_words(ends, first, entries, starts, words):
+    """Fill in the words of each document from the documents of each word."""
+    for j in range(first, len(ends) - 1):
+        for p in range(ends[j], ends[j + 1]):
+            starts[(entries[p] >> ONE) + 2] += 1
+    for i in range(2, len(starts)):
+        starts[i] += starts[i - 1]
+    for j in range(first, len(ends) - 1):
+        for p in range(ends[j], ends[j + 1]):
+            i = (entries[p] >> ONE) + 1
+            words[starts[i]] = j - first
+            starts[i] += 1
+
+
+@kernel
+def add_words(starts, words, signed, lane, sums):
+    """Add up the weights of each word's documents, positive ones in row 0, negative ones in 1."""
+    sums[:] = 0.0
+    for i in range(len(signed) - 1):
+        weight = signed[i, lane]
+        row = 0 if weight > 0 else 1
+        for p in range(starts[i], starts[i + 1]):
+            sums[row, words[p]] += weight
+
+
+@kernel
+def reweigh(entries, first, end, side, sides, right, wrong, apart, signed, lane, starts, words,
+            sums):  # fmt: skip
     """Weigh documents anew where a stump is `right` or `wrong`, and return half of their sum.
 
     The stump says `side` (1 or -1) for the entries and the opposite for all other documents. The
-    weights of positive and negative documents add up to one, or to a half each where `apart`.
+    weights of positive and negative documents add up to one, or to a half each where `apart`. The
+    sums of words follow: all are multiplied as if every document were of the more common kind, and
+    the documents of the other kind put them right.
     """
     sides[:] = -side
     for p in range(first, end):
         sides[entries[p] >> ONE] = side
-    positive, negative = 0.0, 0.0
+    positive, negative, n_wrong = 0.0, 0.0, 0
     for i in range(len(sides)):
         weight = signed[i, lane]
-        weight *= right if weight * sides[i] > 0 else wrong
-        signed[i, lane] = weight
+        is_wrong = weight * sides[i] < 0
+        n_wrong += is_wrong
+        weight *= wrong if is_wrong else right
         if weight > 0:
             positive += weight
         else:
@@ -158,10 +184,20 @@ def reweigh(entries, first, end, side, sides, right, wrong, apart, signed, lane)
         positive, negative = 2.0 * positive, 2.0 * negative
     else:
         positive = negative = positive + negative
+    usual, other = (right, wrong) if 2 * n_wrong <= len(sides) else (wrong, right)
+    usual_positive, usual_negative = usual / positive, usual / negative
+    sums[0] *= usual_positive
+    sums[1] *= usual_negative
     total = 0.0
     for i in range(len(sides)):
-        weight = signed[i, lane]
-        weight /= positive if weight > 0 else negative
+        before = signed[i, lane]
+        row = 0 if before > 0 else 1
+        weight = before * (usual_positive if before > 0 else usual_negative)
+        if (before * sides[i] < 0) == (other == wrong):
+            expected = weight
+            weight = before * (other / positive if before > 0 else other / negative)
+            for p in range(starts[i], starts[i + 1]):
+                sums[row, words[p]] += weight - expected
         signed[i, lane] = weight
         total += weight
     return total / 2.0

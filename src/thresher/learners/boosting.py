@@ -21,6 +21,7 @@ from thresher.storage import require_field, require_tensor
 __all__ = ["Rule", "StumpBoosting"]
 
 LEAST = 1e-9  # a stump whose |r| is no higher knows nothing
+REFRESHED = 16  # rounds after which what words add up to is added up again: roundings pile up
 PERFECT = 1 - 1e-10  # one whose |r| is higher leaves nothing to learn
 
 
@@ -156,13 +157,13 @@ class StumpBoosting(Learner):
         sizes = examples.n_columns, examples.n_categories, min(wanted, examples.n_columns)
         earlier = self._earlier(sizes)
         columns = _Columns(rows, examples.n_columns, sizes[2])
-        work = _Work(columns, _signed(labels, weights), self.variant == "MR", n_jobs, progress)
+        work = _Work(columns, _signs(labels), weights, self.variant == "MR", n_jobs, progress)
         limits = np.full(examples.n_categories, self.max_iter)
         if self.early_stopping:
             limits = self._best_rounds(work, limits)
         rounds = work.boost(limits, earlier)
         table = _Table(rounds, *sizes)
-        offsets = self._divide(table, rows, work.signed, n_jobs)
+        offsets = self._divide(table, rows, work, n_jobs)
         self.n_features, self.n_categories, self._n_thresholds = sizes
         self._rounds, self._table, self._offsets = rounds, table, offsets
         return self
@@ -187,26 +188,27 @@ class StumpBoosting(Learner):
 
     def _best_rounds(self, work: _Work, limits: np.ndarray) -> np.ndarray:
         """Return for each category after how many rounds the held-out documents are ranked best."""
-        n = len(work.signed)
+        n = len(work.weights)
         generator = np.random.default_rng(self.random_state)
         held = generator.permutation(n)[: int(np.ceil(self.validation_fraction * n))]
-        part = work.without(held)
-        rounds = part.boost(limits, [_Rounds.none()] * len(limits))
+        weights = work.weights.copy()
+        weights[held] = 0.0
+        rounds = work._replace(weights=weights).boost(limits, [_Rounds.none()] * len(limits))
         for k, one in enumerate(rounds):
-            truth = work.signed[held, k]
-            if len(one.alphas) and (truth > 0).any() and (truth < 0).any():
-                margins = np.stack([f[held] for f in work.columns.margins(one)])
-                limits[k] = 1 + int(np.argmin(_losses(margins, truth)))
+            signs = work.signs[held, k]
+            if len(one.alphas) and (signs > 0).any() and (signs < 0).any():
+                margins = np.stack([sums[held] for sums in work.columns.margins(one)])
+                limits[k] = 1 + int(np.argmin(_losses(margins, signs * work.weights[held])))
         return limits
 
-    def _divide(self, table: _Table, rows: Rows, signed: np.ndarray, n_jobs: int) -> np.ndarray:
+    def _divide(self, table: _Table, rows: Rows, work: _Work, n_jobs: int) -> np.ndarray:
         """Return what is taken from each category's scores, so that zero divides its documents."""
         # Where there is no rule, the many decide.
-        offsets = np.where(table.has_rules, 0.0, np.where(signed.sum(0) > 0, -1.0, 1.0))
+        offsets = np.where(table.has_rules, 0.0, np.where(work.weights @ work.signs > 0, -1.0, 1.0))
         if self.variant == "MR":
             scores = table.scores(rows, n_jobs)
             for k in np.flatnonzero(table.has_rules):
-                offsets[k] = _highest_f1(scores[:, k], signed[:, k])
+                offsets[k] = _highest_f1(scores[:, k], work.signs[:, k] * work.weights)
         return offsets
 
     # ---- scores and rules --------------------------------------------------------------------
@@ -422,7 +424,7 @@ class _Columns:
     """The documents by columns, as the kernels search them; values are kept for thresholds only."""
 
     def __init__(self, rows: Rows, n_columns: int, n_thresholds: int) -> None:
-        from thresher._kernels.boosting import count_columns, fill_columns
+        from thresher._kernels.boosting import count_columns, fill_columns, turn_words
 
         self.n_documents = rows.n_rows
         if self.n_documents >= 2**31:
@@ -439,6 +441,9 @@ class _Columns:
         fill_columns(rows.indptr, indices, rows.values, *columns)
         for j in range(n_thresholds):
             self._sort(j)
+        self.starts = np.zeros(self.n_documents + 2, np.int64)
+        self.words = np.empty(len(self.entries) - len(self.values), np.uint32)
+        turn_words(self.ends, n_thresholds, self.entries, self.starts, self.words)
 
     def _sort(self, j: int) -> None:
         """Sort a column by value, and mark after which entries a threshold may follow."""
@@ -498,25 +503,21 @@ class _Columns:
 
 
 class _Work(NamedTuple):
-    """What is learned from, and how: signed weights are above zero where a document belongs."""
+    """What is learned from, and how."""
 
     columns: _Columns
-    signed: np.ndarray  # documents by categories
+    signs: np.ndarray  # int8, documents by categories: 1 belongs, -1 does not, 0 is not known
+    weights: np.ndarray  # by document
     apart: bool  # whether positives and negatives weigh a half each (MR)
     n_jobs: int
     progress: Progress
-
-    def without(self, held: np.ndarray) -> _Work:
-        """Return the same where some documents weigh nothing."""
-        signed = self.signed.copy()
-        signed[held] = 0.0
-        return self._replace(signed=signed)
 
     def boost(self, limits: np.ndarray, earlier: list[_Rounds]) -> list[_Rounds]:
         """Return the rounds of all categories, up to a limit each; threads take some each."""
         from thresher._kernels.boosting import FEW, LANES
 
-        both = np.logical_and((self.signed > 0).any(0), (self.signed < 0).any(0))
+        counted = self.signs[self.weights > 0]
+        both = np.logical_and((counted > 0).any(0), (counted < 0).any(0))
         rounds = [_Rounds.none()] * len(limits)
         # Categories of as many rounds share their lanes, so that few of these stand idle.
         order = [int(k) for k in np.argsort(-limits, kind="stable") if both[k]]
@@ -548,7 +549,7 @@ class _Work(NamedTuple):
                     for one in finished:
                         one.result()
                     if self.progress is not None:
-                        self.progress("rounds", len(self.signed), min(1.0, sum(done) / total))
+                        self.progress("rounds", len(self.signs), min(1.0, sum(done) / total))
             except BaseException:
                 stops.append(True)
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -567,8 +568,8 @@ class _Work(NamedTuple):
 
         columns, n_lanes = self.columns, 1 if len(block) == 1 else LANES
         signed = np.zeros((columns.n_documents + 1, n_lanes))
-        signed[:-1, : len(block)] = self._distribution(self.signed[:, block])
-        halves = signed.sum(0) / 2
+        signed[:-1, : len(block)] = self.signs[:, block] * self.weights[:, None]
+        halves = np.zeros(n_lanes)
         lanes = [
             _Lane(columns, signed, halves, number, self.apart, int(limits[number]))
             for number in range(len(block))
@@ -587,13 +588,6 @@ class _Work(NamedTuple):
             tick()
         return [lane.rounds() for lane in lanes]
 
-    def _distribution(self, signed: np.ndarray) -> np.ndarray:
-        """Return D: weights that add up to one, or to a half for positives and negatives each."""
-        if not self.apart:
-            return np.asarray(signed / np.abs(signed).sum(0))
-        positive, negative = np.maximum(signed, 0).sum(0), -np.minimum(signed, 0).sum(0)
-        return np.asarray(signed / np.where(signed > 0, positive, negative) / 2)
-
 
 class _Lane:
     """One category of those that are searched together."""
@@ -611,7 +605,9 @@ class _Lane:
         self.apart, self.limit = apart, limit
         self.chosen: list[tuple[int, float, float]] = []
         self.sides = np.empty(columns.n_documents)
+        self.sums = np.zeros((2, len(columns.ends) - 1 - len(columns.middles)))
         self.is_open = True
+        self._reweigh(0, 0, 1, 1.0)
 
     def rounds(self) -> _Rounds:
         columns, thresholds, alphas = zip(*self.chosen, strict=True) if self.chosen else ((),) * 3
@@ -620,20 +616,22 @@ class _Lane:
         )
 
     def add(self, j: int, half: float) -> None:
-        """Take the stump of column `j` with this |r|/2, or end where there is none."""
-        from thresher._kernels.boosting import place_of
+        """Take the stump of column `j` with this |r|/2, or a better one, or end without any."""
+        from thresher._kernels.boosting import best_word, place_of
 
         columns = self.columns
+        where = columns.ends, len(columns.middles), columns.n_documents
+        j, half = best_word(*where, self.sums, self.halves[self.number], half, j)
         if j < 0:
             self._end()
             return
         threshold = 0.0
         if j < len(columns.middles):
             first, middle, end = columns.ends[j], columns.middles[j], columns.ends[j + 1]
-            where = self.signed, self.number, self.halves[self.number], half
-            place = place_of(columns.entries, first, middle, *where)
+            weights = self.signed, self.number, self.halves[self.number], half
+            place = place_of(columns.entries, first, middle, *weights)
             if place < 0:
-                place = place_of(columns.entries, middle, end, *where)
+                place = place_of(columns.entries, middle, end, *weights)
             threshold = columns.threshold(j, int(place))
         self._weigh(j, threshold)
 
@@ -650,7 +648,7 @@ class _Lane:
 
     def _weigh(self, j: int, threshold: float) -> None:
         """Note a stump with its α, and weigh the documents anew."""
-        from thresher._kernels.boosting import half_r, reweigh
+        from thresher._kernels.boosting import half_r
 
         lane, entries = self.number, self.columns.entries
         first, end, side = self.columns.span(j, threshold)
@@ -662,9 +660,18 @@ class _Lane:
             self._end()
             return
         right = np.sqrt((1 - r) / (1 + r))
-        right = np.sqrt(right) if self.apart else right
-        weights = right, 1 / right, self.apart, self.signed, lane
-        self.halves[lane] = reweigh(entries, first, end, float(side), self.sides, *weights)
+        self._reweigh(first, end, side, np.sqrt(right) if self.apart else right)
+
+    def _reweigh(self, first: int, end: int, side: int, right: float) -> None:
+        from thresher._kernels.boosting import add_words, reweigh
+
+        columns, lane = self.columns, (self.signed, self.number)
+        stump = columns.entries, first, end, float(side), self.sides, right, 1 / right
+        words = columns.starts, columns.words
+        half = reweigh(*stump, self.apart, *lane, *words, self.sums)
+        self.halves[self.number] = half
+        if len(self.chosen) % REFRESHED == 0:
+            add_words(*words, *lane, self.sums)
 
     def _end(self) -> None:
         self.signed[:, self.number] = 0.0
@@ -672,10 +679,10 @@ class _Lane:
         self.is_open = False
 
 
-def _signed(labels: Labels, weights: np.ndarray) -> np.ndarray:
-    """Return the weights of documents by categories, negative where one does not belong."""
-    signed = np.where(labels.to_dense(), 1.0, -1.0) * weights[:, None]
-    return signed if labels.known is None else np.where(labels.known, signed, 0.0)
+def _signs(labels: Labels) -> np.ndarray:
+    """Return 1 where a document belongs, -1 where it does not and 0 where that is not known."""
+    signs = 2 * labels.to_dense().view(np.int8) - 1
+    return np.asarray(signs if labels.known is None else signs * labels.known, np.int8)
 
 
 def _losses(margins: np.ndarray, signed: np.ndarray) -> np.ndarray:
