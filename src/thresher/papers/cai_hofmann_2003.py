@@ -22,6 +22,7 @@ from thresher.corpora import load
 from thresher.evaluation import Evaluation, evaluate
 from thresher.examples import Examples
 from thresher.features import Concepts
+from thresher.features.features import LEAST_MEMBERSHIP
 from thresher.learners import StumpBoosting
 from thresher.linguistics import Linguistics
 from thresher.papers._result import Cells, Curve, Figure, Item, Paper, Table
@@ -129,17 +130,21 @@ def find_concepts(extent: Extent, seed: int) -> Concepts:
 def beside(memberships: np.ndarray, words: Rows) -> Rows:
     """Return the memberships of documents in concepts, and after them the words.
 
+    What is below 1e-4 counts as none, as everywhere in Thresher.
+
     Examples
     --------
     >>> words = Rows(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32), 2)
-    >>> beside(np.array([[0.25], [0.75]], np.float32), words).to_scipy().toarray()
-    array([[0.25, 0.  , 1.  ],
-           [0.75, 1.  , 0.  ]], dtype=float32)
+    >>> beside(np.array([[0.25, 0.75], [1.0, 1e-9]], np.float32), words).to_scipy().toarray()
+    array([[0.25, 0.75, 0.  , 1.  ],
+           [1.  , 0.  , 1.  , 0.  ]], dtype=float32)
     """
     n, k = memberships.shape
-    dense = np.tile(np.arange(k, dtype=np.int32), n)
+    is_in = memberships >= LEAST_MEMBERSHIP
+    columns = np.nonzero(is_in)[1].astype(np.int32)
+    concepts = Rows(np.append(0, np.cumsum(is_in.sum(1))), columns, memberships[is_in], k)
     shifted = words._replace(indices=words.indices + np.int32(k), n_columns=k + words.n_columns)
-    both = Rows.concatenate([Rows(np.arange(n + 1) * k, dense, memberships.ravel(), k), shifted])
+    both = Rows.concatenate([concepts, shifted._replace(lengths=None)])
     pairs = both.take(np.arange(2 * n).reshape(2, n).T.ravel())  # one document after the other
     return Rows(pairs.indptr[::2], pairs.indices, pairs.values, both.n_columns)
 
