@@ -257,11 +257,12 @@ def _note(extent: Extent, seed: int) -> str:
             concepts.sizes_, concepts.n_iter_, concepts.perplexities_, strict=True
         )
     )
+    tested = len(np.unique(test.labels.indices))
     return (
         f"{train.rows.n_rows:,} training and {test.rows.n_rows:,} test documents, {len(topics)} "
-        f"topics, {extent.rounds} rounds; concepts from all {every.n_rows:,} documents, "
-        f"{every.n_columns:,} words. Iterations of expectation maximisation, and the perplexity of "
-        f"the occurrences held out: {'; '.join(fitted)}."
+        f"topics, {tested} of which have test documents, {extent.rounds} rounds; concepts from all "
+        f"{every.n_rows:,} documents, {every.n_columns:,} words. Iterations of expectation "
+        f"maximisation, and the perplexity of the occurrences held out: {'; '.join(fitted)}."
     )
 
 
@@ -310,11 +311,9 @@ def figure_2(seed: int = 0, quick: bool = False) -> Figure:
         boost(extent, seed, "MH", sizes).evaluation.per_category["average_precision"]
         for sizes in ((), extent.sizes)
     )
-    words, both = (100 * one for one in precisions)
+    words, both = (100 * one[~np.isnan(one)] for one in precisions)  # topics with test documents
     order = np.argsort(words, kind="stable")
-    panels = {
-        "Reuters-21578": {"topics": Curve(*(tuple(one[order].tolist()) for one in (words, both)))}
-    }
+    points = Curve(tuple(words[order].tolist()), tuple(both[order].tolist()))
     better, worse = int(np.sum(both > words)), int(np.sum(both < words))
     note = f"Concepts help in {better} of {len(words)} topics, and harm in {worse}."
     title = "Figure 2: average precision of AdaBoost.MH, topic by topic"
@@ -323,7 +322,7 @@ def figure_2(seed: int = 0, quick: bool = False) -> Figure:
         "figure-2",
         title,
         {},
-        panels,
+        {"Reuters-21578": {"topics": points}},
         [note],
         x_label="average precision with words",
         y_label="with words and concepts",
