@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting clean
+.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting bench-concepts clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -54,11 +54,11 @@ base: $(BASE)/.installed  ## what must work without any extra installed
 	THRESHER_BASE=1 $(BASE)/bin/python -m pytest -q tests/test_base.py $(ARGS)
 
 slowly: $(VENV)/.developing  ## kernels against their twins, with the compiler off
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --numprocesses=auto tests/test_online_kernels.py tests/test_golden.py $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --numprocesses=auto tests/test_online_kernels.py tests/test_golden.py tests/test_concepts.py $(ARGS)
 
 checked: $(VENV)/.developing  ## the same and more, with every index checked
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/checked $(BIN)/python -m pytest -q --numprocesses=auto \
-	  tests/test_online_kernels.py tests/test_golden.py tests/test_learning_on.py tests/test_spool.py $(ARGS)
+	  tests/test_online_kernels.py tests/test_golden.py tests/test_learning_on.py tests/test_spool.py tests/test_concepts.py $(ARGS)
 
 lint: $(VENV)/.developing  ## style and types
 	$(BIN)/ruff check .
@@ -88,6 +88,9 @@ bench-feedback: $(VENV)/.installed  ## what corrections, days of documents and a
 
 bench-boosting: $(VENV)/.developing  ## stumps: one category against scikit-learn, fifty with concepts
 	$(BIN)/python benchmarks/boosting.py $(ARGS)
+
+bench-concepts: $(VENV)/.developing  ## pLSA against scikit-learn's NMF: time and memory of an iteration
+	$(BIN)/python benchmarks/concepts.py $(ARGS)
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

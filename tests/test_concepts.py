@@ -18,6 +18,7 @@ from naive import concepts as naive
 from thresher import Concepts
 from thresher._kernels import concepts as kernels
 from thresher.errors import DocumentError, ModelError, ParameterError, ThresherWarning
+from thresher.features import _plsa as plsa
 from thresher.features import concepts as module
 from thresher.rows import Rows
 
@@ -157,7 +158,7 @@ def test_a_whole_fit_is_as_likely_as_the_twins():
     parts = concepts._thinned(module._in_order(rows_of(table)))
     training, held = (part.to_scipy().toarray() for part in parts)
     assert (training + held == table).all() and 0.05 < held.sum() / table.sum() < 0.15
-    first = module._Maximisation(concepts, *parts, None)._first(4, 0)
+    first = plsa.Maximisation(concepts, *parts, None)._first(4, 0)
     theta, phi = naive.maximise(training, first.theta, first.phi, int(ours.n_iter_[0]))
     kept = ours.perplexities_[0][ours.n_iter_[0] - 1]
     assert kept == pytest.approx(naive.perplexity(held, theta, phi), rel=1e-4)
@@ -520,17 +521,17 @@ def test_an_interruption_keeps_the_iterations_before(n_jobs):
 
 def test_an_interruption_before_the_first_iteration_changes_nothing(fitted):
     concepts = pickle.loads(pickle.dumps(fitted))
-    step = module._Maximisation._step
+    step = plsa.Maximisation._step
 
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    module._Maximisation._step = interrupt
+    plsa.Maximisation._step = interrupt
     try:
         with pytest.raises(KeyboardInterrupt):
             concepts.fit_rows(rows_of(topics(30)[0]))
     finally:
-        module._Maximisation._step = step
+        plsa.Maximisation._step = step
     assert tables_of(concepts) == tables_of(fitted)
 
 
@@ -541,7 +542,10 @@ def test_an_interruption_at_any_line_leaves_something_whole():
     untouched, line, ends = tables_of(before), 1, set()
     while True:
         concepts = pickle.loads(pickle.dumps(before))
-        with warnings.catch_warnings(record=True) as caught, interrupted_at(line, module) as came:
+        with (
+            warnings.catch_warnings(record=True) as caught,
+            interrupted_at(line, module, plsa) as came,
+        ):
             warnings.simplefilter("always")
             concepts.fit_rows(fresh)
         ends.add((bool(came), bool(caught)))
