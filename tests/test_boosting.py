@@ -99,6 +99,15 @@ def test_rounds_are_those_of_the_twin_on_reuters(variant, data_dir):
     assert_same_rounds(rounds_of(learner, 0), naive.boost(X, y, 6, 30, variant))
 
 
+@BOTH
+def test_many_rounds_are_those_of_the_twin(variant):
+    """Across those after which the sums of words are added up anew."""
+    examples, X, lists = mixed(24, 2, seed=1)
+    learner = StumpBoosting(variant=variant, max_iter=40, n_thresholds=5).fit_rows(examples)
+    y = [1 if 0 in one else -1 for one in lists]
+    assert_same_rounds(rounds_of(learner, 0), naive.boost(X.tolist(), y, 40, 5, variant))
+
+
 def test_by_hand():
     X = np.array([[1, 1], [1, 0], [0, 1], [0, 0]], np.float32)
     labels = Labels.from_lists([[0], [0], [0], []], 1)
@@ -322,6 +331,8 @@ def test_held_out_documents_choose_the_rounds(variant):
     assert min(lengths) < 40 and len(set(lengths)) > 1
     for k in range(5):
         assert rounds_of(chosen, k) == rounds_of(fixed, k)[: lengths[k]]
+    few = learner.replace(validation_fraction=0.05).fit_rows(examples)
+    assert few.summary()["rounds"] == [40] * 5
     other = learner.replace(random_state=3).fit_rows(examples)
     assert other.summary()["rounds"] != lengths
 

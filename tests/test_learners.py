@@ -86,7 +86,7 @@ VARIANTS = [
     NaiveBayes(event_model="bernoulli", smoothing=0.5),
     Rocchio(cut=False),
     StumpBoosting(variant="MR", n_thresholds=10),
-    StumpBoosting(early_stopping=True, max_iter=20, n_thresholds=30),
+    StumpBoosting(early_stopping=True, validation_fraction=0.5, max_iter=20, n_thresholds=30),
     ScikitLearner(LinearSVC(random_state=0)),
     Saved(),
 ]

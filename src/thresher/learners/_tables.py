@@ -81,7 +81,7 @@ class Tables:
 
     def prune(self, keep: np.ndarray) -> None:
         """Keep only some features."""
-        rows = np.append(True, _one_each(keep, self.n_features, "feature"))
+        rows = np.append(True, one_each(keep, self.n_features, "feature"))
         self.whole = {
             name: array.copy() if self.layout[name].axes == CATEGORIES else array[rows]
             for name, array in self.items()
@@ -90,7 +90,7 @@ class Tables:
 
     def drop(self, keep: np.ndarray) -> None:
         """Keep only some categories."""
-        self.take_categories(np.flatnonzero(_one_each(keep, self.n_categories, "category")))
+        self.take_categories(np.flatnonzero(one_each(keep, self.n_categories, "category")))
 
     def take_categories(self, columns: np.ndarray) -> None:
         """Bring the categories into another order, by their numbers, or keep only some."""
@@ -153,7 +153,7 @@ class Tables:
         return self.__dict__ | {"whole": {name: array.copy() for name, array in self.items()}}
 
 
-def _one_each(keep: np.ndarray, n: int, noun: str) -> np.ndarray:
+def one_each(keep: np.ndarray, n: int, noun: str) -> np.ndarray:
     keep = np.asarray(keep)
     if keep.dtype != bool or keep.shape != (n,):
         raise ModelError(

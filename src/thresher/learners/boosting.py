@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,6 +11,8 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
+from thresher.learners._stumps import Columns, Rounds, Work
+from thresher.learners._tables import one_each
 from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight, in_blocks
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import Choice, Flag, Number, Whole, parameter
@@ -20,9 +21,9 @@ from thresher.storage import require_field, require_tensor
 
 __all__ = ["Rule", "StumpBoosting"]
 
-LEAST = 1e-9  # a stump whose |r| is no higher knows nothing
-REFRESHED = 16  # rounds after which what words add up to is added up again: roundings pile up
-PERFECT = 1 - 1e-10  # one whose |r| is higher leaves nothing to learn
+NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
+ENOUGH = 10  # documents of a category, held out, to choose its rounds by: fewer say nothing
+SMOOTHED = 21  # rounds over which the precision on few documents is averaged
 
 
 class Rule(NamedTuple):
@@ -100,8 +101,8 @@ class StumpBoosting(Learner):
     early_stopping: bool = parameter(
         default=False,
         kind=Flag(),
-        words="""Whether each category gets the number of rounds, up to `max_iter`, that does best
-        on documents held out; with so many, all documents are then learned from.""",
+        words="""Whether each category gets the number of rounds, up to `max_iter`, that ranks held-
+        out documents best, if it has ten there; with so many, all documents are learned from.""",
     )
     validation_fraction: float = parameter(
         default=0.1, kind=Number(0.01, 0.9), words="The share of documents that is held out then."
@@ -143,8 +144,8 @@ class StumpBoosting(Learner):
         Nothing is watched, as a mistake is not corrected but weighed.
         """
         self.check_parameters()
-        parts = list(examples)
-        rows = parts[0][0] if len(parts) == 1 else Rows.concatenate([rows for rows, _ in parts])
+        parts = [rows for rows, _ in examples] or [NOTHING]
+        rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
         labels = examples.labels()
         check_rows(rows, "StumpBoosting", examples.n_columns, False)
         check_labels(rows, labels, "StumpBoosting", examples.n_categories)
@@ -156,8 +157,8 @@ class StumpBoosting(Learner):
         wanted = getattr(examples, "n_concepts", 0) if wanted is None else wanted
         sizes = examples.n_columns, examples.n_categories, min(wanted, examples.n_columns)
         earlier = self._earlier(sizes)
-        columns = _Columns(rows, examples.n_columns, sizes[2])
-        work = _Work(columns, _signs(labels), weights, self.variant == "MR", n_jobs, progress)
+        columns = Columns(rows, examples.n_columns, sizes[2])
+        work = Work(columns, _signs(labels), weights, self.variant == "MR", n_jobs, progress)
         limits = np.full(examples.n_categories, self.max_iter)
         if self.early_stopping:
             limits = self._best_rounds(work, limits)
@@ -168,10 +169,10 @@ class StumpBoosting(Learner):
         self._rounds, self._table, self._offsets = rounds, table, offsets
         return self
 
-    def _earlier(self, sizes: tuple[int, int, int]) -> list[_Rounds]:
+    def _earlier(self, sizes: tuple[int, int, int]) -> list[Rounds]:
         """Return the rounds from which to go on, if any, once the sizes are seen to be theirs."""
         if not self.warm_start or not hasattr(self, "_rounds"):
-            return [_Rounds.none()] * sizes[1]
+            return [Rounds.none()] * sizes[1]
         known = self.n_features, self.n_categories, self._n_thresholds
         if sizes != known:
             raise ParameterError(
@@ -186,22 +187,22 @@ class StumpBoosting(Learner):
             )
         return self._rounds
 
-    def _best_rounds(self, work: _Work, limits: np.ndarray) -> np.ndarray:
+    def _best_rounds(self, work: Work, limits: np.ndarray) -> np.ndarray:
         """Return for each category after how many rounds the held-out documents are ranked best."""
         n = len(work.weights)
         generator = np.random.default_rng(self.random_state)
         held = generator.permutation(n)[: int(np.ceil(self.validation_fraction * n))]
         weights = work.weights.copy()
         weights[held] = 0.0
-        rounds = work._replace(weights=weights).boost(limits, [_Rounds.none()] * len(limits))
+        rounds = work._replace(weights=weights).boost(limits, [Rounds.none()] * len(limits))
         for k, one in enumerate(rounds):
             signs = work.signs[held, k]
-            if len(one.alphas) and (signs > 0).any() and (signs < 0).any():
+            if len(one.alphas) and min((signs > 0).sum(), (signs < 0).sum()) >= ENOUGH:
                 margins = np.stack([sums[held] for sums in work.columns.margins(one)])
-                limits[k] = 1 + int(np.argmin(_losses(margins, signs * work.weights[held])))
+                limits[k] = _best_round(margins, signs * work.weights[held])
         return limits
 
-    def _divide(self, table: _Table, rows: Rows, work: _Work, n_jobs: int) -> np.ndarray:
+    def _divide(self, table: _Table, rows: Rows, work: Work, n_jobs: int) -> np.ndarray:
         """Return what is taken from each category's scores, so that zero divides its documents."""
         # Where there is no rule, the many decide.
         offsets = np.where(table.has_rules, 0.0, np.where(work.weights @ work.signs > 0, -1.0, 1.0))
@@ -302,10 +303,10 @@ class StumpBoosting(Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = np.flatnonzero(np.asarray(keep, bool))
+        kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
         return self._take([self._rounds[k] for k in kept], self._offsets[kept], self._n_thresholds)
 
-    def _take(self, rounds: list[_Rounds], offsets: np.ndarray, n_thresholds: int) -> Self:
+    def _take(self, rounds: list[Rounds], offsets: np.ndarray, n_thresholds: int) -> Self:
         self.n_categories, self._n_thresholds = len(rounds), n_thresholds
         self._rounds, self._offsets = rounds, offsets
         self._table = _Table(rounds, self.n_features, self.n_categories, n_thresholds)
@@ -315,8 +316,8 @@ class StumpBoosting(Learner):
         """Return all rounds, as a JSON-able header and arrays."""
         lengths = [len(one.alphas) for one in self._rounds]
         joined = {
-            name: np.concatenate([getattr(one, name) for one in [*self._rounds, _Rounds.none()]])
-            for name in _Rounds._fields
+            name: np.concatenate([getattr(one, name) for one in [*self._rounds, Rounds.none()]])
+            for name in Rounds._fields
         }
         ends = np.cumsum([0, *lengths], dtype=np.int64)
         header = self.header(n_thresholds=self._n_thresholds)
@@ -343,49 +344,18 @@ class StumpBoosting(Learner):
                 "fit together."
             )
         learner.n_features = n_features
-        rounds = [_Rounds(columns[a:b], thresholds[a:b], alphas[a:b]) for a, b in pairwise(ends)]
+        rounds = [Rounds(columns[a:b], thresholds[a:b], alphas[a:b]) for a, b in pairwise(ends)]
         return learner._take(rounds, np.array(offsets), n_thresholds)
-
-
-# ---- what is learned --------------------------------------------------------------------------
-
-
-class _Rounds(NamedTuple):
-    """The stumps of one category, in order; α is below zero where a stump speaks against it."""
-
-    columns: np.ndarray  # int32
-    thresholds: np.ndarray  # float64; zero where there is none
-    alphas: np.ndarray  # float64
-
-    @staticmethod
-    def none() -> _Rounds:
-        return _Rounds(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
-
-    def first(self, n: int) -> _Rounds:
-        return _Rounds(*(one[:n] for one in self))
-
-    def merged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return columns, thresholds and normalised shares, equal stumps added up."""
-        shares: dict[tuple[int, float], float] = {}
-        total = np.abs(self.alphas).sum()
-        for column, threshold, alpha in zip(*(one.tolist() for one in self), strict=True):
-            shares[column, threshold] = shares.get((column, threshold), 0.0) + alpha
-        columns, thresholds = zip(*shares, strict=True) if shares else ((), ())
-        return (
-            np.array(columns, np.int32),
-            np.array(thresholds, np.float64),
-            np.array(list(shares.values()), np.float64) / (total or 1.0),
-        )
 
 
 class _Table:
     """The rules of all categories, by column."""
 
     def __init__(
-        self, rounds: list[_Rounds], n_features: int, n_categories: int, n_thresholds: int
+        self, rounds: list[Rounds], n_features: int, n_categories: int, n_thresholds: int
     ) -> None:
         self.n_thresholds = n_thresholds
-        merged = [one.merged() for one in [*rounds, _Rounds.none()]]
+        merged = [one.merged() for one in [*rounds, Rounds.none()]]
         columns, thresholds, shares = (np.concatenate(one) for one in zip(*merged, strict=True))
         categories = np.repeat(np.arange(len(merged)), [len(one[0]) for one in merged])
         # A threshold of zero or less is reached by what is not there.
@@ -417,277 +387,21 @@ class _Table:
         return sums
 
 
-# ---- documents by columns ---------------------------------------------------------------------
-
-
-class _Columns:
-    """The documents by columns, as the kernels search them; values are kept for thresholds only."""
-
-    def __init__(self, rows: Rows, n_columns: int, n_thresholds: int) -> None:
-        from thresher._kernels.boosting import count_columns, fill_columns, turn_words
-
-        self.n_documents = rows.n_rows
-        if self.n_documents >= 2**31:
-            raise ParameterError(f"StumpBoosting takes up to 2³¹ documents, not {rows.n_rows:,}.")
-        indices = rows.indices.view(np.uint32)
-        counts = np.zeros(n_columns, np.int64)
-        count_columns(indices, rows.values, counts)
-        self.ends = np.concatenate([[0], np.cumsum(counts)])
-        self.entries = np.empty(int(self.ends[-1]), np.uint32)
-        self.values = np.empty(int(self.ends[n_thresholds]), np.float32)
-        self.middles = np.empty(n_thresholds, np.int64)
-        places = self.ends[:-1].copy()
-        columns = places, self.entries, self.values, n_thresholds
-        fill_columns(rows.indptr, indices, rows.values, *columns)
-        for j in range(n_thresholds):
-            self._sort(j)
-        self.starts = np.zeros(self.n_documents + 2, np.int64)
-        self.words = np.empty(len(self.entries) - len(self.values), np.uint32)
-        turn_words(self.ends, n_thresholds, self.entries, self.starts, self.words)
-
-    def _sort(self, j: int) -> None:
-        """Sort a column by value, and mark after which entries a threshold may follow."""
-        here = slice(int(self.ends[j]), int(self.ends[j + 1]))
-        size = here.stop - here.start
-        # The bits of a float ascend with its size: sign, size from the highest down, document.
-        bits = self.values[here].view(np.uint32).astype(np.uint64)
-        keys = ((bits ^ np.uint64(0x7FFFFFFF)) << np.uint64(32)) | (self.entries[here] >> 1)
-        keys.sort()
-        documents = keys.astype(np.uint32)
-        values = ((keys >> np.uint64(32)).astype(np.uint32) ^ np.uint32(0x7FFFFFFF)).view(
-            np.float32
-        )
-        positive = int(np.count_nonzero(values > 0))
-        follows = np.empty(size, bool)
-        follows[:-1] = values[1:] != values[:-1]
-        follows[-1:] = size < self.n_documents
-        if positive:
-            follows[positive - 1] = positive < self.n_documents
-        self.values[here] = values
-        self.entries[here] = 2 * documents + follows
-        self.middles[j] = here.start + positive
-
-    def threshold(self, j: int, place: int) -> float:
-        """Return what lies midway between an entry's value and the next one towards zero."""
-        middle, end = int(self.middles[j]), int(self.ends[j + 1])
-        value, following = float(self.values[place]), 0.0
-        if place + 1 not in (middle, end):
-            following = float(self.values[place + 1])
-        elif place < middle and end - self.ends[j] == self.n_documents:  # nothing is zero
-            following = float(self.values[end - 1])
-        return (value + following) / 2
-
-    def span(self, j: int, threshold: float) -> tuple[int, int, int]:
-        """Return a stump as first and last entry of a run, and what it says of them: 1 or -1."""
-        first, end = int(self.ends[j]), int(self.ends[j + 1])
-        if j >= len(self.middles):
-            return first, end, 1
-        middle = int(self.middles[j])
-        below = int(np.searchsorted(self.values[middle:end], threshold))
-        nothing_between = end - first == self.n_documents and below == end - middle
-        if threshold > 0 or nothing_between:
-            return first, first + int(np.sum(self.values[first:middle] >= threshold)), 1
-        return middle, middle + below, -1
-
-    def margins(self, rounds: _Rounds) -> Iterator[np.ndarray]:
-        """Yield f, the sum of α h, for all documents after each round, in the same array."""
-        sums = np.zeros(self.n_documents)
-        for column, threshold, alpha in zip(*(one.tolist() for one in rounds), strict=True):
-            first, end, side = self.span(column, threshold)
-            sums -= side * alpha
-            sums[self.entries[first:end] >> 1] += 2 * side * alpha
-            yield sums
-
-
-# ---- rounds -----------------------------------------------------------------------------------
-
-
-class _Work(NamedTuple):
-    """What is learned from, and how."""
-
-    columns: _Columns
-    signs: np.ndarray  # int8, documents by categories: 1 belongs, -1 does not, 0 is not known
-    weights: np.ndarray  # by document
-    apart: bool  # whether positives and negatives weigh a half each (MR)
-    n_jobs: int
-    progress: Progress
-
-    def boost(self, limits: np.ndarray, earlier: list[_Rounds]) -> list[_Rounds]:
-        """Return the rounds of all categories, up to a limit each; threads take some each."""
-        from thresher._kernels.boosting import FEW, LANES
-
-        counted = self.signs[self.weights > 0]
-        both = np.logical_and((counted > 0).any(0), (counted < 0).any(0))
-        rounds = [_Rounds.none()] * len(limits)
-        # Categories of as many rounds share their lanes, so that few of these stand idle.
-        order = [int(k) for k in np.argsort(-limits, kind="stable") if both[k]]
-        blocks = [order[start : start + LANES] for start in range(0, len(order), LANES)]
-        if blocks and len(blocks[-1]) <= FEW:
-            blocks[-1:] = [[k] for k in blocks[-1]]
-        done = [0] * len(blocks)
-        total = max(1, sum(int(limits[block[0]]) for block in blocks))
-        stops: list[bool] = []
-
-        def tick(number: int) -> None:
-            done[number] += 1
-            if stops:
-                raise CancelledError
-
-        def work(number: int) -> None:
-            block = blocks[number]
-            before = [earlier[k] for k in block]
-            of_block = self._block(block, limits[block], before, partial(tick, number))
-            for k, one in zip(block, of_block, strict=True):
-                rounds[k] = one
-            done[number] = int(limits[block[0]])
-
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            try:
-                waiting = {pool.submit(work, number) for number in range(len(blocks))}
-                while waiting:
-                    finished, waiting = wait(waiting, 0.2, FIRST_EXCEPTION)
-                    for one in finished:
-                        one.result()
-                    if self.progress is not None:
-                        self.progress("rounds", len(self.signs), min(1.0, sum(done) / total))
-            except BaseException:
-                stops.append(True)
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-        return rounds
-
-    def _block(
-        self,
-        block: list[int],
-        limits: np.ndarray,
-        earlier: list[_Rounds],
-        tick: Callable[[], None],
-    ) -> list[_Rounds]:
-        """Return the rounds of some categories, which are searched together."""
-        from thresher._kernels.boosting import LANES, search
-
-        columns, n_lanes = self.columns, 1 if len(block) == 1 else LANES
-        signed = np.zeros((columns.n_documents + 1, n_lanes))
-        signed[:-1, : len(block)] = self.signs[:, block] * self.weights[:, None]
-        halves = np.zeros(n_lanes)
-        lanes = [
-            _Lane(columns, signed, halves, number, self.apart, int(limits[number]))
-            for number in range(len(block))
-        ]
-        for lane, rounds in zip(lanes, earlier, strict=True):
-            lane.replay(rounds)
-        best, chosen = np.empty(n_lanes), np.empty(n_lanes, np.int64)
-        where = (0,) * n_lanes, columns.ends, columns.middles, columns.entries
-        weights = signed, halves, np.empty(n_lanes), np.empty(n_lanes)
-        while any(lane.is_open for lane in lanes):
-            best[:], chosen[:] = LEAST / 2, -1
-            search(*where, *weights, best, chosen)
-            for lane, j, half in zip(lanes, chosen.tolist(), best.tolist(), strict=False):
-                if lane.is_open:
-                    lane.add(j, half)
-            tick()
-        return [lane.rounds() for lane in lanes]
-
-
-class _Lane:
-    """One category of those that are searched together."""
-
-    def __init__(
-        self,
-        columns: _Columns,
-        signed: np.ndarray,
-        halves: np.ndarray,
-        number: int,
-        apart: bool,
-        limit: int,
-    ) -> None:
-        self.columns, self.signed, self.halves, self.number = columns, signed, halves, number
-        self.apart, self.limit = apart, limit
-        self.chosen: list[tuple[int, float, float]] = []
-        self.sides = np.empty(columns.n_documents)
-        self.sums = np.zeros((2, len(columns.ends) - 1 - len(columns.middles)))
-        self.is_open = True
-        self._reweigh(0, 0, 1, 1.0)
-
-    def rounds(self) -> _Rounds:
-        columns, thresholds, alphas = zip(*self.chosen, strict=True) if self.chosen else ((),) * 3
-        return _Rounds(
-            np.array(columns, np.int32), np.array(thresholds, float), np.array(alphas, float)
-        )
-
-    def add(self, j: int, half: float) -> None:
-        """Take the stump of column `j` with this |r|/2, or a better one, or end without any."""
-        from thresher._kernels.boosting import best_word, place_of
-
-        columns = self.columns
-        where = columns.ends, len(columns.middles), columns.n_documents
-        j, half = best_word(*where, self.sums, self.halves[self.number], half, j)
-        if j < 0:
-            self._end()
-            return
-        threshold = 0.0
-        if j < len(columns.middles):
-            first, middle, end = columns.ends[j], columns.middles[j], columns.ends[j + 1]
-            weights = self.signed, self.number, self.halves[self.number], half
-            place = place_of(columns.entries, first, middle, *weights)
-            if place < 0:
-                place = place_of(columns.entries, middle, end, *weights)
-            threshold = columns.threshold(j, int(place))
-        self._weigh(j, threshold)
-
-    def replay(self, rounds: _Rounds) -> None:
-        """Take the stumps of an earlier run, which the same documents must have led to."""
-        for j, threshold, alpha in zip(*(one.tolist() for one in rounds), strict=True):
-            self._weigh(j, threshold)
-            if abs(self.chosen[-1][2] - alpha) > 1e-6:
-                raise ParameterError(
-                    "StumpBoosting: warm_start goes on with the same documents, and in round "
-                    f"{len(self.chosen)} of a category these give the rule on feature {j} an α of "
-                    f"{self.chosen[-1][2]:.6f}, where it was {alpha:.6f}. Fit without warm_start."
-                )
-
-    def _weigh(self, j: int, threshold: float) -> None:
-        """Note a stump with its α, and weigh the documents anew."""
-        from thresher._kernels.boosting import half_r
-
-        lane, entries = self.number, self.columns.entries
-        first, end, side = self.columns.span(j, threshold)
-        half = half_r(entries, first, end, self.signed, lane, self.halves[lane])
-        most = 1 - 1 / self.columns.n_documents
-        r = min(max(2 * side * half, -most), most)
-        self.chosen.append((j, threshold, float(np.arctanh(r))))
-        if abs(2 * half) > PERFECT or len(self.chosen) == self.limit:
-            self._end()
-            return
-        right = np.sqrt((1 - r) / (1 + r))
-        self._reweigh(first, end, side, np.sqrt(right) if self.apart else right)
-
-    def _reweigh(self, first: int, end: int, side: int, right: float) -> None:
-        from thresher._kernels.boosting import add_words, reweigh
-
-        columns, lane = self.columns, (self.signed, self.number)
-        stump = columns.entries, first, end, float(side), self.sides, right, 1 / right
-        words = columns.starts, columns.words
-        half = reweigh(*stump, self.apart, *lane, *words, self.sums)
-        self.halves[self.number] = half
-        if len(self.chosen) % REFRESHED == 0:
-            add_words(*words, *lane, self.sums)
-
-    def _end(self) -> None:
-        self.signed[:, self.number] = 0.0
-        self.halves[self.number] = 0.0
-        self.is_open = False
-
-
 def _signs(labels: Labels) -> np.ndarray:
     """Return 1 where a document belongs, -1 where it does not and 0 where that is not known."""
     signs = 2 * labels.to_dense().view(np.int8) - 1
     return np.asarray(signs if labels.known is None else signs * labels.known, np.int8)
 
 
-def _losses(margins: np.ndarray, signed: np.ndarray) -> np.ndarray:
-    """Return how bad each row of margins is."""
-    return np.asarray((np.abs(signed) * np.exp(-np.sign(signed) * margins)).sum(1))
+def _best_round(margins: np.ndarray, signed: np.ndarray) -> int:
+    """Return the round, from 1 on, around which the average precision of rows is highest."""
+    known = signed != 0
+    order = np.argsort(-margins[:, known], axis=1, kind="stable")
+    signed = signed[known][order]
+    hits = np.maximum(signed, 0)
+    precision = np.cumsum(hits, axis=1) / np.cumsum(np.abs(signed), axis=1)
+    average = np.pad((precision * hits).sum(1), SMOOTHED // 2, mode="edge")
+    return 1 + int(np.argmax(np.convolve(average, np.ones(SMOOTHED), "valid")))
 
 
 def _highest_f1(scores: np.ndarray, signed: np.ndarray) -> float:
