@@ -126,7 +126,7 @@ class Table(Result):
         How many points a cell may differ before `to_markdown` lists it. Default 3.
     digits : int
         Digits after the point. Default 1.
-    best : {"row", "column", "least of row"}
+    best : {"row", "column", "least of row", "none"}
         Among which cells of ours the best one is set bold. Default "row"; ranks are always least.
 
     Examples
@@ -187,6 +187,8 @@ class Table(Result):
         return f"{shown} {bracket}".rstrip()
 
     def _best(self, row: str, column: str) -> float:
+        if self.best == "none":
+            return math.nan
         if self.best == "column":
             return float(max(cells[column] for cells in self.ours.values() if column in cells))
         least = self.best == "least of row" or "rank" in row
