@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher.features import ALL_BLOCKS, LEAST_MEMBERSHIP
+from thresher.features import ALL_BLOCKS
 from thresher.rows import Rows
 from thresher.text.places import Entry
 
@@ -236,7 +236,9 @@ def _rule_texts(stations: Stations, rules: Sequence[Any], holds: Any = None) -> 
             texts.append(f"{'contains' if is_held else 'lacks'} {name!r}")
             continue
         membership = stations.features.membership(rule.threshold)
-        if membership < LEAST_MEMBERSHIP:  # less than any document has that has it
+        if (
+            membership < stations.features.least_membership
+        ):  # less than any document has that has it
             texts.append(f"{'has' if is_held else 'lacks'} {name}")
         else:
             texts.append(f"{name} {'above' if is_held else 'below'} {membership:.3g}")

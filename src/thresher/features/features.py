@@ -26,7 +26,7 @@ __all__ = ["MOST_DOCUMENTS", "Features"]
 
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
-LEAST_MEMBERSHIP = 1e-4  # of a document in a concept; what is less counts as none
+LEAST_MEMBERSHIP = 0.01  # of a document in a concept; less is noise, and counts as none
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
 FEW_DOCUMENTS = 100  # a word of no more than these may be in any share of them
 FOR_EACH = 200  # documents that a word of concepts must be in one of, up to what is usual
@@ -74,6 +74,7 @@ class Features:
         self.columns = columns
         self.concepts: Concepts | None = None
         self.n_concepts = 0  # columns of the counts that are concepts, folded in here or before
+        self.least_membership = LEAST_MEMBERSHIP
         self.n_sampled = 0  # documents that concepts were learned from
         self.doubts: list[str] = []  # about the concepts
         self.n_spared = 0  # columns that were left out for want of memory
@@ -169,7 +170,7 @@ class Features:
     def _folded(self, counts: Rows, n_jobs: int) -> Rows:
         assert self.concepts is not None
         memberships = self.concepts.memberships(counts, n_jobs)
-        is_in = memberships >= LEAST_MEMBERSHIP
+        is_in = memberships >= self.least_membership
         n_before = np.append(0, np.cumsum(is_in.sum(1)))  # memberships before each document
         documents = np.repeat(np.arange(counts.n_rows), np.diff(counts.indptr))
         places = np.arange(len(counts.indices)) + n_before[1:][documents]
@@ -309,13 +310,15 @@ class Features:
         """Return what a model file keeps: a header and tensors."""
         text, words = self.counter.state()
         strength, frequencies = self.strength.state()
-        header = {"parameters": self.parameters.plain_params(), "text": text, "strength": strength}
+        header: dict[str, Any] = {"parameters": self.parameters.plain_params()}
+        header |= {"text": text, "strength": strength}
         tensors = {f"text.{name}": tensor for name, tensor in words.items()}
         tensors |= {f"strength.{name}": tensor for name, tensor in frequencies.items()}
         if self.columns is not None:
             tensors["kept"] = (self.columns.numbers >= 0).astype(np.uint8)
         if self.concepts is not None:
             header["concepts"], learned = self.concepts.state()
+            header["least_membership"] = self.least_membership
             tensors |= {f"concepts.{name}": tensor for name, tensor in learned.items()}
             if self._idle.any():
                 tensors["idle"] = self._idle.astype(np.uint8)
@@ -331,6 +334,7 @@ class Features:
             part = part_of("concepts", header, tensors)
             features.concepts = concepts = Concepts.from_state(*part)
             features.n_concepts = concepts.n_total_
+            features.least_membership = require_field(header, "least_membership", float)
             if concepts.columns_.max(initial=-1) >= counter.n_features:
                 raise ModelError("The model's concepts have words that it lacks; it is damaged.")
             if "idle" in tensors:
