@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from browser import Browser, find_browser
+
 USUAL = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thresher", USUAL, derandomize=True)  # the same answer every time
 settings.register_profile("explore", USUAL, derandomize=False, max_examples=2000)
@@ -36,3 +38,14 @@ def data_dir() -> Path:
         pytest.fail(f"{folder} is there but holds no corpus that can be read")
     os.environ["THRESHER_DATA"] = str(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser; where the tests must be complete, its absence is a failure."""
+    executable = find_browser()
+    if executable is None:
+        message = "no Chromium on PATH; install it (on Debian, the package chromium)"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(message)
+    with Browser(executable) as one:
+        yield one

@@ -1,7 +1,6 @@
 """Seeing concepts: the figures equal those by hand, the page works in a real browser."""
 
 import json
-import os
 import re
 import sys
 from html.parser import HTMLParser
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from browser import Browser, find_browser
 from thresher import Categorizer
 from thresher.cli import app
 from thresher.concept_view import ConceptView
@@ -367,17 +365,6 @@ def test_the_command_line_writes_the_page(model, tmp_path):
     assert f"The page is in {html}." in printed.replace("\n", " ")
     text = html.read_text(encoding="utf-8")
     assert "<h1>news.<wbr>thresher</h1>" in text and "Its documents" in text
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A real browser; where the tests must be complete, its absence is a failure."""
-    executable = find_browser()
-    if executable is None:
-        message = "no Chromium on PATH; install it (on Debian, the package chromium)"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(message)
-    with Browser(executable) as one:
-        yield one
 
 
 @pytest.mark.parametrize("width", [390, 1280])

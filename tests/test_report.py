@@ -2,7 +2,6 @@
 
 import html
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from browser import Browser, find_browser
 from thresher import Categorizer, Decisions, ParameterError, evaluate
 from thresher.cli import app
 from thresher.cli.evaluate import show_table
@@ -460,17 +458,6 @@ def test_everything_but_the_extras_works_without_them(tmp_path):
 
 
 # What is seen -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A real browser; where the tests must be complete, its absence is a failure."""
-    executable = find_browser()
-    if executable is None:
-        message = "no Chromium on PATH; install it (on Debian, the package chromium)"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(message)
-    with Browser(executable) as one:
-        yield one
 
 
 SIZES = pytest.mark.parametrize("width", [390, 1280])
