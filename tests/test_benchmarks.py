@@ -13,6 +13,7 @@ from sklearn.metrics import f1_score
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks import unlabelled
 from benchmarks.peers import __main__ as runner
 from benchmarks.peers import chart, child, data, report
 from benchmarks.peers.case import Case, break_even, f1, indicator
@@ -343,3 +344,15 @@ def test_fits_are_compared_by_the_best_of_their_turns(tmp_path, monkeypatch):
     assert "| 3.00 | LinearSVC, words, one fit | 2.00 | 1.50 × | 1.5 × |" in fit_times.markdown(
         rows, races
     )
+
+
+def test_what_documents_without_labels_bring_is_a_mean_over_draws(monkeypatch):
+    values = {0.01: [30.0, 32.0], 0.05: [50.0], 0.1: [60.0], 1.0: [80.0]}
+    *_, line = unlabelled.table({("News", "words"): values}).splitlines()
+    assert line == "| News, words | 31.0 ± 1.4 | 50.0 | 60.0 | 80.0 |"
+    monkeypatch.setattr(unlabelled, "SIZES", (2,))
+    train = [("wheat corn silo", ["grain"]), ("oil crude barrel", ["energy"])] * 20
+    test = [("maize", ["grain"]), ("petrol", ["energy"])] * 2
+    texts = ["maize wheat corn silo", "petrol oil crude barrel"] * 20
+    figures = [unlabelled.quality(model, 1.0, train, test, texts, 1) for model in unlabelled.MODELS]
+    assert figures[0] == figures[1] == 50 and figures[2] == 100
