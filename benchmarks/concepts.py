@@ -50,7 +50,7 @@ def load(path: Path) -> tuple[Rows, int]:
 
 
 def ours(rows: Rows, size: int, max_iter: int, n_jobs: int = 1, held_out: float = 0.0) -> None:
-    concepts = Concepts(size, max_iter=max_iter, held_out=held_out, min_df=1, max_df=1.0)
+    concepts = Concepts(size, max_iter=max_iter, held_out=held_out)
     concepts.fit_rows(rows, n_jobs=n_jobs)
 
 
@@ -107,7 +107,7 @@ def twin(path: Path) -> tuple[float, float]:
 
     rows, _ = load(path)
     rows = rows.take(np.arange(SUBSET))
-    concepts = Concepts(SUBSET_SIZE, min_df=2).fit_rows(rows)
+    concepts = Concepts(SUBSET_SIZE, **WORDS).fit_rows(rows)
     known = np.zeros(rows.n_columns, bool)
     known[concepts.columns_] = True
     training, held = concepts._thinned(_in_order(rows.keep(known)))

@@ -52,7 +52,7 @@ def topics(n=240, seed=0):
 
 
 def usual(n_concepts=3, **parameters):
-    return Concepts(n_concepts, **{"min_df": 1, "max_df": 1.0, "random_state": 1} | parameters)
+    return Concepts(n_concepts, **{"random_state": 1} | parameters)
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ class Concepts(Estimator):
     --------
     >>> from scipy.sparse import csr_array
     >>> counts = csr_array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 2, 3], [0, 1, 3, 2]] * 10)
-    >>> concepts = Concepts(2, max_df=1.0).fit(counts)
+    >>> concepts = Concepts(2).fit(counts)
     >>> concepts.transform(csr_array([[1, 2, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]])).round(2)
     array([[0. , 1. ],
            [1. , 0. ],
@@ -142,15 +142,16 @@ class Concepts(Estimator):
         makes it more likely; None: stop there.""",
     )
     min_df: int | float = parameter(
-        default=5,
+        default=1,
         kind=Share(),
-        words="Words in fewer documents take no part; a float is a share of the documents.",
+        words="""Words in fewer documents take no part; a float is a share of the documents. A model
+        with concepts beside its words takes 5, and fewer if it has under a thousand documents.""",
     )
     max_df: int | float = parameter(
-        default=0.2,
+        default=1.0,
         kind=Share(),
         words="""Words in more documents take no part, for they are those of no concept; a float is
-        a share of the documents.""",
+        a share of the documents. A model with concepts beside its words takes a fifth.""",
     )
     random_state: int = parameter(
         default=0, kind=Whole(0), words="The seed of what is held out and of the first P(w|z)."
@@ -243,7 +244,7 @@ class Concepts(Estimator):
         Examples
         --------
         >>> from scipy.sparse import csr_array
-        >>> concepts = Concepts(1, min_df=1, max_df=1.0).fit(csr_array([[2, 2], [1, 1]]))
+        >>> concepts = Concepts(1).fit(csr_array([[2, 2], [1, 1]]))
         >>> rows = Rows(np.array([0, 2]), np.arange(2, dtype=np.int32), np.array([3.0, 1.0]), 2)
         >>> concepts.responsibility(rows, 0)
         array([0.75, 0.25])

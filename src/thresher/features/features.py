@@ -28,8 +28,10 @@ Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
 LEAST_MEMBERSHIP = 0.01  # of a document in a concept; less is noise, and counts as none
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
-FEW_DOCUMENTS = 100  # a word of no more than these may be in any share of them
-FOR_EACH = 200  # documents that a word of concepts must be in one of, up to what is usual
+# Which words make up concepts: by folds on Reuters, and by what a person can read.
+COMMON = 0.2  # a word in a larger share of the documents belongs to no concept
+FEW_DOCUMENTS = 100  # but one of no more than these may be in any share of them
+FOR_EACH, MOST_NEEDED = 200, 5  # a word must be in a document of so many, and in five at most
 MOST_DOCUMENTS = 50_000  # from which concepts are learned; of more, a sample is taken
 MOST_MEMBERSHIPS = 2**28  # of them, 2 GB while they are learned
 
@@ -141,8 +143,8 @@ class Features:
         parts += [] if unlabelled is None else [unlabelled.keep(is_word, False)]
         rows = Rows.concatenate(parts)
         self.n_sampled = rows.n_rows
-        concepts.min_df = min(concepts.min_df, max(1, rows.n_rows // FOR_EACH))
-        concepts.max_df = max(int(concepts.max_df * rows.n_rows), FEW_DOCUMENTS)
+        concepts.min_df = int(np.clip(rows.n_rows // FOR_EACH, 1, MOST_NEEDED))
+        concepts.max_df = max(int(COMMON * rows.n_rows), FEW_DOCUMENTS)
         how: Any = {"n_jobs": n_jobs, "progress": progress, "keep_partial": False}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

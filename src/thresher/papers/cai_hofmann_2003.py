@@ -126,9 +126,7 @@ def collection(extent: Extent) -> Collection:
 @lru_cache(maxsize=1)
 def find_concepts(extent: Extent, seed: int) -> Concepts:
     """Return the concepts of all documents, one model for each number of them."""
-    concepts = Concepts(
-        extent.sizes, max_iter=MOST_ITERATIONS, min_df=1, max_df=1.0, random_state=seed
-    )
+    concepts = Concepts(extent.sizes, max_iter=MOST_ITERATIONS, random_state=seed)
     return concepts.fit_rows(collection(extent).rows, n_jobs=CORES)
 
 
