@@ -275,9 +275,8 @@ class ConceptView:
         -------
         array of float (concepts, 2)
         """
-        first = int(concepts[0])
-        model = int(np.searchsorted(np.cumsum(self.sizes), first, side="right"))
-        places = np.asarray(concepts) - sum(self.sizes[:model])
+        model, first = self.concepts.locate(int(concepts[0]))
+        places = np.asarray(concepts) - int(concepts[0]) + first
         roots = np.sqrt(self.concepts.word_probabilities_[model].T[places])
         roots -= roots.mean(0)
         values, vectors = np.linalg.eigh((roots @ roots.T).astype(np.float64))
@@ -295,7 +294,7 @@ class ConceptView:
         return self.stations.learner
 
     def _size(self, number: int) -> int:
-        return self.sizes[int(np.searchsorted(np.cumsum(self.sizes), number, side="right"))]
+        return self.sizes[self.concepts.locate(number)[0]]
 
     def _words(self, number: int, top: int) -> list[tuple[str, float]]:
         columns, chances = self.concepts.words(number, top)

@@ -40,6 +40,26 @@ def dot(a, b, lanes):
 
 
 @kernel
+def explain(words, counts, phi, old, new, lanes, ratios):
+    """Write the next P(z|d) of a document, not divided yet, and n(d,w) / P(w|d); return its sum."""
+    n = len(old)
+    for k in range(n):
+        new[k] = ZERO
+    for p in range(len(words)):
+        word = phi[words[p]]
+        mixture = dot(old, word, lanes)
+        ratio = counts[p] / mixture if mixture > LEAST_MIXTURE else ZERO
+        ratios[p] = ratio
+        for k in range(n):
+            new[k] += ratio * word[k]
+    total = 0.0
+    for k in range(n):
+        new[k] *= old[k]
+        total += np.float64(new[k])
+    return total
+
+
+@kernel
 def update_documents(indptr, words, counts, theta, phi, updated, ratios, start, end):
     """Write the next P(z|d) of some documents, and n(d,w) / P(w|d) of their entries."""
     n = theta.shape[1]
@@ -47,19 +67,8 @@ def update_documents(indptr, words, counts, theta, phi, updated, ratios, start, 
     new = np.empty(n, np.float32)  # the compiler knows that nothing else is in its place
     for d in range(start, end):
         old = theta[d]
-        for k in range(n):
-            new[k] = ZERO
-        for p in range(indptr[d], indptr[d + 1]):
-            word = phi[words[p]]
-            mixture = dot(old, word, lanes)
-            ratio = counts[p] / mixture if mixture > LEAST_MIXTURE else ZERO
-            ratios[p] = ratio
-            for k in range(n):
-                new[k] += ratio * word[k]
-        total = 0.0
-        for k in range(n):
-            new[k] *= old[k]
-            total += np.float64(new[k])
+        own = slice(indptr[d], indptr[d + 1])
+        total = explain(words[own], counts[own], phi, old, new, lanes, ratios[own])
         if total > 0:
             divide(new, total)
         for k in range(n):  # where there is nothing to learn from, all stays
@@ -133,24 +142,14 @@ def fold_in(indptr, words, counts, phi, shares, max_iter, tolerance, folded, sta
     n = phi.shape[1]
     lanes = np.empty(LANES, np.float32)
     old, new = np.empty(n, np.float32), np.empty(n, np.float32)
+    ratios = np.empty(indptr[end] - indptr[start], np.float32)  # not needed, but written
     for d in range(start, end):
+        own = slice(indptr[d], indptr[d + 1])
         for k in range(n):
             old[k] = np.float32(1.0 / n)
         total = 1.0
         for _ in range(max_iter):
-            for k in range(n):
-                new[k] = ZERO
-            for p in range(indptr[d], indptr[d + 1]):
-                word = phi[words[p]]
-                mixture = dot(old, word, lanes)
-                if mixture > LEAST_MIXTURE:
-                    ratio = counts[p] / mixture
-                    for k in range(n):
-                        new[k] += ratio * word[k]
-            total = 0.0
-            for k in range(n):
-                new[k] *= old[k]
-                total += np.float64(new[k])
+            total = explain(words[own], counts[own], phi, old, new, lanes, ratios)
             if total <= 0:
                 break
             divide(new, total)

@@ -251,7 +251,7 @@ class Concepts(Estimator):
         """
         from thresher._kernels.concepts import mixtures
 
-        number, k = self._find(concept)
+        number, k = self.locate(concept)
         phi = self.word_probabilities_[number]
         entries, inside = self._entries(rows)
         theta = self._fold(entries, number, 1)
@@ -272,7 +272,7 @@ class Concepts(Estimator):
         concept from all documents together: neither words that are frequent everywhere nor words
         that hardly occur come first.
         """
-        number, k = self._find(concept)
+        number, k = self.locate(concept)
         chances = self.word_probabilities_[number][:, k].astype(np.float64)
         (present,) = chances.nonzero()
         chances = chances[present]
@@ -424,8 +424,8 @@ class Concepts(Estimator):
         """Say where the concepts of each model stand among all."""
         return (slice(*ends) for ends in pairwise(np.cumsum([0, *self.sizes_]).tolist()))
 
-    def _find(self, concept: int) -> tuple[int, int]:
-        """Return the model of a concept and its number there."""
+    def locate(self, concept: int) -> tuple[int, int]:
+        """Return the number of the model that a concept is of, and its own number there."""
         self._require_fitted()
         if not is_whole(concept) or not 0 <= concept < self.n_total_:
             raise ParameterError(

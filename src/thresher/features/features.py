@@ -130,18 +130,9 @@ class Features:
         seed, n_jobs, progress
             As for `Concepts`.
         """
-        sizes = self.parameters.concepts
-        concepts = Concepts(sizes, random_state=seed)
+        concepts = Concepts(self.parameters.concepts, random_state=seed)
         concepts.check_parameters()
-        blocks = self.counter.blocks if self.columns is None else self.columns.counted_blocks()
-        is_word = blocks == 0 if (blocks == 0).any() else np.ones(len(blocks), bool)
-        most = min(MOST_DOCUMENTS, MOST_MEMBERSHIPS // int(np.sum(sizes)))
-        chosen = np.arange(len(counts))
-        if len(counts) > most:
-            chosen = np.sort(np.random.default_rng(seed).permutation(len(counts))[:most])
-        parts = [rows.keep(is_word[: rows.n_columns], False) for rows, _ in counts.take(chosen)]
-        parts += [] if unlabelled is None else [unlabelled.keep(is_word, False)]
-        rows = Rows.concatenate(parts)
+        rows, is_word = self._rows_for_concepts(counts, unlabelled, seed)
         self.n_sampled = rows.n_rows
         concepts.min_df = int(np.clip(rows.n_rows // FOR_EACH, 1, MOST_NEEDED))
         concepts.max_df = max(int(COMMON * rows.n_rows), FEW_DOCUMENTS)
@@ -158,6 +149,25 @@ class Features:
         folded = self._changed(counts, partial(self.with_concepts, n_jobs=n_jobs), width)
         folded.n_concepts = self.n_concepts
         return folded
+
+    def _rows_for_concepts(
+        self, counts: Examples, unlabelled: Rows | None, seed: int
+    ) -> tuple[Rows, np.ndarray]:
+        """Return what concepts are learned from, and which columns are words, or all if none is.
+
+        Of many documents a sample is taken, and one of those without labels.
+        """
+        blocks = self.counter.blocks if self.columns is None else self.columns.counted_blocks()
+        is_word = blocks == 0 if (blocks == 0).any() else np.ones(len(blocks), bool)
+        n_kinds = 1 if unlabelled is None else 2
+        most = MOST_MEMBERSHIPS // (n_kinds * int(np.sum(self.parameters.concepts)))
+        most, generator = min(MOST_DOCUMENTS, most), np.random.default_rng(seed)
+        chosen = _drawn(len(counts), most, generator)
+        parts = [rows.keep(is_word[: rows.n_columns], False) for rows, _ in counts.take(chosen)]
+        if unlabelled is not None:
+            others = unlabelled.take(_drawn(unlabelled.n_rows, most, generator))
+            parts.append(others.keep(is_word, False))
+        return Rows.concatenate(parts), is_word
 
     def with_concepts(self, counts: Rows, n_jobs: int = 1) -> Rows:
         """Return counts with the concepts of each document before them, where there are any."""
@@ -444,6 +454,11 @@ class Features:
         if self.columns is not None or not self.n_concepts:
             return np.asarray(self._weights[self.blocks[counts.indices]])
         return np.asarray(self._weights[self.counter.blocks[counts.indices - self.n_concepts]])
+
+
+def _drawn(n: int, most: int, generator: np.random.Generator) -> np.ndarray:
+    """Return the numbers of all documents, or of as many as there is room for, in their order."""
+    return np.arange(n) if n <= most else np.sort(generator.permutation(n)[:most])
 
 
 def _strength(parameters: FeatureParameters, preferred: dict[str, Any]) -> Strength:

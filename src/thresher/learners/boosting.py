@@ -153,8 +153,7 @@ class StumpBoosting(Learner):
         if not weights.all():
             counted = np.flatnonzero(weights)
             rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
-        wanted = self.n_thresholds
-        wanted = getattr(examples, "n_concepts", 0) if wanted is None else wanted
+        wanted = examples.n_concepts if self.n_thresholds is None else self.n_thresholds
         sizes = examples.n_columns, examples.n_categories, min(wanted, examples.n_columns)
         earlier = self._earlier(sizes)
         columns = Columns(rows, examples.n_columns, sizes[2])
