@@ -259,3 +259,11 @@ def test_the_command_line_takes_documents_without_labels(tmp_path):
     assert result.exit_code == 2 and "--concepts 100" in result.stderr
     result = CliRunner().invoke(app, [*command, "--concepts", "0"])
     assert result.exit_code == 2 and "--concepts is '0'" in result.stderr
+
+
+def test_the_sample_of_all_documents_stays_within_its_memory(monkeypatch):
+    monkeypatch.setattr(line, "MOST_MEMBERSHIPS", 100)  # for 5 concepts: 10 documents of each kind
+    model = fitted(unlabelled=UNLABELLED)
+    assert "a sample of 20 of 56 documents" in model.assumptions_[-1]
+    monkeypatch.setattr(line, "MOST_MEMBERSHIPS", 50)
+    assert "a sample of 10 of 32 documents" in fitted().assumptions_[-1]

@@ -27,6 +27,7 @@ OPTIONS = {
     "hashed space": {"hashing_bits": 14, "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
     "pattern": {"token_pattern": r"[a-z]+\d*"},
     "two jobs": {"n_jobs": 2, "stem": True},
+    "concepts": {"concepts": (3, 5)},
     "averaged": {"learner": "averaged"},
     "naive Bayes": {"learner": "naive-bayes"},
 }
