@@ -167,3 +167,12 @@ def test_sample_weight_counts():
     np.testing.assert_allclose(model.scores(TEXTS), before, atol=0.05)
     with pytest.raises(ValueError, match="sample_weight for 1"):
         model.learn(["a", "b"], ["sea", "oil"], sample_weight=[1.0])
+
+
+def test_a_learner_with_probabilities_of_its_own_needs_no_calibration():
+    categorizer = Categorizer(learner="naive-bayes").fit(TEXTS, LABELS)
+    chances = categorizer.predict_proba(TEXTS)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    np.testing.assert_array_equal(
+        categorizer.classes_[chances.argmax(1)], categorizer.predict(TEXTS)
+    )

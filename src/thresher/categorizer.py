@@ -408,7 +408,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def predict_proba(self, documents: Any) -> np.ndarray:
         """Return how probable it is that each document belongs to each category.
 
-        Probabilities must have been learned, by `fit` with `calibrate` or by `tune`.
+        Probabilities must have been learned, by `fit` with `calibrate` or by `tune`, unless the
+        learner has its own.
 
         Parameters
         ----------
@@ -428,8 +429,13 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         array([[0.18, 0.82]])
         """
         with self.lock.reading():
-            self.check_probable()
-            return self.decisions_.probabilities(self.scores(documents))
+            return self.probabilities(self.scores(documents))
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probabilities that scores stand for: as learned, else the learner's own."""
+        self.check_probable()
+        own = getattr(self.learner_, "probabilities", None)
+        return self.decisions_.probabilities(scores, own)
 
     def rank(self, documents: Any, top: int | None = None) -> list[list[tuple[Any, float]]]:
         """Return the categories of each document with their scores, the best first.
@@ -565,8 +571,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         return np.concatenate(all_scores), together, known.names
 
     def check_probable(self) -> None:
-        """Raise unless probabilities have been learned."""
-        if self.decisions_.calibration is None:
+        """Raise unless probabilities have been learned, or the learner has its own."""
+        has_own = hasattr(self.learner_, "probabilities")
+        if self.decisions_.calibration is None and not has_own:
             raise ModelError(
                 "The model has no probabilities: train it with calibrate='sigmoid' (--calibrate "
                 "sigmoid), or learn them from labelled documents with tune and the same option."

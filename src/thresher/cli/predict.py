@@ -48,7 +48,7 @@ def predict(
                 continue
             shown: Any = repeat(None)
             if probabilities:
-                shown = categorizer.decisions_.probabilities(table).round(4).tolist()
+                shown = categorizer.probabilities(table).round(4).tolist()
             for i, (labels, chances) in enumerate(zip(decided, shown, strict=False)):
                 chance = dict(zip(names, chances, strict=True)) if chances else {}
                 if not json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -145,15 +146,25 @@ class Decisions:
         self.calibration = Calibration.fit(scores, labels, kind)
         return self
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+    def probabilities(
+        self, scores: np.ndarray, own: Callable[[np.ndarray], np.ndarray] | None = None
+    ) -> np.ndarray:
         """Return the probability that each document belongs to each category.
 
         In single-label mode without "none of these", a document's probabilities sum to one.
+
+        Parameters
+        ----------
+        scores : array (documents, categories)
+            What the learner gives.
+        own : callable, optional
+            What turns scores into the learner's own probabilities, where none were learned.
         """
         scores = self._check(scores)
-        if self.calibration is None:
+        turn = own if self.calibration is None else self.calibration.probabilities
+        if turn is None:
             raise ParameterError("There are no probabilities yet: call calibrate first.")
-        probabilities = self.calibration.probabilities(scores)
+        probabilities = turn(scores)
         if self.mode == "single-label" and not self.allow_none:
             probabilities = np.maximum(probabilities, 1e-12)  # all of them may be zero
             probabilities /= probabilities.sum(axis=1, keepdims=True)

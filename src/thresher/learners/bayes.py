@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thresher.learners._probable import Probabilistic
 from thresher.learners._sums import FEWEST, SummingLearner
 from thresher.learners._weighing import check_rows, linear_scores, linear_shares, narrowed
 from thresher.parameters import Choice, Number, parameter
@@ -14,7 +15,7 @@ from thresher.rows import Rows
 __all__ = ["NaiveBayes"]
 
 
-class NaiveBayes(SummingLearner):
+class NaiveBayes(Probabilistic, SummingLearner):
     r"""Naive Bayes, multinomial or Bernoulli, for one category per document or several.
 
     With the sum :math:`N_{jc}` of feature j over the documents of category c (for Bernoulli: in how
@@ -144,14 +145,6 @@ class NaiveBayes(SummingLearner):
         used = slice(0, 1 + self.n_features)
         both = self._log_likelihoods(used, True), self._log_likelihoods(used, False)
         return np.asarray(both[0] - both[1])[1:]
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each class."""
-        odds = self.score_rows(self._read_rows(X)).astype(np.float64)
-        probable = 1 / (1 + np.exp(-odds))
-        if self._targets.kind == "single" and odds.shape[1] == 1:
-            return np.hstack([1 - probable, probable]) if len(self.classes_) == 2 else probable
-        return probable
 
 
 def _log_sums(scores: np.ndarray) -> np.ndarray:
