@@ -16,7 +16,7 @@ from thresher.text.places import Entry
 if TYPE_CHECKING:
     from thresher.training import Stations
 
-__all__ = ["Change", "Explanation", "Share", "explain", "strongest"]
+__all__ = ["Change", "Explanation", "Near", "Share", "explain", "near_line", "strongest"]
 
 WORDS, RUNS, PARTS, FIELDS, CONCEPTS = range(len(ALL_BLOCKS))
 NOTED = 0.1  # of a word's share must be from runs, or concepts, for the strongest to be named
@@ -30,10 +30,10 @@ class Share(NamedTuple):
     Runs of words, such as pairs, are divided equally between their words; parts of words go to the
     words that they are in, and concepts to the words by which the document has them. What is no
     word but has parts, as "$$$" has, has a line too. Where the category is a list of rules, each
-    rule has a line.
+    rule has a line; where it is a tree, each test on the way to the leaf, in that order.
     """
 
-    feature: str  # the word as it is counted, or the rule
+    feature: str  # the word as it is counted, the rule, or the test
     strength: float  # of the word itself
     own: float  # what the word itself adds
     parts: float = 0.0  # what its parts add
@@ -67,6 +67,16 @@ class Share(NamedTuple):
         )
 
 
+class Near(NamedTuple):
+    """A document that was learned, and decides with others because it is like this one."""
+
+    document: int  # the how-manieth that was learned, from 1
+    similarity: float
+    vote: float  # its part of all votes
+    categories: list[Any]  # that it has
+    words: list[tuple[str, float]]  # that both have, with the part of the similarity by each
+
+
 class Change(NamedTuple):
     """The smallest change found that turns the decision round; it was tried, not estimated."""
 
@@ -82,13 +92,14 @@ class Explanation:
 
     category: str
     chosen: bool  # whether the document got it
-    shares: list[Share]  # of the document's words, the largest first
+    shares: list[Share]  # of the document's words, the largest first; of tests, as they are met
     threshold: float  # what the shares must add up to, and more
     rival: tuple[str, float] | None  # where only one can be chosen: the best other and its score
     change: Change | None  # what would have changed the decision, if anything that was tried
     text: str
     spans: list[tuple[int, int, float]]  # start and end of words, in their order, and each's share
-    has_rules: bool = False  # whether the shares are those of rules, not of words
+    unit: str = "word"  # what has a share: a word, or else a rule or a test
+    neighbors: list[Near] = field(default_factory=list)  # the nearest first, if these decide
 
     @property
     def total(self) -> float:
@@ -104,6 +115,11 @@ class Explanation:
     def largest_share(self) -> float:
         """The size of the largest share in the text, to which colours are relative; never zero."""
         return max((abs(share) for _, _, share in self.spans), default=0.0) or 1.0
+
+    def largest(self, n: int) -> list[Share]:
+        """Return the n largest shares, in their order."""
+        ranked = sorted(range(len(self.shares)), key=lambda i: -abs(self.shares[i].share))
+        return [self.shares[i] for i in sorted(ranked[:n])]
 
     def verdict(self) -> str:
         """Say the decision in one sentence."""
@@ -142,18 +158,35 @@ class Explanation:
                 for s in self.shares
             ],
             "change": self.change and self.change._asdict(),
+            "neighbors": [one._asdict() for one in self.neighbors],
         }
 
     def __str__(self) -> str:
         lines = [self.verdict()]
-        shares = self.shares[:10]
+        shares = self.largest(10)
         lines += [f"  {s.share:+8.3f}  {s.feature}  {s.portions()}".rstrip() for s in shares]
+        lines += [f"  {near_line(one)}" for one in self.neighbors[:10]]
         return "\n".join([*lines, self.remedy()])
 
     def _repr_html_(self) -> str:
         from thresher.report.explanation import explanation_fragment
 
         return explanation_fragment(self)
+
+
+def near_line(near: Near, n_words: int = 5) -> str:
+    """Say in one line which document is near, and by which words.
+
+    Examples
+    --------
+    >>> near_line(Near(17, 0.834, 0.2, ["earn"], [("cts", 0.5), ("net", 0.334)]))
+    'document 17 (earn): similarity 0.834, vote 0.200, by cts, net'
+    """
+    names = ", ".join(map(str, near.categories)) or "no category"
+    by = ", ".join(word for word, _ in near.words[:n_words])
+    more = f" and {len(near.words) - n_words} more" if len(near.words) > n_words else ""
+    line = f"document {near.document} ({names}): similarity {near.similarity:.3f}"
+    return f"{line}, vote {near.vote:.3f}" + (f", by {by}{more}" if by else "")
 
 
 # What is behind an explanation -------------------------------------------------------------------
@@ -171,7 +204,7 @@ def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
     return Explanation(
         category=stations.categories.names[number],
         chosen=chosen,
-        shares=sorted(shares, key=lambda one: (-abs(one.share), one.feature)),
+        shares=shares,
         threshold=decision.bar + float(stations.decisions.thresholds[number]),
         rival=decision.rival(margins),
         change=decision.change(words),
@@ -182,7 +215,8 @@ def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
             for (start, end), share in word.places.items()
             if start < end
         ),
-        has_rules=hasattr(stations.learner, "rules"),
+        unit=decision.unit,
+        neighbors=decision.neighbors(),
     )
 
 
@@ -286,11 +320,25 @@ class _Decision(NamedTuple):
         """What the learner takes off every score."""
         return float(getattr(self.stations.learner, "bar", 0.0))
 
+    @property
+    def unit(self) -> str:
+        """What has a share: a word, unless the learner asks its questions one after the other."""
+        learner = self.stations.learner
+        return (
+            "rule" if hasattr(learner, "rules") else "test" if hasattr(learner, "path") else "word"
+        )
+
     def shares(self) -> tuple[list[Share], list[_Word]]:
         """Return all lines, and the words behind them.
 
         A feature that stands nowhere has a line of its own, and so has what no feature adds.
         """
+        lines, words = self._lines()
+        if self.unit != "test":  # which are met in their order
+            lines.sort(key=lambda one: (-abs(one.share), one.feature))
+        return lines, words
+
+    def _lines(self) -> tuple[list[Share], list[_Word]]:
         learner, features, rows = self.stations.learner, self.stations.features, self.rows
         added, (rest,) = learner.contributions(rows, self.number)
         constant = float(rest) + self.bar
@@ -298,10 +346,12 @@ class _Decision(NamedTuple):
         if hasattr(learner, "strengths"):
             with_constant = learner.strengths(rows)
             strengths, always_on = with_constant[0].values, float(with_constant[1][0])
-        if hasattr(learner, "rules"):
+        if self.unit == "rule":
             words, _ = self._words(strengths.tolist(), (added / 2).tolist())
             return self._rule_lines(float(added.sum()) + constant), words
         words, nowhere = self._words(strengths.tolist(), added.tolist())
+        if self.unit == "test":
+            return self._path_lines(float(added.sum()) + constant), words
         lines = [self._line(word) for word in words]
         names = features.names(rows.indices[nowhere])
         lines += map(Share, names, strengths[nowhere].tolist(), added[nowhere].tolist())
@@ -328,6 +378,33 @@ class _Decision(NamedTuple):
         if abs(rest := total - sum(shares)) > ROUNDING:
             lines.append(Share(learner.constant_name, 1.0, rest))
         return lines
+
+    def _path_lines(self, total: float) -> list[Share]:
+        """Return a line for the root of the tree, and one for each test on the way to the leaf."""
+        learner: Any = self.stations.learner
+        steps = learner.path(self.rows, self.number)
+        names = _readable(self.stations, np.array([step.column for step in steps], np.int64))
+        lines = []
+        for step, name in zip(steps, names, strict=True):
+            test = f"{name} {'≥' if step.is_above else '<'} {step.threshold:.3g}"
+            node = f"{step.n_documents:,.10g} documents, P = {step.probability:.3f}"
+            lines.append(Share(f"{test} ({step.value:.3g}): {node}", step.value, step.share))
+        root = total - sum(line.share for line in lines)
+        return [Share("(the root of the tree)", 1.0, root), *lines]
+
+    def neighbors(self) -> list[Near]:
+        """Return the documents that decide, if it is documents."""
+        learner: Any = self.stations.learner
+        if not hasattr(learner, "neighbors"):
+            return []
+        names, near = self.stations.categories.names, []
+        for one in learner.neighbors(self.rows)[0]:
+            words = _readable(self.stations, np.array([j for j, _ in one.shared], np.int64))
+            parts = [part for _, part in one.shared]
+            categories = [names[k] for k in one.labels]
+            shared = list(zip(words, parts, strict=True))
+            near.append(Near(one.number + 1, one.similarity, one.vote, categories, shared))
+        return near
 
     def _line(self, word: _Word) -> Share:
         own, runs, parts, _, concepts = word.portions  # a word in a field counts as the word
@@ -447,15 +524,20 @@ class _Decision(NamedTuple):
         return features.names(best[own[best] > 0])
 
     def _weights(self) -> np.ndarray | None:
-        """Return the weight of each feature, or what the rule that asks for it says, if any."""
+        """Return the weight of each feature, or what the rule or test of it says, if any."""
         learner: Any = self.stations.learner
         weights = learner.linear_weights()
-        if weights is not None or not hasattr(learner, "rules"):
+        if weights is not None or self.unit == "word":
             return None if weights is None else weights[:, self.number]
         shares = np.zeros(learner.n_features)
-        for rule in learner.rules(self.number):
-            if rule.threshold is None:
-                shares[rule.column] = rule.share
+        if self.unit == "rule":
+            for rule in learner.rules(self.number):
+                if rule.threshold is None:
+                    shares[rule.column] = rule.share
+            return shares
+        for step in learner.path(self.rows, self.number):
+            if not step.is_above:  # had it been: away from where this led
+                shares[step.column] = max(shares[step.column], -step.share)
         return shares
 
     def _first_turn(self, action: str, words: list[str], texts: list[str]) -> Change | None:

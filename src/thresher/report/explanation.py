@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thresher.explanation import Explanation, Share
+from thresher.errors import counted
+from thresher.explanation import Explanation, Share, near_line
 from thresher.report.markup import escape
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
 
-MOST_LINES, MOST_ROWS = 10, 20  # features listed in the terminal, and in HTML
+MOST_LINES, MOST_ROWS = 10, 20  # features, or neighbours, listed in the terminal, and in HTML
 WORDS_ALONE = ["share", "strength", "weight", "feature"]  # headings where nothing else is counted
 PORTIONS = "parts", "runs", "concepts"  # of a word's share, beside its own
 FAINT, BOLD = 0.05, 0.4  # shares of the largest one below and above which colour is left out, bold
@@ -47,23 +48,26 @@ def explanation_text(explanation: Explanation) -> Group:
     for heading in headings:
         table.add_column(heading, justify="right")
     table.add_column(last)
-    for one in explanation.shares[:MOST_LINES]:
+    for one in explanation.largest(MOST_LINES):
         name = Text.assemble(one.feature, (_hint(one), "dim"))
         colour = "green" if one.share > 0 else "red"
         table.add_row(*_numbers(one, headings, digits=3), name, style=colour)
     verdict = Text(explanation.verdict(), style="bold")
     parts: list[RenderableType] = [_coloured(explanation), Text(), verdict, table]
-    others = explanation.shares[MOST_LINES:]
-    if others:
-        rest = sum(one.share for one in others)
-        parts.append(Text(f"{rest:+.3f} from {len(others)} other {last}s", style="dim"))
+    n_others = len(explanation.shares) - MOST_LINES
+    if n_others > 0:
+        rest = explanation.total - sum(one.share for one in explanation.largest(MOST_LINES))
+        parts.append(Text(f"{rest:+.3f} from {counted(n_others, f'other {last}')}", style="dim"))
+    parts += [Text(near_line(one)) for one in explanation.neighbors[:MOST_LINES]]
+    if (n_far := len(explanation.neighbors) - MOST_LINES) > 0:
+        parts.append(Text(f"and {counted(n_far, 'neighbour')} more", style="dim"))
     return Group(*parts, Text(explanation.remedy()))
 
 
 def _headings(explanation: Explanation) -> list[str]:
     """Return what is shown of each line: what its share is made of, if that is not words alone."""
-    if explanation.has_rules:
-        return ["share", "rule"]
+    if explanation.unit != "word":
+        return ["share", explanation.unit]
     portions = [name for name in PORTIONS if any(getattr(one, name) for one in explanation.shares)]
     return ["share", "own", *portions, "word"] if portions else WORDS_ALONE
 
@@ -110,17 +114,19 @@ def explanation_fragment(explanation: Explanation) -> str:
     pieces.append(escape(text[done:]))
     *headings, last = _headings(explanation)
     rows = ""
-    for one in explanation.shares[:MOST_ROWS]:
+    for one in explanation.largest(MOST_ROWS):
         numbers = "".join(f"<td>{number}</td>" for number in _numbers(one, headings, digits=4))
         rows += (
             f"<tr><td>{escape(one.feature)}<small>{escape(_hint(one))}</small></td>{numbers}</tr>"
         )
+    lines = "".join(f"<li>{escape(near_line(one))}" for one in explanation.neighbors[:MOST_ROWS])
+    near = f"<p>The documents that decide:</p><ol>{lines}</ol>" if lines else ""
     head = "".join(f"<th>{heading}</th>" for heading in (last, *headings))
     return (
         f'<div class="thresher-explanation"><p><b>{escape(explanation.verdict())}</b></p>'
         f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        f"<p>{escape(explanation.remedy())}</p></div>"
+        f"{near}<p>{escape(explanation.remedy())}</p></div>"
     )
 
 
