@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
-from thresher.learners import is_online, learner_class
+from thresher.learners import MajorityClass, is_online, learner_class
 from thresher.learners.online import LinearSVM
 from thresher.rows import Labels, Rows
 
@@ -48,6 +48,10 @@ def one_pass(learner):
 def goes_by_order(learner):
     params = learner.get_params()
     return "shuffle" in params or params.get("early_stopping")  # which holds some out by number
+
+
+def reads_words(learner):
+    return not isinstance(learner, MajorityClass)  # which takes all documents for the same
 
 
 def rows_of(X):
@@ -85,7 +89,8 @@ def assert_same(one, other):
 
 def check_it_learns(learner):
     X, y = documents()
-    assert clone(learner).fit(X, y).score(X, y) > 0.9
+    least = 0.9 if reads_words(learner) else np.bincount(y).max() / len(y) - 1e-9
+    assert clone(learner).fit(X, y).score(X, y) > least
 
 
 def check_several_labels(learner):
@@ -98,7 +103,8 @@ def check_several_labels(learner):
     np.testing.assert_array_equal(by_names.predict(X), by_matrix.predict(X))
     assert by_names.score(X, lists) == by_matrix.score(X, indicator)
     assert by_matrix.predict(X).shape == indicator.shape
-    assert (by_matrix.predict(X)[:, 0] == indicator[:, 0]).mean() > 0.8
+    if reads_words(learner):
+        assert (by_matrix.predict(X)[:, 0] == indicator[:, 0]).mean() > 0.8
 
 
 def check_sparse_equals_dense(learner):
@@ -245,7 +251,8 @@ def check_contributions_add_up(learner):
 def check_weights_have_a_row_per_feature(learner):
     X, y = documents()
     weights = clone(learner).fit(X, y).linear_weights()
-    assert weights is None or (weights.shape == (30, 3) and weights[:6, 0].mean() > 0)
+    assert weights is None or weights.shape == (30, 3)
+    assert weights is None or (weights[:6, 0].mean() > 0) == reads_words(learner)
 
 
 def check_empty_documents(learner):
@@ -301,7 +308,7 @@ def check_categories_may_become_one(learner):
     assert merged.shape == (len(X), 2)
     if type(fitted).__name__ not in ("NaiveBayes", "Rocchio"):  # in which all depends on all
         np.testing.assert_array_equal(merged[:, 0], scores[:, 1])
-    assert ((merged[:, 1] > merged[:, 0]) == (y != 1)).mean() > 0.8
+    assert ((merged[:, 1] > merged[:, 0]) == (y != 1)).mean() > (0.8 if reads_words(learner) else 0)
 
 
 # ---- learners that do not go by order -----------------------------------------------------------
