@@ -143,8 +143,8 @@ class TextParameters(Estimator):
         runs: Any = self.ngram_range
         if self.gaps and runs != AUTO and not (runs and 3 <= runs[1] <= MOST_GAPPED):
             raise ParameterError(
-                f"{type(self).__name__}: gaps are asked for, and ngram_range is {runs}; only runs "
-                f"of 3 to {MOST_GAPPED} words can have them, so give (1, 3), say, or leave gaps out."
+                f"{type(self).__name__}: gaps are asked for, and ngram_range is {runs}, in which "
+                f"there are none; give (1, 3), say, or up to {MOST_GAPPED} words."
             )
         if self.fields and self.hashing_bits == 1:
             raise ParameterError(
