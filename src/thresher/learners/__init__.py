@@ -15,9 +15,11 @@ from thresher.learners.learner import Learner, is_online
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
+from thresher.learners.tree import DecisionTree
 
 __all__ = [
     "LEARNERS",
+    "DecisionTree",
     "GrowingLearner",
     "Learner",
     "LinearModel",
@@ -36,7 +38,7 @@ ENTRY_POINTS = "thresher.learners"  # the group under which other packages name 
 
 LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
-    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting)},
+    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting, DecisionTree)},
 }
 """The learners by the name that the command line and the model file use."""
 
