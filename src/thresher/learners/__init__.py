@@ -16,9 +16,11 @@ from thresher.learners.majority import MajorityClass
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
+from thresher.learners.tree import DecisionTree
 
 __all__ = [
     "LEARNERS",
+    "DecisionTree",
     "GrowingLearner",
     "Learner",
     "LinearModel",
@@ -36,9 +38,16 @@ __all__ = [
 
 ENTRY_POINTS = "thresher.learners"  # the group under which other packages name theirs
 
+OTHERS: tuple[type[Learner], ...] = (
+    NaiveBayes,
+    Rocchio,
+    StumpBoosting,
+    DecisionTree,
+    MajorityClass,
+)
 LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
-    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting, MajorityClass)},
+    **{learner.name: learner for learner in OTHERS},
 }
 """The learners by the name that the command line and the model file use."""
 
