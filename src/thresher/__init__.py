@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from thresher.explanation import Explanation
     from thresher.features import Concepts, Features, Strength
     from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, StumpBoosting, register
+    from thresher.learners.maxent import MaximumEntropy
     from thresher.learners.online import (
         AROW,
         ROMMA,
@@ -64,6 +65,7 @@ _HOMES = {
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
     "learners": "LEARNERS Learner NaiveBayes Rocchio StumpBoosting register",
+    "learners.maxent": "MaximumEntropy",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -76,9 +78,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = [
     "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts", "Decisions",
     "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels",
-    "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
-    "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
-    "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
+    "Learner", "LinearSVM", "Linguistics", "MaximumEntropy", "MissingExtra", "ModelError",
+    "ModifiedBalancedWinnow", "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive",
+    "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
     "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
     "__version__", "bootstrap_intervals",
     "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",

@@ -12,6 +12,7 @@ from thresher.learners.bayes import NaiveBayes
 from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
+from thresher.learners.maxent import MaximumEntropy
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
@@ -21,6 +22,7 @@ __all__ = [
     "GrowingLearner",
     "Learner",
     "LinearModel",
+    "MaximumEntropy",
     "NaiveBayes",
     "Rocchio",
     "ScikitLearner",
@@ -36,7 +38,7 @@ ENTRY_POINTS = "thresher.learners"  # the group under which other packages name 
 
 LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
-    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting)},
+    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting, MaximumEntropy)},
 }
 """The learners by the name that the command line and the model file use."""
 
