@@ -13,6 +13,7 @@ from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
 from thresher.learners.majority import MajorityClass
+from thresher.learners.maxent import MaximumEntropy
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
@@ -25,6 +26,7 @@ __all__ = [
     "Learner",
     "LinearModel",
     "MajorityClass",
+    "MaximumEntropy",
     "NaiveBayes",
     "Rocchio",
     "ScikitLearner",
@@ -43,6 +45,7 @@ OTHERS: tuple[type[Learner], ...] = (
     Rocchio,
     StumpBoosting,
     DecisionTree,
+    MaximumEntropy,
     MajorityClass,
 )
 LEARNERS: dict[str, type[Learner]] = {
