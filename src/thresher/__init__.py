@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         MajorityClass,
         MaximumEntropy,
         NaiveBayes,
+        NearestNeighbors,
         Rocchio,
         StumpBoosting,
         register,
@@ -73,8 +74,8 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS DecisionTree Learner MajorityClass MaximumEntropy NaiveBayes Rocchio "
-    "StumpBoosting register",
+    "learners": "LEARNERS DecisionTree Learner MajorityClass MaximumEntropy NaiveBayes "
+    "NearestNeighbors Rocchio StumpBoosting register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -88,12 +89,13 @@ __all__ = [
     "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts", "DecisionTree",
     "Decisions", "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features",
     "Labels", "Learner", "LinearSVM", "Linguistics", "MajorityClass", "MaximumEntropy",
-    "MissingExtra", "ModelError", "ModifiedBalancedWinnow", "NaiveBayes", "OutputError",
-    "ParameterError", "PassiveAggressive", "Perceptron", "PositiveWinnow", "RegretWinnow",
-    "Rocchio", "Rows", "SleepingExperts", "Strength", "StumpBoosting", "TextCounter",
-    "TextVectorizer", "ThresherError", "ThresherWarning", "__version__", "bootstrap_intervals",
-    "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve", "plot",
-    "progressive_validation", "read_documents", "register", "write_report",
+    "MissingExtra", "ModelError", "ModifiedBalancedWinnow", "NaiveBayes", "NearestNeighbors",
+    "OutputError", "ParameterError", "PassiveAggressive", "Perceptron", "PositiveWinnow",
+    "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength", "StumpBoosting",
+    "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning", "__version__",
+    "bootstrap_intervals", "compare", "cross_validate", "evaluate", "feature_curve",
+    "learning_curve", "plot", "progressive_validation", "read_documents", "register",
+    "write_report",
 ]  # fmt: skip
 
 

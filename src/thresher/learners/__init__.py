@@ -14,6 +14,7 @@ from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
 from thresher.learners.majority import MajorityClass
 from thresher.learners.maxent import MaximumEntropy
+from thresher.learners.neighbors import NearestNeighbors
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
@@ -28,6 +29,7 @@ __all__ = [
     "MajorityClass",
     "MaximumEntropy",
     "NaiveBayes",
+    "NearestNeighbors",
     "Rocchio",
     "ScikitLearner",
     "StumpBoosting",
@@ -46,6 +48,7 @@ OTHERS: tuple[type[Learner], ...] = (
     StumpBoosting,
     DecisionTree,
     MaximumEntropy,
+    NearestNeighbors,
     MajorityClass,
 )
 LEARNERS: dict[str, type[Learner]] = {
