@@ -12,15 +12,19 @@ from thresher.learners.bayes import NaiveBayes
 from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
+from thresher.learners.network import MultilayerPerceptron
 from thresher.learners.online import LEARNERS as ONLINE
+from thresher.learners.perceptrons import BoostedPerceptrons
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
 
 __all__ = [
     "LEARNERS",
+    "BoostedPerceptrons",
     "GrowingLearner",
     "Learner",
     "LinearModel",
+    "MultilayerPerceptron",
     "NaiveBayes",
     "Rocchio",
     "ScikitLearner",
@@ -37,6 +41,7 @@ ENTRY_POINTS = "thresher.learners"  # the group under which other packages name 
 LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
     **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting)},
+    **{learner.name: learner for learner in (BoostedPerceptrons, MultilayerPerceptron)},
 }
 """The learners by the name that the command line and the model file use."""
 
