@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from thresher.features import Concepts, Features, Strength
     from thresher.learners import (
         LEARNERS,
+        BoostedPerceptrons,
         DecisionTree,
         Learner,
         MajorityClass,
         MaximumEntropy,
+        MultilayerPerceptron,
         NaiveBayes,
         NearestNeighbors,
         Rocchio,
@@ -74,8 +76,9 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS DecisionTree Learner MajorityClass MaximumEntropy NaiveBayes "
-    "NearestNeighbors Rocchio StumpBoosting register",
+    "learners": "LEARNERS BoostedPerceptrons DecisionTree Learner MajorityClass MaximumEntropy "
+    "MultilayerPerceptron NaiveBayes NearestNeighbors Rocchio StumpBoosting "
+    "register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -86,16 +89,16 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts", "DecisionTree",
-    "Decisions", "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features",
-    "Labels", "Learner", "LinearSVM", "Linguistics", "MajorityClass", "MaximumEntropy",
-    "MissingExtra", "ModelError", "ModifiedBalancedWinnow", "NaiveBayes", "NearestNeighbors",
-    "OutputError", "ParameterError", "PassiveAggressive", "Perceptron", "PositiveWinnow",
-    "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength", "StumpBoosting",
-    "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning", "__version__",
-    "bootstrap_intervals", "compare", "cross_validate", "evaluate", "feature_curve",
-    "learning_curve", "plot", "progressive_validation", "read_documents", "register",
-    "write_report",
+    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "BoostedPerceptrons", "Categorizer", "Concepts",
+    "DecisionTree", "Decisions", "DocumentError", "Documents", "Evaluation", "Examples",
+    "Explanation", "Features", "Labels", "Learner", "LinearSVM", "Linguistics", "MajorityClass",
+    "MaximumEntropy", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
+    "MultilayerPerceptron", "NaiveBayes", "NearestNeighbors", "OutputError", "ParameterError",
+    "PassiveAggressive", "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows",
+    "SleepingExperts", "Strength", "StumpBoosting", "TextCounter", "TextVectorizer",
+    "ThresherError", "ThresherWarning", "__version__", "bootstrap_intervals", "compare",
+    "cross_validate", "evaluate", "feature_curve", "learning_curve", "plot",
+    "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
 
 

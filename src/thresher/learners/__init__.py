@@ -15,19 +15,23 @@ from thresher.learners.learner import Learner, is_online
 from thresher.learners.majority import MajorityClass
 from thresher.learners.maxent import MaximumEntropy
 from thresher.learners.neighbors import NearestNeighbors
+from thresher.learners.network import MultilayerPerceptron
 from thresher.learners.online import LEARNERS as ONLINE
+from thresher.learners.perceptrons import BoostedPerceptrons
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
 from thresher.learners.tree import DecisionTree
 
 __all__ = [
     "LEARNERS",
+    "BoostedPerceptrons",
     "DecisionTree",
     "GrowingLearner",
     "Learner",
     "LinearModel",
     "MajorityClass",
     "MaximumEntropy",
+    "MultilayerPerceptron",
     "NaiveBayes",
     "NearestNeighbors",
     "Rocchio",
@@ -46,6 +50,8 @@ OTHERS: tuple[type[Learner], ...] = (
     NaiveBayes,
     Rocchio,
     StumpBoosting,
+    BoostedPerceptrons,
+    MultilayerPerceptron,
     DecisionTree,
     MaximumEntropy,
     NearestNeighbors,
