@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
-from thresher.learners import is_online, learner_class
+from thresher.learners import MajorityClass, is_online, learner_class
 from thresher.learners.online import LinearSVM
 from thresher.rows import Labels, Rows
 
@@ -48,6 +48,16 @@ def one_pass(learner):
 def goes_by_order(learner):
     params = learner.get_params()
     return "shuffle" in params or params.get("early_stopping")  # which holds some out by number
+
+
+def reads_words(learner):
+    return not isinstance(learner, MajorityClass)  # which takes all documents for the same
+
+
+def depends_on_all(learner):
+    """Tell whether the score of one category depends on what others there are."""
+    of_values = learner.get_params().get("metric") == "value-difference"
+    return of_values or type(learner).__name__ == "NaiveBayes"
 
 
 def rows_of(X):
@@ -85,7 +95,8 @@ def assert_same(one, other):
 
 def check_it_learns(learner):
     X, y = documents()
-    assert clone(learner).fit(X, y).score(X, y) > 0.9
+    least = 0.9 if reads_words(learner) else np.bincount(y).max() / len(y) - 1e-9
+    assert clone(learner).fit(X, y).score(X, y) > least
 
 
 def check_several_labels(learner):
@@ -98,7 +109,8 @@ def check_several_labels(learner):
     np.testing.assert_array_equal(by_names.predict(X), by_matrix.predict(X))
     assert by_names.score(X, lists) == by_matrix.score(X, indicator)
     assert by_matrix.predict(X).shape == indicator.shape
-    assert (by_matrix.predict(X)[:, 0] == indicator[:, 0]).mean() > 0.8
+    if reads_words(learner):
+        assert (by_matrix.predict(X)[:, 0] == indicator[:, 0]).mean() > 0.8
 
 
 def check_sparse_equals_dense(learner):
@@ -245,7 +257,8 @@ def check_contributions_add_up(learner):
 def check_weights_have_a_row_per_feature(learner):
     X, y = documents()
     weights = clone(learner).fit(X, y).linear_weights()
-    assert weights is None or (weights.shape == (30, 3) and weights[:6, 0].mean() > 0)
+    assert weights is None or weights.shape == (30, 3)
+    assert weights is None or (weights[:6, 0].mean() > 0) == reads_words(learner)
 
 
 def check_empty_documents(learner):
@@ -284,7 +297,7 @@ def check_categories_may_go(learner):
         assert "cannot let a category go" in str(error)
         return
     assert fitted.n_categories == 2
-    if type(fitted).__name__ != "NaiveBayes":  # which no longer competes with what has gone
+    if not depends_on_all(fitted):
         np.testing.assert_array_equal(fitted.score_rows(rows_of(X)), scores[:, [0, 2]])
 
 
@@ -299,9 +312,9 @@ def check_categories_may_become_one(learner):
         return
     merged = fitted.score_rows(rows_of(X))
     assert merged.shape == (len(X), 2)
-    if type(fitted).__name__ not in ("NaiveBayes", "Rocchio"):  # in which all depends on all
+    if not depends_on_all(fitted) and type(fitted).__name__ != "Rocchio":
         np.testing.assert_array_equal(merged[:, 0], scores[:, 1])
-    assert ((merged[:, 1] > merged[:, 0]) == (y != 1)).mean() > 0.8
+    assert ((merged[:, 1] > merged[:, 0]) == (y != 1)).mean() > (0.8 if reads_words(learner) else 0)
 
 
 # ---- learners that do not go by order -----------------------------------------------------------
@@ -350,11 +363,14 @@ def check_online_new_classes_may_appear(learner):
 def check_online_two_classes_may_become_three(learner):
     X, y = documents()
     grown = one_pass(learner).partial_fit(X[y < 2], y[y < 2])
-    second = grown.linear_weights()[:, 0].copy()
-    assert grown.decision_function(X).shape == (len(X),)
+    is_linear, scores = grown.linear_weights() is not None, grown.decision_function(X)
+    second = grown.linear_weights()[:, 0].copy() if is_linear else scores
+    assert scores.shape == (len(X),)
     grown.partial_fit(X[:3], [0, 1, 2], sample_weight=np.zeros(3))
-    assert grown.decision_function(X).shape == (len(X), 3)
-    np.testing.assert_allclose(grown.linear_weights()[:, 1], second, rtol=1e-12)
+    scores = grown.decision_function(X)
+    assert scores.shape == (len(X), 3)
+    again = grown.linear_weights()[:, 1] if is_linear else scores[:, 1]
+    np.testing.assert_allclose(again, second, rtol=1e-12)
 
 
 def check_online_growing_one_by_one_equals_room_from_the_start(learner):

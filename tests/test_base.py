@@ -33,7 +33,7 @@ def test_the_base_has_no_extra():
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
 def test_every_learner_trains_saves_and_explains(learner, tmp_path):
     model = Categorizer(learner).fit(TEXTS, LABELS)
-    assert model.score(TEXTS, LABELS) > 0.9
+    assert model.score(TEXTS, LABELS) > (0.9 if learner != "majority-class" else 0.3)
     model.save(tmp_path / "m")
     again = Categorizer.load(tmp_path / "m")
     np.testing.assert_array_equal(again.scores(TEXTS), model.scores(TEXTS))

@@ -31,6 +31,8 @@ OPTIONS = [
     {},
     JOINT,
     {"ngram_range": (1, 3), "char_ngram_range": (2, 4)},
+    {"ngram_range": (1, 3), "gaps": True, "char_ngram_range": None},
+    {"ngram_range": (2, 4), "gaps": True, "hashing_bits": 12},
     {"ngram_range": None, "char_ngram_range": (3, 3)},
     {"ngram_range": (2, 2)},
     {"ngram_range": (2, 3), "char_ngram_range": (4, 4), "max_features": 60},
@@ -92,7 +94,7 @@ def test_shares_add_up_and_places_do_not_overlap(categorizer, text):
 def test_shares_are_those_of_the_slow_twin(categorizer, text):
     features = categorizer.features_
     kinds = ("ngram_range", "char_ngram_range", "char_ngram_tokens", "hashing_bits", "linguistics")
-    rules = ("tokens", "token_pattern", "min_length", "lowercase")
+    rules = ("gaps", "tokens", "token_pattern", "min_length", "lowercase")
     slow = Counter(**{name: getattr(features.counter, name) for name in kinds + rules})
     columns = {}
     if not features.is_hashed:
@@ -101,7 +103,8 @@ def test_shares_are_those_of_the_slow_twin(categorizer, text):
 
     def column_of(feature):
         block, words = feature
-        return slow.column(feature) if features.is_hashed else columns.get((block, " ".join(words)))
+        name = " ".join("_" if word is None else word for word in words)
+        return slow.column(feature) if features.is_hashed else columns.get((block, name))
 
     rows = features.apply(features.count([text]))
     added, _ = categorizer.learner_.contributions(rows, 0)

@@ -33,7 +33,9 @@ from thresher.learners import (
     LEARNERS,
     Learner,
     LinearModel,
+    MajorityClass,
     NaiveBayes,
+    NearestNeighbors,
     Rocchio,
     ScikitLearner,
     StumpBoosting,
@@ -85,6 +87,8 @@ VARIANTS = [
     SleepingExperts(always_on=True, positive_weight=2.0),
     NaiveBayes(event_model="bernoulli", smoothing=0.5),
     Rocchio(cut=False),
+    NearestNeighbors(n_neighbors=5, weights="uniform", metric="euclidean"),
+    NearestNeighbors(n_neighbors=9, metric="value-difference"),
     StumpBoosting(variant="MR", n_thresholds=10),
     StumpBoosting(early_stopping=True, validation_fraction=0.5, max_iter=20, n_thresholds=30),
     ScikitLearner(LinearSVC(random_state=0)),
@@ -118,6 +122,7 @@ SWINGS = "liblinear stops within a tolerance, which weights and copies reach els
 
 SATURATED = "scores still differ where their probabilities are both rounded to one"
 DIRECTION = "documents are compared by their direction, and the classes differ by length"
+WORDLESS = "every document gets the most frequent class, whatever it says"
 PRESENCE = "measurements are always there; tests/test_boosting.py has them measured by thresholds"
 
 EQUIVALENCE = [
@@ -130,6 +135,7 @@ REASONS = {
     ROMMA: {"check_classifiers_train": OVERLAP},
     NaiveBayes: {"check_decision_proba_consistency": SATURATED},
     Rocchio: {"check_classifiers_train": DIRECTION},
+    MajorityClass: {"check_classifiers_train": WORDLESS},
     StumpBoosting: {
         "check_classifiers_train": PRESENCE,
         "check_non_transformer_estimators_n_iter": PRESENCE,
@@ -276,6 +282,42 @@ def test_rocchio_merges_exactly():
     np.testing.assert_allclose(
         merged.score_rows(rows_of(X)), renamed.score_rows(rows_of(X)), rtol=1e-5, atol=1e-6
     )
+
+
+# ---- the majority class -------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(COUNTS)
+def test_majority_class_equals_its_twin(lines):
+    X, lists, weights, labels = taken_apart(lines)
+    learner = MajorityClass().fit_rows(Examples.of(rows_of(X), labels))
+    expected = [naive.prior_log_odds(lists, weights, k) for k in range(3)]
+    scores = learner.score_rows(rows_of(X))
+    np.testing.assert_allclose(scores, [expected] * len(X), rtol=1e-5, atol=1e-6)
+    probable = learner.probabilities(scores)
+    np.testing.assert_allclose(probable, 1 / (1 + np.exp(-scores.astype(float))), rtol=1e-6)
+
+
+def test_majority_class_by_hand():
+    X = np.array([[1, 0], [0, 1], [0, 1], [1, 1]], np.float32)
+    learner = MajorityClass().fit(X, ["grain", "oil", "oil", "oil"])
+    np.testing.assert_allclose(learner.decision_function(X), [np.log(3)] * 4, rtol=1e-6)
+    assert learner.predict(np.array([[5, 0]])).tolist() == ["oil"]
+    learner.partial_fit(X, ["grain"] * 4)  # five of eight
+    assert learner.predict(X[1:2]).tolist() == ["grain"]
+    several = MajorityClass().fit(X, [["a", "b"], ["a"], ["a"], ["c"]])
+    assert several.predict(X[:1]).tolist() == [[1, 0, 0]]  # only "a" is in more than half
+    merged = MajorityClass().fit_rows(Examples.of(rows_of(X), labels_of([0, 1, 2, 2])))
+    np.testing.assert_allclose(
+        merged.merge_categories(0, 2).score_rows(rows_of(X[:1])), [[-np.log(3), np.log(3)]]
+    )
+
+
+def test_majority_class_of_one_class_or_of_nothing():
+    X = np.ones((3, 2), np.float32)
+    assert MajorityClass().fit(X, ["oil"] * 3).predict(X).tolist() == ["oil"] * 3
+    assert MajorityClass().start(2, 2).score_rows(rows_of(X)).tolist() == [[0, 0]] * 3
 
 
 # ---- classifiers of scikit-learn ----------------------------------------------------------------

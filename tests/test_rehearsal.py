@@ -458,7 +458,7 @@ def test_a_category_without_counter_examples_is_warned_of():
 
 
 @pytest.mark.parametrize(
-    "learner", [one for one in ONLINE if one not in ("naive-bayes", "rocchio")]
+    "learner", [one for one in ONLINE if one not in ("naive-bayes", "rocchio", "majority-class")]
 )
 def test_only_what_an_answer_is_about_is_taught(learner):
     several = [[name] for name in LABELS]

@@ -57,12 +57,15 @@ OPTIONS = [
     {"char_ngram_range": (3, 4)},
     {"char_ngram_range": (2, 2), "ngram_range": (1, 3), "lowercase": False},
     {"char_ngram_range": (5, 5), "ngram_range": (2, 2), "char_ngram_tokens": "words"},
+    {"gaps": True, "ngram_range": (1, 3)},
+    {"gaps": True, "ngram_range": (2, 5), "min_length": 1, "char_ngram_range": (3, 3)},
     {"fields": "first-line"},
     {"fields": ("subject", "body"), "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
     {"fields": ("subject",), "ngram_range": None, "char_ngram_range": (4, 4)},
     {"fields": ("subject", "body"), "token_pattern": "[^a]+"},
     {"hashing_bits": 4},
     {"hashing_bits": 20, "ngram_range": (2, 3)},
+    {"hashing_bits": 16, "gaps": True, "ngram_range": (1, 4)},
     {"hashing_bits": 18, "ngram_range": None, "char_ngram_range": (2, 3)},
     {"hashing_bits": 12, "ngram_range": (1, 2), "char_ngram_range": (2, 3)},
     {"hashing_bits": 3, "fields": ("subject", "body")},
@@ -85,6 +88,7 @@ class Shortening:
 FOLDED = [
     {"linguistics": Shortening()},
     {"linguistics": Shortening(), "ngram_range": (1, 3)},
+    {"linguistics": Shortening(), "ngram_range": (3, 4), "gaps": True},
     {"linguistics": Shortening(), "ngram_range": None, "char_ngram_range": (2, 3),
      "char_ngram_tokens": "words"},
     {"linguistics": Shortening(), "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
@@ -246,6 +250,72 @@ def test_hash_never_changes():
     assert hash_words(Tokens.of_words(list(GOLDEN))).tolist() == list(GOLDEN.values())
     triples = TextCounter(hashing_bits=30, ngram_range=(3, 3)).count(["one rose is one rose"])
     assert triples.indices.tolist() == [1061340868, 264795991, 39079910]
+    gapped = TextCounter(hashing_bits=30, ngram_range=(3, 3), gaps=True).count(["one rose is one"])
+    assert gapped.indices.tolist() == [1061340868, 267815923, 264795991, 336713018]
+
+
+def test_runs_with_gaps_by_hand():
+    counter = TextCounter(ngram_range=(1, 3), gaps=True)
+    counter.count(["crude oil prices"])
+    assert counter.feature_names() == [
+        "crude", "oil", "crude oil", "prices", "oil prices", "crude oil prices", "crude _ prices"
+    ]  # fmt: skip
+    assert counter.blocks.tolist() == [0, 0, 1, 0, 1, 1, 1]
+    # A word that was never met fills a gap as any other does; none fills it from outside.
+    assert dicts(counter.count(["crude tin prices"], grow=False)) == [{0: 1, 3: 1, 6: 1}]
+    assert dicts(counter.count(["crude prices", "prices"], grow=False)) == [{0: 1, 3: 1}, {3: 1}]
+    longer = TextCounter(ngram_range=(4, 4), gaps=True)
+    longer.count(["aa bb cc dd"])
+    assert longer.feature_names() == ["aa bb cc dd", "aa bb _ dd", "aa _ cc dd", "aa _ _ dd"]
+
+
+def test_a_gap_is_no_word():
+    counter = TextCounter(ngram_range=(3, 3), gaps=True, min_length=1)
+    rows = counter.count(["a _ b"])
+    assert counter.feature_names() == ["a _ b", "a _ b"] and rows.values.tolist() == [1, 1]
+    hashed = TextCounter(ngram_range=(3, 3), gaps=True, min_length=1, hashing_bits=30)
+    assert len(hashed.count(["a _ b"]).indices) == 2
+
+
+def test_a_run_with_a_gap_belongs_to_its_words():
+    counter = TextCounter(ngram_range=(3, 3), gaps=True)
+    counter.count(["crude oil prices"])
+    places = counter.places("crude tin prices")
+    assert places.runs.tolist() == [[0, 3, -1, 0b111], [0, 3, 1, 0b101]]
+    assert [(entry.piece, entry.weight) for entry in places.belonging()[1]] == [(0, 0.5), (2, 0.5)]
+    assert counter.spans("crude tin prices") == [(0, 16, -1), (0, 16, 1)]
+
+
+@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (1, 6), (6, 9)])
+def test_gaps_need_runs_that_can_have_them(ngram_range):
+    with pytest.raises(ParameterError, match=r"ngram_range is .*give \(1, 3\), say, or up to 5"):
+        TextCounter(ngram_range=ngram_range, gaps=True)
+    with pytest.raises(ParameterError, match="ngram_range is None"):
+        TextCounter(ngram_range=None, char_ngram_range=(3, 3), gaps=True)
+
+
+def test_models_without_a_word_on_gaps_have_none():
+    counter = TextCounter(ngram_range=(1, 3))
+    counter.count(["crude oil prices"])
+    header, tensors = counter.state()
+    assert header.pop("gaps") is False
+    again = TextCounter.from_state(header, tensors)
+    assert not again.gaps and same_states(counter, again)
+
+
+def test_a_damaged_gap_is_refused():
+    counter = TextCounter(ngram_range=(1, 3), gaps=True)
+    counter.count(["crude oil prices"])
+    header, tensors = counter.state()
+    with pytest.raises(ModelError, match="runs that it lacks"):  # in a model without gaps
+        TextCounter.from_state(header | {"gaps": False}, tensors)
+    open_end = np.flatnonzero(tensors["pairs"][:, 1] == -1)[0]
+    columns = np.where(tensors["blocks"] == 1, open_end, tensors["columns"]).astype(np.int32)
+    with pytest.raises(ModelError, match="lengths that it counts"):  # a run that ends with a gap
+        TextCounter.from_state(header, tensors | {"columns": columns})
+    below = np.where(tensors["pairs"] == -1, -2, tensors["pairs"])
+    with pytest.raises(ModelError, match="runs that it lacks"):
+        TextCounter.from_state(header, tensors | {"pairs": below})
 
 
 def test_hashes_spread_evenly():

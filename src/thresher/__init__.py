@@ -28,7 +28,20 @@ if TYPE_CHECKING:
     from thresher.experiments.protocols import cross_validate
     from thresher.explanation import Explanation
     from thresher.features import Concepts, Features, Strength
-    from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, StumpBoosting, register
+    from thresher.learners import (
+        LEARNERS,
+        BoostedPerceptrons,
+        DecisionTree,
+        Learner,
+        MajorityClass,
+        MaximumEntropy,
+        MultilayerPerceptron,
+        NaiveBayes,
+        NearestNeighbors,
+        Rocchio,
+        StumpBoosting,
+        register,
+    )
     from thresher.learners.online import (
         AROW,
         ROMMA,
@@ -63,7 +76,9 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS Learner NaiveBayes Rocchio StumpBoosting register",
+    "learners": "LEARNERS BoostedPerceptrons DecisionTree Learner MajorityClass MaximumEntropy "
+    "MultilayerPerceptron NaiveBayes NearestNeighbors Rocchio StumpBoosting "
+    "register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -74,15 +89,16 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts", "Decisions",
-    "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels",
-    "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
-    "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
-    "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
-    "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
-    "__version__", "bootstrap_intervals",
-    "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
-    "plot", "progressive_validation", "read_documents", "register", "write_report",
+    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "BoostedPerceptrons", "Categorizer", "Concepts",
+    "DecisionTree", "Decisions", "DocumentError", "Documents", "Evaluation", "Examples",
+    "Explanation", "Features", "Labels", "Learner", "LinearSVM", "Linguistics", "MajorityClass",
+    "MaximumEntropy", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
+    "MultilayerPerceptron", "NaiveBayes", "NearestNeighbors", "OutputError", "ParameterError",
+    "PassiveAggressive", "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows",
+    "SleepingExperts", "Strength", "StumpBoosting", "TextCounter", "TextVectorizer",
+    "ThresherError", "ThresherWarning", "__version__", "bootstrap_intervals", "compare",
+    "cross_validate", "evaluate", "feature_curve", "learning_curve", "plot",
+    "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Naive Bayes and Rocchio, one document, one category and one feature at a time."""
+"""Naive Bayes, Rocchio and the majority class, one document and one feature at a time."""
 
 import math
 
@@ -64,3 +64,10 @@ def rocchio(X, lists, weights, beta, gamma, cut, x, category):
         return sum(a * b for a, b in zip(prototype, one, strict=True))
 
     return cosine(unit(x)) - (cosine(positive) + cosine(negative)) / 2
+
+
+def prior_log_odds(lists, weights, category):
+    """The log-odds of one category for any document."""
+    inside = sum(w for own, w in zip(lists, weights, strict=True) if category in own)
+    outside = sum(w for own, w in zip(lists, weights, strict=True) if category not in own)
+    return math.log(max(inside, 0.5) / max(outside, 0.5))

@@ -6,7 +6,7 @@ For texts whose lower case has as many letters as they have.
 import re
 from collections import Counter, defaultdict
 
-from naive.text import RULES, char_grams, tokenize
+from naive.text import RULES, char_grams, gapped, tokenize
 
 
 def occurrences(text, counter):
@@ -31,7 +31,9 @@ def occurrences(text, counter):
     for length in range(low, high + 1):
         for i in range(len(words) - length + 1):
             names, places = zip(*words[i : i + length], strict=True)
-            features.append(((int(length > 1), names), places))
+            for gram in gapped(names, counter.gaps):
+                kept = tuple(one for one, name in zip(places, gram, strict=True) if name)
+                features.append(((int(length > 1), gram), kept))
     if counter.char_ngram_range is not None:
         cut = words
         if counter.char_ngram_tokens == "whitespace":

@@ -1,6 +1,7 @@
 """Text to counts, slowly and obviously: regular expressions, dictionaries and whole numbers."""
 
 import re
+from itertools import product
 
 RULES = {
     "words": r"\w+",
@@ -19,12 +20,24 @@ def tokenize(text, tokens="words", token_pattern=None, min_length=2, lowercase=T
     return [word for word in words if tokens != "words" or len(word) >= min_length]
 
 
-def ngrams(words, low, high):
+def ngrams(words, low, high, gaps=False):
     """Return the n-grams that end with each word, as tuples, the shorter ones first."""
     return [
-        [tuple(words[i - n + 1 : i + 1]) for n in range(low, high + 1) if i - n + 1 >= 0]
+        [
+            gram
+            for n in range(low, high + 1)
+            if i - n + 1 >= 0
+            for gram in gapped(words[i - n + 1 : i + 1], gaps)
+        ]
         for i in range(len(words))
     ]
+
+
+def gapped(words, gaps):
+    """Return a run whole, and with gaps (None) in every way, later words being left out first."""
+    first, *inner, last = [(word,) for word in words] if len(words) > 1 else [words, ()]
+    choices = [(*word, None) if gaps else word for word in inner]
+    return [(*first, *between, *last) for between in product(*choices)]
 
 
 def char_grams(word, low, high):
@@ -53,7 +66,8 @@ def hash_ngram(words):
     """Return the hash of an n-gram: that of its first words, paired with that of the last."""
     value = hash_word(words[0])
     for word in words[1:]:
-        value = ((value * 0x9E3779B97F4A7C15 & BITS) ^ hash_word(word)) * 0xD6E8FEB86659FD93 & BITS
+        last = 0x9E3779B97F4A7C15 if word is None else hash_word(word)
+        value = ((value * 0x9E3779B97F4A7C15 & BITS) ^ last) * 0xD6E8FEB86659FD93 & BITS
         value ^= value >> 32
         value = value * 0x9E3779B97F4A7C15 & BITS
         value ^= value >> 32
@@ -96,8 +110,8 @@ class Counter:
 
     def __init__(self, *, ngram_range=(1, 1), char_ngram_range=None, hashing_bits=None,
                  char_ngram_tokens="whitespace", linguistics=None, most=1_000_000, fields=None,
-                 **tokens):  # fmt: skip
-        self.fields = fields
+                 gaps=False, **tokens):  # fmt: skip
+        self.fields, self.gaps = fields, gaps
         self.tokens, self.linguistics = tokens, linguistics
         self.ngram_range, self.char_ngram_range = ngram_range, char_ngram_range
         self.char_ngram_tokens = char_ngram_tokens
@@ -127,7 +141,7 @@ class Counter:
         """Return the features of a text, in their order."""
         features = []
         if self.ngram_range is not None:
-            for grams in ngrams(self.words(text), *self.ngram_range):
+            for grams in ngrams(self.words(text), *self.ngram_range, self.gaps):
                 features += [(int(len(words) > 1), words) for words in grams]
         if self.char_ngram_range is not None:
             words = self.words(text)
@@ -182,7 +196,10 @@ class Counter:
 
     def names(self):
         """Return the name of each column."""
-        return [(":" if block == 3 else " ").join(words) for block, words in self.numbers]
+        return [
+            (":" if block == 3 else " ").join("_" if word is None else word for word in words)
+            for block, words in self.numbers
+        ]
 
     def blocks(self):
         """Return the block of each column."""

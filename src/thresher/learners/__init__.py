@@ -12,16 +12,28 @@ from thresher.learners.bayes import NaiveBayes
 from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
+from thresher.learners.majority import MajorityClass
+from thresher.learners.maxent import MaximumEntropy
+from thresher.learners.neighbors import NearestNeighbors
+from thresher.learners.network import MultilayerPerceptron
 from thresher.learners.online import LEARNERS as ONLINE
+from thresher.learners.perceptrons import BoostedPerceptrons
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
+from thresher.learners.tree import DecisionTree
 
 __all__ = [
     "LEARNERS",
+    "BoostedPerceptrons",
+    "DecisionTree",
     "GrowingLearner",
     "Learner",
     "LinearModel",
+    "MajorityClass",
+    "MaximumEntropy",
+    "MultilayerPerceptron",
     "NaiveBayes",
+    "NearestNeighbors",
     "Rocchio",
     "ScikitLearner",
     "StumpBoosting",
@@ -34,9 +46,20 @@ __all__ = [
 
 ENTRY_POINTS = "thresher.learners"  # the group under which other packages name theirs
 
+OTHERS: tuple[type[Learner], ...] = (
+    NaiveBayes,
+    Rocchio,
+    StumpBoosting,
+    BoostedPerceptrons,
+    MultilayerPerceptron,
+    DecisionTree,
+    MaximumEntropy,
+    NearestNeighbors,
+    MajorityClass,
+)
 LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
-    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting)},
+    **{learner.name: learner for learner in OTHERS},
 }
 """The learners by the name that the command line and the model file use."""
 

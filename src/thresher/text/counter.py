@@ -75,9 +75,14 @@ class TextCounter(TextParameters):
         self._tokenizers = {WORDS: words, PARTS: parts}
         self._fields = field_names(self.fields)
         self._n_pieces = len(self._fields) + 2 if self._fields else 1  # that a text is cut into
-        kinds = self.ngram_range, self.char_ngram_range is not None, self._fields
+        self._kinds = (
+            self.ngram_range,
+            self.char_ngram_range is not None,
+            self._fields,
+            bool(self.gaps),
+        )
         bits = self.hashing_bits
-        self._space = Space(*kinds) if bits is None else HashedSpace(*kinds, bits)
+        self._space = Space(*self._kinds) if bits is None else HashedSpace(*self._kinds, bits)
         self._pool: list[Scratch] = []  # for those who count at the same time
 
     def __getstate__(self) -> dict[str, Any]:
@@ -259,7 +264,7 @@ class TextCounter(TextParameters):
         >>> rows = counter.count(["a red rose"])
         >>> places = counter.places("Red roses, RED ROSE")
         >>> places.words, places.runs.tolist()[-2:]
-        (['red', 'roses', 'red', 'rose'], [[3, 4, 1], [2, 4, 2]])
+        (['red', 'roses', 'red', 'rose'], [[3, 4, 1, 1], [2, 4, 2, 3]])
         """
         pool, scratch, pieces = self._pool, self._borrow(), self._pieces(text)
         words, sides, runs, fields = self._word_places(pieces, scratch)
@@ -294,7 +299,10 @@ class TextCounter(TextParameters):
                     f"The model counts text by {name} {header[name]}, and this Thresher by {ours}; "
                     "take the Thresher that made it, or train it again."
                 )
-        header = {"fields": None} | header  # which the first files of this version lack
+        header = {
+            "fields": None,
+            "gaps": False,
+        } | header  # which the first files of this version lack
         if missing := [name for name in TextParameters.parameters if name not in header]:
             raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
         values = ((name, header[name]) for name in TextParameters.parameters)
@@ -309,10 +317,7 @@ class TextCounter(TextParameters):
         except ParameterError as error:
             raise ModelError(f"The model's way to count text makes no sense: {error}") from error
         if counter.hashing_bits is None:
-            with_parts = counter.char_ngram_range is not None
-            counter._space = Space.from_tensors(
-                counter.ngram_range, with_parts, counter._fields, tensors
-            )
+            counter._space = Space.from_tensors(*counter._kinds, tensors)
         return counter
 
     # How it is done -------------------------------------------------------------------------------
@@ -439,7 +444,8 @@ class TextCounter(TextParameters):
         self, pieces: list[Piece], scratch: Scratch
     ) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """Return the words as counted, the sides of each, and runs and words in fields."""
-        low, high = self.ngram_range or (1, 0)
+        shapes = self._space.runs.shapes
+        patterns = [shapes.patterns[shape] for shape in shapes.counted]
         history, tokenizer, space = self._space.history(), self._tokenizers[WORDS], self._space
         words: list[str] = []
         all_sides, all_columns, in_fields = [np.zeros((0, 2), np.int64)], [], []
@@ -459,18 +465,18 @@ class TextCounter(TextParameters):
                 values, _ = scratch.word_values(each, False)
                 if self.ngram_range is not None:
                     codes = space.codes(values, np.zeros(0, np.int64), False, history)
-                    all_columns.append(space.columns_of(WORDS, codes).reshape(-1, high - low + 1))
+                    all_columns.append(space.columns_of(WORDS, codes).reshape(-1, len(patterns)))
                 if piece.field is not None:
                     codes = space.in_fields(values, np.full(len(values), piece.field))
                     columns = space.columns_of(FIELDS, codes).tolist()
-                    in_fields += [(i, i + 1, one) for i, one in enumerate(columns, n_before)]
+                    in_fields += [(i, i + 1, one, 1) for i, one in enumerate(columns, n_before)]
         runs = [
-            (last - length + 1, last + 1, column)
+            (last + 1 - pattern.bit_length(), last + 1, column, pattern)
             for last, columns in enumerate(chain.from_iterable(all_columns))
-            for length, column in enumerate(columns.tolist(), low)
-            if length <= last + 1
+            for pattern, column in zip(patterns, columns.tolist(), strict=True)
+            if pattern.bit_length() <= last + 1
         ]
-        both = [np.array(one, np.int64).reshape(-1, 3) for one in (runs, in_fields)]
+        both = [np.array(one, np.int64).reshape(-1, 4) for one in (runs, in_fields)]
         return words, np.concatenate(all_sides), both[0], both[1]
 
     def _part_places(self, pieces: list[Piece], scratch: Scratch) -> np.ndarray:

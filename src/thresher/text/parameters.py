@@ -7,11 +7,12 @@ from typing import Any, Protocol
 
 from thresher._fields import FIRST_LINE, Fields, field_names
 from thresher.errors import ParameterError
-from thresher.parameters import Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
+from thresher.parameters import AUTO, Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
 from thresher.text.tokens import RULES
 
 __all__ = ["LINGUISTICS", "Folding", "TextParameters"]
 
+MOST_GAPPED = 5  # words of a run with gaps: a longer one would be counted in too many ways
 MOST_FIELDS = 8  # a word and a field are one number of 32 bits
 
 
@@ -86,6 +87,15 @@ class TextParameters(Estimator):
         Python a pair, the least and the greatest number.""",
         flag="--ngrams",
     )
+    gaps: bool = _declare(
+        default=False,
+        kind=Flag(),
+        words="""Count runs with gaps too: each run of three words or more also without some of
+        those between its first and its last, "crude _ prices" being "crude", any one word,
+        "prices". Of `ngram_range=(1, 3)` these are the "sparse word trigrams" of Sleeping Experts;
+        five words are the most.""",
+        flag="--gaps",
+    )
     char_ngram_range: tuple[int, int] | None = _declare(
         default=None,
         kind=Pair(1, 64, optional=True),
@@ -129,6 +139,12 @@ class TextParameters(Estimator):
             raise ParameterError(
                 f"{type(self).__name__}: ngram_range and char_ngram_range are None, so that "
                 "nothing would be counted; give one of them."
+            )
+        runs: Any = self.ngram_range
+        if self.gaps and runs != AUTO and not (runs and 3 <= runs[1] <= MOST_GAPPED):
+            raise ParameterError(
+                f"{type(self).__name__}: gaps are asked for, and ngram_range is {runs}, in which "
+                f"there are none; give (1, 3), say, or up to {MOST_GAPPED} words."
             )
         if self.fields and self.hashing_bits == 1:
             raise ParameterError(

@@ -37,7 +37,9 @@ class Places(NamedTuple):
     text: str
     words: list[str]  # as they are counted; those that the linguistics drop are left out
     sides: np.ndarray  # start and end of each word in the text
-    runs: np.ndarray  # of single words, too: the first word, the one after the last, the column
+    # Of single words, too: the first word, the one after the last, the column, and which of these
+    # words it has, in bits, the lowest for the last word.
+    runs: np.ndarray
     parts: np.ndarray  # start and end in the text, and the column; -1 if it is not known
     fields: np.ndarray  # words in fields, as in `runs`
     lowercase: bool
@@ -46,23 +48,25 @@ class Places(NamedTuple):
         """Return start and end of each feature in the text, and its column or -1."""
         runs, fields = (
             np.column_stack([self.sides[firsts, 0], self.sides[stops - 1, 1], columns])
-            for firsts, stops, columns in (self.runs.T, self.fields.T)
+            for firsts, stops, columns, _ in (self.runs.T, self.fields.T)
         )
         return np.concatenate([runs, self.parts, fields])
 
     def belonging(self) -> tuple[list[Piece], list[Entry]]:
         """Return the pieces of the text, and to which of them each known feature belongs.
 
-        A word in a field belongs to the word, a run to its words in equal shares. A part belongs to
+        A word in a field belongs to the word, a run to its words in equal shares, not to what
+        stands in its gaps. A part belongs to
         the words that its characters are in, in proportion to these, and otherwise to the marks
         between blanks that it is of.
         """
         pieces, owner = self._pieces()
         entries = []
-        for first, stop, column in np.concatenate([self.runs, self.fields]).tolist():
+        for first, stop, column, pattern in np.concatenate([self.runs, self.fields]).tolist():
             block = WORDS if stop == first + 1 else RUNS
             for number in range(first, stop) if column >= 0 else ():
-                entries.append(Entry(column, block, number, 1 / (stop - first)))
+                if pattern >> (stop - 1 - number) & 1:
+                    entries.append(Entry(column, block, number, 1 / pattern.bit_count()))
         for start, end, column in self.parts.tolist():
             if column >= 0:
                 owners = owner[start:end]

@@ -12,6 +12,7 @@ from thresher._kernels.text.counts import (
     CANDIDATES,
     COLUMNS,
     FIELDS,
+    GAP,
     LOGGED,
     NOTHING,
     PARTS,
@@ -36,6 +37,7 @@ from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, 
 __all__ = ["BLOCKS", "HashedSpace", "Items", "Runs", "Space"]
 
 BLOCKS = ("words", "runs", "parts", "fields")
+GAP_NAME = "_"  # in the name of a run
 MOST_CANDIDATES = 1_000_000  # that wait for a column; beyond, half of them are forgotten
 
 
@@ -88,11 +90,15 @@ class Space:
     dtypes: ClassVar[dict[int, type]] = {WORDS: np.int32, PARTS: np.int32}  # of their numbers
 
     def __init__(
-        self, ngram_range: tuple[int, int] | None, with_parts: bool, fields: tuple[str, ...] = ()
+        self,
+        ngram_range: tuple[int, int] | None,
+        with_parts: bool,
+        fields: tuple[str, ...] = (),
+        gaps: bool = False,
     ) -> None:
         self.ngram_range, self.with_parts, self.fields = ngram_range, with_parts, fields
         self.words, self.parts = Vocabulary(), Vocabulary()
-        self.runs = Runs(*(ngram_range or (1, 1)))
+        self.runs = Runs(*(ngram_range or (1, 1)), gaps)
         has_one = ngram_range is None or (not with_parts and self.runs.high == 1)
         has_one = has_one and not fields
         self.only = (PARTS if ngram_range is None else WORDS) if has_one else None  # the one block
@@ -156,10 +162,11 @@ class Space:
         runs, n = self.runs, len(ids)
         if grow:
             self._reserve_items(RUNS, runs.reserve(n))
-        codes = np.empty((n, runs.high - runs.low + 1), np.int32)
+        shapes = runs.shapes
+        codes = np.empty((n, len(shapes.counted)), np.int32)
         ngrams(
-            ids, n, ends, runs.low, runs.high, history, runs.slots, runs.pairs, runs.sizes, grow,
-            codes,
+            ids, n, ends, shapes.parents, shapes.gaps, shapes.counted, history, runs.slots,
+            runs.pairs, runs.sizes, grow, codes,
         )  # fmt: skip
         return codes
 
@@ -239,8 +246,10 @@ class Space:
         names = np.empty(len(items), object)
         for block, vocabulary in ((WORDS, self.words), (PARTS, self.parts)):
             names[blocks == block] = vocabulary.names(items[blocks == block].tolist())
-        runs = map(self.runs.words_of, items[blocks == RUNS].tolist())
-        names[blocks == RUNS] = [" ".join(self.words.names(run)) for run in runs]
+        runs = [self.runs.words_of(run) for run in items[blocks == RUNS].tolist()]
+        known = [word for run in runs for word in run if word != GAP]
+        word_names = dict(zip(known, self.words.names(known), strict=True)) | {GAP: GAP_NAME}
+        names[blocks == RUNS] = [" ".join([word_names[word] for word in run]) for run in runs]
         if self.fields:
             words, fields = np.divmod(items[blocks == FIELDS], len(self.fields))
             named = zip(fields.tolist(), self.words.names(words.tolist()), strict=True)
@@ -254,7 +263,8 @@ class Space:
             return words or parts
         runs: list[str] = []
         for left, right in self.runs.pairs[: len(self.runs)].tolist():
-            runs.append(f"{words[left] if left >= 0 else runs[~left]} {words[right]}")
+            last = words[right] if right != GAP else GAP_NAME
+            runs.append(f"{words[left] if left >= 0 else runs[~left]} {last}")
         in_fields = [f"{field}:{word}" for word in words for field in self.fields]
         names = words, runs, parts, in_fields
         blocks, items = (of_column.tolist() for of_column in self.of_columns())
@@ -325,7 +335,7 @@ class Space:
         n_fields = len(self.fields)
         needed[WORDS] |= needed[FIELDS].reshape(len(self.words), n_fields).any(axis=1)
         pairs = self.runs.need(needed[RUNS])
-        needed[WORDS][pairs[:, 1]] = True
+        needed[WORDS][pairs[pairs[:, 1] != GAP, 1]] = True
         needed[WORDS][pairs[pairs[:, 0] >= 0, 0]] = True
         renumbered = [np.cumsum(of_block, dtype=np.int32) - 1 for of_block in needed]
         in_fields = n_fields * renumbered[WORDS][:, None] + np.arange(n_fields)
@@ -336,9 +346,10 @@ class Space:
             waiting[waits, 1] = new[waiting[waits, 1]]
         left, right = pairs.T
         left = np.where(left >= 0, _at(renumbered[WORDS], left), ~_at(renumbered[RUNS], ~left))
-        rest = Space(self.ngram_range, self.with_parts, self.fields)
+        right = np.where(right != GAP, _at(renumbered[WORDS], right), right)
+        rest = Space(self.ngram_range, self.with_parts, self.fields, self.runs.shapes.has_gaps)
         rest.words, rest.parts = self.words.kept(needed[WORDS]), self.parts.kept(needed[PARTS])
-        rest.runs.fill(np.stack([left, renumbered[WORDS][right]], axis=1))
+        rest.runs.fill(np.stack([left, right], axis=1))
         rest._fill(blocks, items, waiting)
         return rest
 
@@ -383,10 +394,11 @@ class Space:
         ngram_range: tuple[int, int] | None,
         with_parts: bool,
         fields: tuple[str, ...],
+        gaps: bool,
         tensors: dict[str, np.ndarray],
     ) -> Space:
         """Return the space that `tensors` described, once it is seen to be possible."""
-        space = cls(ngram_range, with_parts, fields)
+        space = cls(ngram_range, with_parts, fields, gaps)
         if space.has_words:
             space.words = Vocabulary.from_tensors(tensors, "word")
         if with_parts:
@@ -420,24 +432,57 @@ class Space:
 
     def _possible(self) -> tuple[np.ndarray, ...]:
         """Return which items of each block can have a column."""
-        lengths = self.runs.lengths()
+        lengths, last = self.runs.lengths(), self.runs.pairs[: len(self.runs), 1]
         return (
             np.full(len(self.words), self.ngram_range is not None and self.runs.low == 1),
-            (lengths >= self.runs.low) & (lengths <= self.runs.high),
+            (lengths >= self.runs.low) & (lengths <= self.runs.high) & (last != GAP),
             np.ones(len(self.parts), bool),
             np.ones(self.n_items[FIELDS], bool),
         )
 
 
+class Shapes(NamedTuple):
+    """Which runs are counted: each shape is a shorter one and a word after it, or a gap.
+
+    Its `patterns` have a bit for each place, the lowest for the last: one for a word, zero for a
+    gap. None begins with a gap; one that ends with a gap is only the beginning of others.
+    """
+
+    patterns: list[int]
+    parents: np.ndarray  # the shape without the last place; those come before
+    gaps: np.ndarray  # whether the last place is a gap
+    lengths: np.ndarray
+    counted: np.ndarray  # the shapes of runs that are features
+
+    @classmethod
+    def of(cls, low: int, high: int, with_gaps: bool) -> Shapes:
+        """Return the shapes of all runs of `low` to `high` words, the shorter ones first."""
+        patterns = []
+        for length in range(1, high + 1):
+            full = (1 << length) - 1
+            some = range(full, full // 2, -1) if with_gaps else [full]
+            patterns += [one for one in some if one & 1 or length < high]
+        places = {one: place for place, one in enumerate(patterns)}
+        parents = np.array([places.get(one >> 1, 0) for one in patterns])
+        lengths = np.array([one.bit_length() for one in patterns])
+        gaps = np.array([not one & 1 for one in patterns])
+        return cls(patterns, parents, gaps, lengths, np.flatnonzero((lengths >= low) & ~gaps))
+
+    @property
+    def has_gaps(self) -> bool:
+        return bool(self.gaps.any())
+
+
 class Runs:
-    """The runs of words that were met: each a pair of a node and a word.
+    """The runs of words that were met: each a pair of a node and a word, or a gap.
 
     A node is a word (its number) or a pair of a node and a word (its number, inverted).
     """
 
-    def __init__(self, low: int, high: int) -> None:
+    def __init__(self, low: int, high: int, gaps: bool = False) -> None:
         self.low, self.high = low, high
-        self.no_words = np.full(high, NOTHING)
+        self.shapes = Shapes.of(low, high, gaps)
+        self.no_words = np.full(len(self.shapes.patterns), NOTHING)
         self.sizes = np.zeros(1, np.int64)  # how many pairs there are, as the kernels know it
         self.pairs = np.zeros((0, 2), np.int32)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
@@ -447,14 +492,14 @@ class Runs:
 
     def reserve(self, n_words: int) -> int:
         """Make room for all that `n_words` can bring; return for how many pairs there is room."""
-        n_pairs = len(self) + n_words * (self.high - 1)
+        n_pairs = len(self) + n_words * (len(self.no_words) - 1)
         self.pairs = grown(self.pairs, n_pairs)
         if len(self.slots) < 2 * n_slots(n_pairs):
             self._hash_anew(n_pairs)
         return n_pairs
 
     def words_of(self, number: int) -> list[int]:
-        """Return the numbers of a run's words."""
+        """Return the numbers of a run's words, GAP for any one word."""
         node, right = self.pairs[number].tolist()
         words = [right]
         while node < 0:
@@ -487,7 +532,8 @@ class Runs:
         left, right = pairs.T
         if n_words is not None:
             possible = (left >= 0) | (~left < np.arange(len(pairs)))
-            possible &= (left < n_words) & (right >= 0) & (right < n_words)
+            lowest = GAP if self.shapes.has_gaps else 0
+            possible &= (left < n_words) & (right >= lowest) & (right < n_words)
             if len(pairs) >= MOST_WORDS or not possible.all():
                 fault = "The model's runs of words are made of words or runs that it lacks"
                 raise ModelError(f"{fault}; the file is damaged.")
@@ -521,9 +567,10 @@ class HashedSpace(Space):
         ngram_range: tuple[int, int] | None,
         with_parts: bool,
         fields: tuple[str, ...],
+        gaps: bool,
         bits: int,
     ) -> None:
-        super().__init__(ngram_range, with_parts, fields)
+        super().__init__(ngram_range, with_parts, fields, gaps)
         self.as_numbered, self.n_columns = True, 1 << bits
         self.blocks = np.zeros(self.n_columns, np.uint8)
         counted = {WORDS: ngram_range is not None, PARTS: with_parts, FIELDS: bool(fields)}
@@ -537,7 +584,7 @@ class HashedSpace(Space):
         self.salts = hash_words(Tokens.of_words(fields))
 
     def history(self) -> np.ndarray:
-        return np.zeros(self.runs.high + 1, np.uint64)
+        return np.zeros(len(self.runs.no_words) + 1, np.uint64)
 
     def n_codes(self, block: int) -> int:
         return self.n_columns
@@ -553,11 +600,14 @@ class HashedSpace(Space):
         self, hashes: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
     ) -> np.ndarray:
         """Return, for each word, the columns of the runs that end with it; -1 for none."""
-        low, high, mask = self.runs.low, self.runs.high, self.masks[WORDS]
-        if high == 1:
+        _, parents, gaps, lengths, counted = self.runs.shapes
+        mask = self.masks[WORDS]
+        if self.runs.high == 1:
             return (hashes & mask).astype(np.int32)
-        columns = np.empty((len(hashes), high - low + 1), np.int32)
-        hash_ngrams(hashes, len(hashes), ends, low, high, history, mask, columns)
+        columns = np.empty((len(hashes), len(counted)), np.int32)
+        hash_ngrams(
+            hashes, len(hashes), ends, parents, gaps, counted, lengths, history, mask, columns
+        )
         return columns
 
     def in_fields(self, hashes: np.ndarray, fields: np.ndarray) -> np.ndarray:

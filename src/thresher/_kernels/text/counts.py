@@ -15,6 +15,7 @@ HALF_BITS, LOW_HALF = U64(32), U64(0xFFFFFFFF)
 LONG = U64(0x80000000)  # marks the signature of a word of more than eight bytes
 UNKNOWN = np.int32(-1)  # the number, or the column, of what has none
 NOTHING = np.int64(-(2**62))  # no run of words ends here
+GAP = np.int64(-1)  # any one word, in a run with gaps
 DIGIT, DIGIT_MASK = U64(6), U64(63)  # bits; more make fewer passes, which cost more on short rows
 
 WORDS, RUNS, PARTS, FIELDS = 0, 1, 2, 3  # the blocks of columns
@@ -23,6 +24,7 @@ COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3  # what the sizes of a space ar
 # Version 1 of the hash: these two odd numbers and the order of the steps never change.
 MULTIPLIER = U64(0x9E3779B97F4A7C15)
 FINALIZER = U64(0xD6E8FEB86659FD93)
+GAP_HASH = MULTIPLIER  # stands for any one word
 
 
 # Words -------------------------------------------------------------------------------------------
@@ -182,8 +184,9 @@ def hash_pair(left, right):
 
 @kernel
 def pair_key(left, right):
-    """Return a node and a word as one number."""
-    return (U64(left & np.int64(0xFFFFFFFF)) << HALF_BITS) | U64(right)
+    """Return a node and a word, or a gap, as one number."""
+    low_half = np.int64(0xFFFFFFFF)
+    return (U64(left & low_half) << HALF_BITS) | U64(right & low_half)
 
 
 @kernel
@@ -226,13 +229,14 @@ def take_pairs_out(slots, pairs, sizes, n_left):
 
 
 @kernel
-def ngrams(ids, n_tokens, ends, low, high, history, slots, pairs, sizes, grow, codes):
-    """Write, for each word, the codes of the runs of `low` to `high` words that end with it.
+def ngrams(ids, n_tokens, ends, parents, gaps, counted, history, slots, pairs, sizes, grow, codes):
+    """Write, for each word, the codes of the runs of the `counted` shapes that end with it.
 
     A node is a word (its number) or a pair of a node and a word (its number, inverted): the run
     of three words is the pair of a pair and a word. Its code, which is never negative, is twice
-    the number of the word, or one more than twice that of the pair. `history[k]` is the node of
-    the k + 1 words up to the last one, and outlives the call for a document that goes on.
+    the number of the word, or one more than twice that of the pair. A run of shape k is one of the
+    shape `parents[k]`, and after it the last word, or a gap where `gaps[k]`; shape 0 is one word.
+    `history[k]` is its node, and outlives the call for a document that goes on.
     """
     document = 0
     for t in range(n_tokens):
@@ -240,43 +244,47 @@ def ngrams(ids, n_tokens, ends, low, high, history, slots, pairs, sizes, grow, c
             history[:] = NOTHING
             document += 1
         word = np.int64(ids[t])
-        for k in range(high - 1, 0, -1):
-            node = NOTHING
-            if word != UNKNOWN and history[k - 1] != NOTHING:
-                pair = find_pair(history[k - 1], word, slots, pairs, sizes, grow)
+        for k in range(parents.size - 1, 0, -1):
+            node, before = NOTHING, history[parents[k]]
+            last = GAP if gaps[k] else word
+            if before != NOTHING and (gaps[k] or word != UNKNOWN):
+                pair = find_pair(before, last, slots, pairs, sizes, grow)
                 if pair != UNKNOWN:
                     node = ~pair
             history[k] = node
         history[0] = word if word != UNKNOWN else NOTHING
-        for k in range(low - 1, high):
-            node = history[k]
+        for place in range(counted.size):
+            node = history[counted[place]]
             code = 2 * node if node >= 0 else 2 * ~node + 1
-            codes[t, k - low + 1] = code if node != NOTHING else UNKNOWN
+            codes[t, place] = code if node != NOTHING else UNKNOWN
     if document < ends.size:
         history[:] = NOTHING
 
 
 @kernel
-def hash_ngrams(hashes, n_tokens, ends, low, high, history, mask, columns):
-    """Write, for each word, the hashed columns of the n-grams that end with it.
+def hash_ngrams(hashes, n_tokens, ends, parents, gaps, counted, lengths, history, mask, columns):
+    """Write, for each word, the hashed columns of the runs of the `counted` shapes.
 
-    `history[k]` is the hash of the k + 1 words up to the last one; its last place counts how many
-    words of the document there were, up to `high`.
+    Shapes are as for `ngrams`, of so many words as their `lengths`. `history[k]` is the hash of the
+    run of shape k that ends with the last word; its last place counts how many words of the
+    document there were, up to the greatest length.
     """
-    document = 0
+    document, n_shapes = 0, parents.size
+    high = U64(lengths[n_shapes - 1])
     for t in range(n_tokens):
         while document < ends.size and ends[document] == t:
-            history[high] = ZERO
+            history[n_shapes] = ZERO
             document += 1
-        for k in range(high - 1, 0, -1):
-            history[k] = hash_pair(history[k - 1], hashes[t])
+        for k in range(n_shapes - 1, 0, -1):
+            history[k] = hash_pair(history[parents[k]], GAP_HASH if gaps[k] else hashes[t])
         history[0] = hashes[t]
-        history[high] = min(history[high] + ONE, U64(high))
-        for k in range(low - 1, high):
-            known = U64(k) < history[high]
-            columns[t, k - low + 1] = np.int32(history[k] & mask) if known else UNKNOWN
+        history[n_shapes] = min(history[n_shapes] + ONE, high)
+        for place in range(counted.size):
+            k = counted[place]
+            known = U64(lengths[k]) <= history[n_shapes]
+            columns[t, place] = np.int32(history[k] & mask) if known else UNKNOWN
     if document < ends.size:
-        history[high] = ZERO
+        history[n_shapes] = ZERO
 
 
 @kernel

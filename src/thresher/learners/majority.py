@@ -1,0 +1,109 @@
+"""The majority class: how often each category occurs, whatever the document says."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from thresher.examples import Examples
+from thresher.learners._probable import Probabilistic
+from thresher.learners._sums import FEWEST
+from thresher.learners._tables import CATEGORIES, Table
+from thresher.learners._weighing import check_rows
+from thresher.learners.growing import GrowingLearner
+from thresher.learners.learner import Progress, State, Watch
+from thresher.rows import Labels, Rows
+from thresher.storage import require_field
+
+__all__ = ["MajorityClass"]
+
+
+class MajorityClass(Probabilistic, GrowingLearner):
+    r"""The most frequent category for every document: what every other learner must beat.
+
+    The score is the log-odds of having the category, :math:`\log n_c - \log(n - n_c)` if
+    :math:`n_c` of n documents have it, so that the most frequent one wins where a document has one
+    category, and where it may have several those that most documents have are given to all.
+
+    Notes
+    -----
+    A category without documents, or without others, is taken to have half of one.
+
+    Examples
+    --------
+    >>> X = np.array([[2, 1], [1, 0], [0, 1], [0, 2]])
+    >>> learner = MajorityClass().fit(X, ["wheat", "corn", "wheat", "wheat"])
+    >>> learner.predict(X[1:2]).tolist(), learner.predict_proba(X[1:2]).tolist()
+    (['wheat'], [[0.25, 0.75]])
+    """
+
+    name = "majority-class"
+    constant_name = "(prior)"
+    _figures = ("_total",)
+
+    def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
+        """Forget everything and begin with `n_features` and `n_categories`."""
+        self.check_parameters()
+        layout = {"documents": Table(CATEGORIES, np.float64, 0.0)}
+        self._begin(layout, n_features, n_categories)
+        self._total = 0.0  # documents, weighted
+        return self
+
+    def fit_rows(
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
+    ) -> Self:
+        """Count the documents of each category; nothing is watched, as there are no mistakes."""
+        self.start(examples.n_columns, examples.n_categories)
+        done = 0
+        for rows, labels in examples:
+            self._learn(rows, labels, None, self._checked(rows, labels, labels.weights), n_jobs)
+            done += rows.n_rows
+            if progress is not None:
+                progress("counting", done, done / len(examples))
+        return self
+
+    def _learn(
+        self, rows: Rows, labels: Labels, order: np.ndarray | None, weights: np.ndarray, n_jobs: int
+    ) -> np.ndarray:
+        """Count documents, in whatever order; mistakes are not counted."""
+        of_labels = np.repeat(weights, np.diff(labels.indptr))
+        # One by one, so that pieces add up to the same bits as the whole.
+        np.add.at(self._tables["documents"], labels.indices, of_labels)
+        self._total = float(np.add.accumulate(np.append(self._total, weights))[-1])
+        return np.zeros(self.n_categories, np.int64)
+
+    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the log-odds of each category, the same for every document."""
+        check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
+        inside = self._tables["documents"]
+        odds = np.log(np.maximum(inside, FEWEST) / np.maximum(self._total - inside, FEWEST))
+        return np.tile(odds.astype(np.float32), (rows.n_rows, 1))
+
+    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return that no entry adds anything, and the log-odds."""
+        return np.zeros(len(rows.indices), np.float32), self.score_rows(rows)[:, category]
+
+    def linear_weights(self) -> np.ndarray | None:
+        """Return the weights of the features, all of them zero."""
+        return np.zeros((self.n_features, self.n_categories))
+
+    def _merge_columns(self, source: int, target: int) -> None:
+        """Add the documents, those of both being counted twice."""
+        self._tables["documents"][target] += self._tables["documents"][source]
+
+    def _open_second_column(self) -> None:
+        super()._open_second_column()
+        self._tables["documents"][0] = self._total - self._tables["documents"][1]
+
+    def state(self) -> State:
+        """Return all that is needed to go on, as a JSON-able header and arrays."""
+        return self.header(total=self._total), self._tables.tensors()
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Rebuild a learner from what `state` returned, checking every shape and type."""
+        learner, n_features, n_categories = cls.from_header(header)
+        learner.start(0, 0)
+        learner._total = require_field(header, "total", float)
+        return learner._read_tables(tensors, n_features, n_categories)
