@@ -16,7 +16,7 @@ from thresher.text.places import Entry
 if TYPE_CHECKING:
     from thresher.training import Stations
 
-__all__ = ["Change", "Explanation", "Near", "Share", "explain", "near_line", "strongest"]
+__all__ = ["Change", "Explanation", "Near", "Share", "explain", "strongest"]
 
 WORDS, RUNS, PARTS, FIELDS, CONCEPTS = range(len(ALL_BLOCKS))
 NOTED = 0.1  # of a word's share must be from runs, or concepts, for the strongest to be named
@@ -68,13 +68,29 @@ class Share(NamedTuple):
 
 
 class Near(NamedTuple):
-    """A document that was learned, and decides with others because it is like this one."""
+    """A document that was learned, and decides with others because it is like this one.
+
+    Examples
+    --------
+    >>> print(Near(17, 0.834, 0.2, ["earn"], [("cts", 0.5), ("net", 0.334)]))
+    document 17 (earn): similarity 0.834, vote 0.200, by cts, net
+    """
 
     document: int  # the how-manieth that was learned, from 1
     similarity: float
     vote: float  # its part of all votes
     categories: list[Any]  # that it has
     words: list[tuple[str, float]]  # that both have, with the part of the similarity by each
+
+    def by(self, most: int = 5) -> str:
+        """Name the words that both have, those first that matter most."""
+        more = f" and {len(self.words) - most} more" if len(self.words) > most else ""
+        return ", ".join(word for word, _ in self.words[:most]) + more
+
+    def __str__(self) -> str:
+        names = ", ".join(map(str, self.categories)) or "no category"
+        line = f"document {self.document} ({names}): similarity {self.similarity:.3f}"
+        return f"{line}, vote {self.vote:.3f}" + (f", by {self.by()}" if self.words else "")
 
 
 class Change(NamedTuple):
@@ -165,28 +181,13 @@ class Explanation:
         lines = [self.verdict()]
         shares = self.largest(10)
         lines += [f"  {s.share:+8.3f}  {s.feature}  {s.portions()}".rstrip() for s in shares]
-        lines += [f"  {near_line(one)}" for one in self.neighbors[:10]]
+        lines += [f"  {one}" for one in self.neighbors[:10]]
         return "\n".join([*lines, self.remedy()])
 
     def _repr_html_(self) -> str:
         from thresher.report.explanation import explanation_fragment
 
         return explanation_fragment(self)
-
-
-def near_line(near: Near, n_words: int = 5) -> str:
-    """Say in one line which document is near, and by which words.
-
-    Examples
-    --------
-    >>> near_line(Near(17, 0.834, 0.2, ["earn"], [("cts", 0.5), ("net", 0.334)]))
-    'document 17 (earn): similarity 0.834, vote 0.200, by cts, net'
-    """
-    names = ", ".join(map(str, near.categories)) or "no category"
-    by = ", ".join(word for word, _ in near.words[:n_words])
-    more = f" and {len(near.words) - n_words} more" if len(near.words) > n_words else ""
-    line = f"document {near.document} ({names}): similarity {near.similarity:.3f}"
-    return f"{line}, vote {near.vote:.3f}" + (f", by {by}{more}" if by else "")
 
 
 # What is behind an explanation -------------------------------------------------------------------

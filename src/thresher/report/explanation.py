@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from thresher.errors import counted
-from thresher.explanation import Explanation, Share, near_line
+from thresher.explanation import Explanation, Share
 from thresher.report.markup import escape
 
 if TYPE_CHECKING:
@@ -58,10 +58,31 @@ def explanation_text(explanation: Explanation) -> Group:
     if n_others > 0:
         rest = explanation.total - sum(one.share for one in explanation.largest(MOST_LINES))
         parts.append(Text(f"{rest:+.3f} from {counted(n_others, f'other {last}')}", style="dim"))
-    parts += [Text(near_line(one)) for one in explanation.neighbors[:MOST_LINES]]
-    if (n_far := len(explanation.neighbors) - MOST_LINES) > 0:
-        parts.append(Text(f"and {counted(n_far, 'neighbour')} more", style="dim"))
+    if explanation.neighbors:
+        parts += _near_table(explanation)
     return Group(*parts, Text(explanation.remedy()))
+
+
+def _near_table(explanation: Explanation) -> list[RenderableType]:
+    """Return the documents that decide as a table, and how many more there are."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for heading in ("vote", "similarity", "document"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("its categories")
+    table.add_column("words that both have")
+    for near in explanation.neighbors[:MOST_LINES]:
+        agrees = explanation.category in near.categories
+        numbers = f"{near.vote:.3f}", f"{near.similarity:.3f}", f"{near.document:,}"
+        names = Text(", ".join(map(str, near.categories)))
+        table.add_row(*numbers, names, Text(near.by()), style="green" if agrees else "red")
+    others = explanation.neighbors[MOST_LINES:]
+    if not others:
+        return [Text(), table]
+    votes, more = sum(near.vote for near in others), counted(len(others), "more neighbour")
+    return [Text(), table, Text(f"{votes:.3f} from {more}", style="dim")]
 
 
 def _headings(explanation: Explanation) -> list[str]:
@@ -119,7 +140,7 @@ def explanation_fragment(explanation: Explanation) -> str:
         rows += (
             f"<tr><td>{escape(one.feature)}<small>{escape(_hint(one))}</small></td>{numbers}</tr>"
         )
-    lines = "".join(f"<li>{escape(near_line(one))}" for one in explanation.neighbors[:MOST_ROWS])
+    lines = "".join(f"<li>{escape(str(one))}" for one in explanation.neighbors[:MOST_ROWS])
     near = f"<p>The documents that decide:</p><ol>{lines}</ol>" if lines else ""
     head = "".join(f"<th>{heading}</th>" for heading in (last, *headings))
     return (
