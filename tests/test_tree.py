@@ -582,6 +582,7 @@ def test_inspect_shows_trees(model, tmp_path):
     written = run(model, "--category", "grain", "--svg", picture)
     assert written.exit_code == 0 and "the tree of grain" in written.stdout
     assert boxes_of(picture.read_text(encoding="utf-8"))[0]
+    assert "--tree shows it" in run(model).stdout
 
 
 def test_inspect_refuses_what_it_cannot_draw(model, tmp_path):

@@ -35,7 +35,8 @@ def inspect(
 ) -> None:
     """Show how a model was made, and the strongest words for and against each category.
 
-    Where the categories are lists of rules (stump-boosting), rules take the place of words.
+    Where the categories are lists of rules (stump-boosting), rules take the place of words; where
+    they are trees (decision-tree), --tree and --svg show these.
     """
     categorizer = common.load_model(model)
     names = category or categorizer.categories_
@@ -59,6 +60,9 @@ def inspect(
     for key, value in summary.items():
         facts.add_row(key.replace("_", " "), Text(_short(value)))
     terminal.print(facts)
+    if hasattr(categorizer.learner_, "tree"):
+        typer.echo("Every category is a tree: --category NAME --tree shows it.")
+        return
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     table.add_column("category", style="bold")
     if hasattr(categorizer.learner_, "rules"):  # which are too long to stand side by side
