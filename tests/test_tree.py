@@ -465,6 +465,13 @@ def test_a_tree_that_leads_nowhere_is_refused():
         DecisionTree.from_state(header | {"n_features": 0}, with_one("column", 0, slice(None)))
 
 
+def test_no_categories_at_all():
+    nothing = Examples.of(rows_of(np.zeros((0, 0), np.float32)), Labels.from_lists([], 0))
+    learner = DecisionTree().fit_rows(nothing)
+    again = DecisionTree.from_state(*learner.state())
+    assert again.score_rows(rows_of(np.zeros((2, 0), np.float32))).shape == (2, 0)
+
+
 def test_bad_parameters_are_named():
     for params in ({"pruning": "often"}, {"confidence": 0.0}, {"smoothing": 0.0}, {"n_folds": 1}):
         with pytest.raises(ParameterError, match=f"DecisionTree: {next(iter(params))} is"):
