@@ -133,6 +133,7 @@ def information_gain(tree: Tree) -> np.ndarray:
 
 def leaves_of(trees: Sequence[Tree], rows: Rows, n_jobs: int = 1) -> np.ndarray:
     """Return which leaf of each tree each document comes to (documents, trees)."""
+    check_rows(rows, "DecisionTree", rows.n_columns, False)
     forest, roots = joined(trees)
     return np.asarray(leaves_in(forest, roots, rows, n_jobs) - roots)
 
@@ -156,7 +157,7 @@ def leaves_in(forest: Tree, roots: np.ndarray, rows: Rows, n_jobs: int = 1) -> n
 
     leaves = np.empty((rows.n_rows, len(roots)), np.int32)
     documents = rows.indptr, rows.indices.view(np.uint32), rows.values
-    width = max(rows.n_columns, int(forest.column.max(initial=-1)) + 1)
+    width = 1 + max(int(one.max(initial=-1)) for one in (rows.indices, forest.column))
 
     def find(start: int, end: int) -> None:
         strengths = np.zeros(width, np.float32)

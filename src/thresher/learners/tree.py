@@ -359,7 +359,9 @@ class DecisionTree(Probabilistic, Learner):
         is_right = ends[0] == 0 and bool((np.diff(ends) > 0).all())
         arrays = column, threshold, left, right, *counts, probability
         trees = [Tree(*(one[a:b] for one in arrays)) for a, b in pairwise(ends)] if is_right else []
-        if not (is_right and all(map(_is_whole, trees)) and (n_features or column.max() < 0)):
+        if not (
+            is_right and all(map(_is_whole, trees)) and (n_features or column.max(initial=-1) < 0)
+        ):
             raise ModelError(
                 "The learner's part of the model is damaged: the nodes of decision-tree do not fit "
                 "together."
