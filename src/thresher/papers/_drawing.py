@@ -28,7 +28,7 @@ def _look(number: int, *, points: bool) -> dict[str, Any]:
 
 def draw_agreement(table: Table) -> Any:
     """Draw each cell as a point: published across, ours upwards, the tolerance as a band."""
-    cells = table.differences()
+    cells = table.differences(beyond=-1)  # also those that are equal
     if not cells:
         raise ParameterError(
             f"{table.paper} {table.item} has no published values to draw ours against; print it."
