@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from thresher.experiments.protocols import cross_validate
     from thresher.explanation import Explanation
     from thresher.features import Concepts, Features, Strength
-    from thresher.learners import LEARNERS, Learner, NaiveBayes, Rocchio, StumpBoosting, register
+    from thresher.learners import (
+        LEARNERS,
+        Learner,
+        NaiveBayes,
+        NearestNeighbors,
+        Rocchio,
+        StumpBoosting,
+        register,
+    )
     from thresher.learners.online import (
         AROW,
         ROMMA,
@@ -63,7 +71,7 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS Learner NaiveBayes Rocchio StumpBoosting register",
+    "learners": "LEARNERS Learner NaiveBayes NearestNeighbors Rocchio StumpBoosting register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -77,9 +85,9 @@ __all__ = [
     "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts", "Decisions",
     "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels",
     "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
-    "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
-    "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
-    "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
+    "NaiveBayes", "NearestNeighbors", "OutputError", "ParameterError", "PassiveAggressive",
+    "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts",
+    "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
     "__version__", "bootstrap_intervals",
     "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
     "plot", "progressive_validation", "read_documents", "register", "write_report",

@@ -12,6 +12,7 @@ from thresher.learners.bayes import NaiveBayes
 from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
+from thresher.learners.neighbors import NearestNeighbors
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
@@ -22,6 +23,7 @@ __all__ = [
     "Learner",
     "LinearModel",
     "NaiveBayes",
+    "NearestNeighbors",
     "Rocchio",
     "ScikitLearner",
     "StumpBoosting",
@@ -36,7 +38,7 @@ ENTRY_POINTS = "thresher.learners"  # the group under which other packages name 
 
 LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
-    **{learner.name: learner for learner in (NaiveBayes, Rocchio, StumpBoosting)},
+    **{learner.name: learner for learner in (NaiveBayes, NearestNeighbors, Rocchio, StumpBoosting)},
 }
 """The learners by the name that the command line and the model file use."""
 

@@ -133,9 +133,12 @@ class GrowingLearner(Learner):
                 f"{n_categories}; use prune to remove features."
             )
         if (n_features, n_categories) != (self.n_features, self.n_categories):
-            self._tables.grow(n_features, n_categories)
-            self._resized()
+            self._enlarge(n_features, n_categories)
         return self
+
+    def _enlarge(self, n_features: int, n_categories: int) -> None:
+        self._tables.grow(n_features, n_categories)
+        self._resized()
 
     def prune(self, keep: np.ndarray) -> Self:
         """Remove the features where `keep` is false; the others are renumbered in order."""

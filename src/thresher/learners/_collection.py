@@ -1,0 +1,208 @@
+"""Documents kept as they were learned, with an inverted index over all but the latest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from thresher.errors import ModelError
+from thresher.rows import Labels, Rows
+from thresher.storage import require_tensor
+
+FEW, PART = 256, 8  # so many are never worth a new index, nor is this part of those that have one
+STORED = {
+    "indptr": np.int64, "columns": np.int32, "values": np.float32,
+    "label_indptr": np.int64, "labels": np.int32, "weights": np.float64,
+}  # fmt: skip
+Index = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class Growing:
+    """An array that grows at its end, with room reserved ahead."""
+
+    def __init__(self, values: Any, dtype: Any) -> None:
+        self._whole = np.array(values, dtype)
+        self.size = len(self._whole)
+
+    @property
+    def array(self) -> np.ndarray:
+        return self._whole[: self.size]
+
+    def extend(self, values: np.ndarray) -> None:
+        end = self.size + len(values)
+        if end > len(self._whole):
+            larger = np.empty(end + end // 2, self._whole.dtype)
+            larger[: self.size] = self.array
+            self._whole = larger
+        self._whole[self.size : end] = values
+        self.size = end
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_whole": self.array.copy(), "size": self.size}
+
+
+class Collection:
+    """Documents with their labels and weights; those of weight 0 are left out.
+
+    The columns of a document ascend, as do its labels. A document is added at the cost of its
+    words: the latest few have no index yet, and it is made anew when they are many.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 2]), np.array([4, 1], np.int32), np.ones(2, np.float32), 5)
+    >>> collection = Collection()
+    >>> collection.append(rows, Labels.from_lists([[0]], 1), np.ones(1))
+    >>> collection["columns"].tolist(), collection.n_documents, collection.n_indexed
+    ([1, 4], 1, 0)
+    """
+
+    def __init__(self) -> None:
+        self._arrays = {
+            name: Growing([0] if name.endswith("indptr") else [], dtype)
+            for name, dtype in (STORED | {"squares": np.float64}).items()
+        }
+        self.index: Index = (np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32))
+        self.n_indexed = 0
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._arrays[name].array
+
+    @property
+    def n_documents(self) -> int:
+        return self._arrays["weights"].size
+
+    def append(self, rows: Rows, labels: Labels, weights: np.ndarray) -> None:
+        """Add documents, of which everything has been checked."""
+        if not weights.all():
+            there = np.flatnonzero(weights)
+            rows, labels, weights = rows.take(there), labels.take(there), weights[there]
+        rows = ordered(rows)
+        starts, categories = _once(labels)
+        self._arrays["indptr"].extend(rows.indptr[1:] + self["indptr"][-1])
+        self._arrays["columns"].extend(rows.indices)
+        self._arrays["values"].extend(rows.values)
+        self._arrays["label_indptr"].extend(starts[1:] + self["label_indptr"][-1])
+        self._arrays["labels"].extend(categories)
+        self._arrays["weights"].extend(weights)
+        self._arrays["squares"].extend(squares_of(rows))
+
+    def rows(self, n_columns: int) -> Rows:
+        """Return all documents."""
+        return Rows(self["indptr"], self["columns"], self["values"], n_columns)
+
+    def all_labels(self, n_categories: int) -> Labels:
+        """Return the labels of all documents."""
+        return Labels(self["label_indptr"], self["labels"], n_categories)
+
+    def replaced(self, rows: Rows, labels: Labels) -> Collection:
+        """Return the same documents with other rows and labels."""
+        other = Collection()
+        other.append(rows, labels, self["weights"])
+        return other
+
+    # ---- the index ---------------------------------------------------------------------------
+
+    def index_if_due(self, n_columns: int) -> None:
+        """Make the index anew where the documents without one have become many."""
+        if self.n_documents - self.n_indexed > max(FEW, self.n_indexed // PART):
+            self.index_all(self["values"], n_columns)
+
+    def index_all(self, values: np.ndarray, n_columns: int) -> None:
+        """Put all documents into the index, with these values."""
+        from thresher._kernels.neighbors import invert
+
+        columns = self["columns"].view(np.uint32)
+        counts = np.bincount(self["columns"], minlength=n_columns)
+        starts = np.append(0, np.cumsum(counts))
+        documents, strengths = np.empty(len(columns), np.uint32), np.empty(len(columns), np.float32)
+        invert(self["indptr"], columns, values, starts[:-1].copy(), documents, strengths)
+        self.index, self.n_indexed = (starts, documents, strengths), self.n_documents
+
+    # ---- undoing, saving ---------------------------------------------------------------------
+
+    def checkpoint(self) -> Callable[[], None]:
+        """Return a function that takes back what was added since."""
+        sizes = {name: one.size for name, one in self._arrays.items()}
+        indexed = self.index, self.n_indexed
+
+        def restore() -> None:
+            for name, size in sizes.items():
+                self._arrays[name].size = size
+            self.index, self.n_indexed = indexed
+
+        return restore
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Return the arrays as a model file holds them."""
+        return {name: self[name].copy() for name in STORED}
+
+    @classmethod
+    def read(cls, tensors: dict[str, np.ndarray], n_columns: int, n_categories: int) -> Collection:
+        """Return what `tensors` returned, or say what is wrong with it."""
+        collection = cls()
+        bounds = {"columns": (0, n_columns - 1), "labels": (0, n_categories - 1)}
+        for name, dtype in STORED.items():
+            low, high = bounds.get(name, (None, None))
+            array = require_tensor(tensors, name, dtype, (None,), low=low, high=high, finite=True)
+            collection._arrays[name] = Growing(array, dtype)
+        n = len(collection["weights"])
+        for name, of in (("indptr", "columns"), ("label_indptr", "labels")):
+            _check_ends(name, collection[name], n, collection[of])
+        if len(collection["values"]) != len(collection["columns"]):
+            raise ModelError("The documents of the model have not one value for each column.")
+        if n and not collection["weights"].min() > 0:
+            raise ModelError("The documents of the model have weights that are not above zero.")
+        collection._arrays["squares"] = Growing(squares_of(collection.rows(n_columns)), np.float64)
+        return collection
+
+
+def _check_ends(name: str, ends: np.ndarray, n: int, columns: np.ndarray) -> None:
+    """Refuse ends of documents that are none, or columns that do not ascend between them."""
+    if len(ends) != n + 1 or ends[0] != 0 or ends[-1] != len(columns) or (np.diff(ends) < 0).any():
+        raise ModelError(
+            f"The model's tensor {name!r} must rise from 0 to {len(columns)} in {n} steps, one for "
+            "each document."
+        )
+    falls = np.diff(columns) <= 0
+    inner = ends[(ends > 0) & (ends < len(columns))]
+    falls[inner - 1] = False  # where the next document begins
+    if falls.any():
+        raise ModelError(f"The model's documents do not ascend: see its tensor {name!r}.")
+
+
+def ordered(rows: Rows) -> Rows:
+    """Return documents whose columns ascend, without those that are zero."""
+    order = _order(rows.indptr, rows.indices)
+    indices, values = rows.indices[order], rows.values[order]
+    there = values != 0
+    if there.all():
+        return rows._replace(indices=indices, values=values)
+    indptr = np.append(0, np.cumsum(there))[rows.indptr]
+    return rows._replace(indptr=indptr, indices=indices[there], values=values[there])
+
+
+def squares_of(rows: Rows) -> np.ndarray:
+    """Return the sum of the squares of each document's values."""
+    from thresher._kernels.neighbors import add_squares
+
+    squares = np.empty(rows.n_rows)
+    add_squares(rows.indptr, rows.values, squares)
+    return squares
+
+
+def _once(labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels in ascending order, each once."""
+    categories = labels.indices[_order(labels.indptr, labels.indices)]
+    documents = np.repeat(np.arange(labels.n_rows), np.diff(labels.indptr))
+    is_new = np.ones(len(categories), bool)
+    is_new[1:] = (np.diff(categories) != 0) | (np.diff(documents) != 0)
+    return np.append(0, np.cumsum(is_new))[labels.indptr], categories[is_new]
+
+
+def _order(indptr: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the order in which the columns of each document ascend."""
+    documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    width = int(columns.max(initial=0)) + 1
+    return np.argsort(documents * width + columns, kind="stable")
