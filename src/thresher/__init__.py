@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from thresher.features import Concepts, Features, Strength
     from thresher.learners import (
         LEARNERS,
+        DecisionTree,
         Learner,
         NaiveBayes,
         NearestNeighbors,
@@ -71,7 +72,8 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS Learner NaiveBayes NearestNeighbors Rocchio StumpBoosting register",
+    "learners": "LEARNERS DecisionTree Learner NaiveBayes NearestNeighbors Rocchio StumpBoosting "
+    "register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -82,13 +84,14 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts", "Decisions",
-    "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels",
+    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts",
+    "DecisionTree", "Decisions", "DocumentError", "Documents", "Evaluation", "Examples",
+    "Explanation", "Features", "Labels",
     "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
     "NaiveBayes", "NearestNeighbors", "OutputError", "ParameterError", "PassiveAggressive",
     "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts",
-    "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
-    "__version__", "bootstrap_intervals",
+    "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError",
+    "ThresherWarning", "__version__", "bootstrap_intervals",
     "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
     "plot", "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip

@@ -16,9 +16,11 @@ from thresher.learners.neighbors import NearestNeighbors
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
+from thresher.learners.tree import DecisionTree
 
 __all__ = [
     "LEARNERS",
+    "DecisionTree",
     "GrowingLearner",
     "Learner",
     "LinearModel",
@@ -38,7 +40,10 @@ ENTRY_POINTS = "thresher.learners"  # the group under which other packages name 
 
 LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
-    **{learner.name: learner for learner in (NaiveBayes, NearestNeighbors, Rocchio, StumpBoosting)},
+    **{
+        learner.name: learner
+        for learner in (NaiveBayes, NearestNeighbors, Rocchio, StumpBoosting, DecisionTree)
+    },
 }
 """The learners by the name that the command line and the model file use."""
 

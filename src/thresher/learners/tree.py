@@ -1,0 +1,380 @@
+"""Decision trees: one question about one feature after the other, until the answer is clear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from thresher.errors import ModelError
+from thresher.examples import Examples
+from thresher.learners._probable import Probabilistic
+from thresher.learners._pruning import (
+    best_size,
+    cut,
+    interpolated,
+    learned_shares,
+    pruned_by_confidence,
+    pruning_order,
+)
+from thresher.learners._tables import one_each
+from thresher.learners._trees import (
+    Columns,
+    Growth,
+    Tree,
+    count_tree,
+    exact_weights,
+    grow_tree,
+    information_gain,
+    joined,
+    leaves_in,
+)
+from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight
+from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.parameters import Choice, Number, Whole, parameter
+from thresher.rows import Rows
+from thresher.storage import require_tensor
+
+__all__ = ["DecisionTree", "Step", "Tree", "count_tree", "grow_tree", "information_gain"]
+
+NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
+Grower = Callable[[np.ndarray, np.ndarray, Growth], Tree]
+
+
+class Step(NamedTuple):
+    """One test on the way of a document to its leaf.
+
+    Attributes
+    ----------
+    column, threshold : int, float
+        What is tested.
+    value : float
+        What the document has of it; zero if nothing.
+    is_above : bool
+        Whether the value is at least the threshold.
+    n_documents, probability : float
+        Of the node that the answer leads to: the weight of its training documents, and how probable
+        it is that a document there belongs.
+    share : float
+        By how much the answer changes the log-odds.
+    """
+
+    column: int
+    threshold: float
+    value: float
+    is_above: bool
+    n_documents: float
+    probability: float
+    share: float
+
+
+class DecisionTree(Probabilistic, Learner):
+    r"""A tree of yes/no questions for each category, grown by information gain and then pruned.
+
+    A node asks whether a feature's value is at least some threshold, which is a value that occurs
+    among its documents (what a document does not have is zero). Of all such questions it asks the
+    one that gains most, in nats,
+
+    .. math:: G = H(t) - \left(p_L H(t_L) + p_R H(t_R)\right),
+
+    H being the entropy of belonging to the category among the documents of the node and of its two
+    children. It grows until the documents of a node all belong or all do not, or are all equal; a
+    question that gains nothing is asked if there is no better one, for the next may gain all. At a
+    leaf with n documents of the category among N, the probability is (n + 1) / (N + 2), and the
+    score is its log-odds.
+
+    Notes
+    -----
+    Of questions that gain the same, to 1e-13, the first feature's is asked, and of its thresholds
+    the lowest. A document counts by its weight; `min_samples_split` and `min_samples_leaf` are
+    plain numbers of documents. Weights are rounded to 52 bits of their sum, so that the tree does
+    not depend on the order of the documents. Every category has a tree of its own, also where they
+    exclude each other.
+
+    What pruning does:
+
+    "validation"
+        Documents are held out. Leaves are removed two at a time: always below the node whose
+        question gains least on the held-out documents (of equal ones, on the fewest training
+        documents). Of all trees on the way, down to the root alone, the smallest is kept of those
+        that decide most of the held-out documents right.
+    "cross-validation"
+        The mean number of questions of such trees over `n_folds` folds is the size to which a tree
+        of all documents is pruned, by the gain on the training documents themselves.
+    "confidence"
+        From the leaves up, a question is dropped where it does not lower the mistakes that are to
+        be expected: the upper limit of the binomial distribution at `confidence`, as in C4.5.
+    "interpolation"
+        Nothing is removed. A node's probability is λ times its own and 1 - λ times that of the node
+        above it, which is mixed likewise. Nodes with 2ᵇ to 2ᵇ⁺¹ documents share one λ, learned from
+        held-out documents by expectation and maximization; then the tree is grown from all.
+
+    References
+    ----------
+    C. Manning and H. Schütze, Foundations of statistical natural language processing, 1999,
+    section 16.1; J. R. Quinlan, C4.5: programs for machine learning, 1993 (confidence);
+    D. Magerman, Natural language parsing as statistical pattern recognition, 1994 (interpolation).
+
+    Examples
+    --------
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 2)
+    >>> learner = DecisionTree(pruning=None).fit(X, [0, 1, 1, 0] * 2)  # one or the other, not both
+    >>> learner.predict_proba(X[:2])
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    >>> learner.tree(0).column.tolist()
+    [0, 1, -1, -1, 1, -1, -1]
+    """
+
+    name = "decision-tree"
+    constant_name = "(absent words, and the root)"
+    preferred_strength: ClassVar[dict[str, Any]] = {"kind": "book"}
+
+    pruning: str | None = parameter(
+        default="confidence",
+        kind=Choice((None, "confidence", "validation", "cross-validation", "interpolation")),
+        words="How what was learned by chance is taken back; None: not at all.",
+    )
+    smoothing: float = parameter(
+        default=1.0, kind=Number(1e-10), words="How often either answer is counted once more."
+    )
+    max_depth: int | None = parameter(
+        default=None, kind=Whole(0, optional=True), words="Questions from the root to a leaf."
+    )
+    min_samples_split: int = parameter(
+        default=2, kind=Whole(2), words="Documents that a node must have to ask a question."
+    )
+    min_samples_leaf: int = parameter(
+        default=1, kind=Whole(1), words="Documents that a leaf must have."
+    )
+    min_gain: float = parameter(
+        default=0.0,
+        kind=Number(0.0),
+        words="What a question must gain, in nats; at 0 also those are asked that gain nothing.",
+    )
+    confidence: float = parameter(
+        default=0.25,
+        kind=Number(1e-6, 0.5),
+        words='The confidence of "confidence": the lower, the more is pruned.',
+    )
+    validation_fraction: float = parameter(
+        default=0.2,
+        kind=Number(0.01, 0.9),
+        words='The share of documents held out for "validation" and "interpolation".',
+    )
+    n_folds: int = parameter(
+        default=5, kind=Whole(2, 1000), words='The folds of "cross-validation".'
+    )
+    random_state: int | None = parameter(
+        default=0, kind=Whole(0, optional=True), words="The seed by which documents are held out."
+    )
+    n_jobs: int = parameter(
+        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+    )
+
+    # ---- learning ----------------------------------------------------------------------------
+
+    def fit_rows(
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
+    ) -> Self:
+        """Grow and prune a tree for each category, from documents in memory; nothing is watched."""
+        self.check_parameters()
+        parts = [rows for rows, _ in examples] or [NOTHING]
+        rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
+        labels = examples.labels()
+        check_rows(rows, "DecisionTree", examples.n_columns, False)
+        check_labels(rows, labels, "DecisionTree", examples.n_categories)
+        weights = checked_sample_weight(labels.weights, rows.n_rows)
+        if not weights.all():
+            counted = np.flatnonzero(weights)
+            rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
+        weights, belongs = exact_weights(weights), labels.to_dense()
+        columns, order = Columns(rows), self._held_out_order(rows.n_rows)
+        growers: SimpleQueue[Grower] = SimpleQueue()
+        for _ in range(min(n_jobs, max(1, examples.n_categories))):
+            growers.put(columns.grower())
+
+        def tree_of(category: int) -> Tree:
+            known = weights if labels.known is None else weights * labels.known[:, category]
+            positive = np.ascontiguousarray(belongs[:, category])
+            grower = growers.get()
+            try:
+                return self._tree(grower, rows, positive, known, order)
+            finally:
+                growers.put(grower)
+
+        trees: list[Tree] = []
+        with ThreadPoolExecutor(n_jobs) as pool:
+            for tree in pool.map(tree_of, range(examples.n_categories)):
+                trees.append(tree)
+                if progress is not None:
+                    progress("trees", rows.n_rows, len(trees) / examples.n_categories)
+        self.n_features = examples.n_columns
+        return self._take(trees)
+
+    def _held_out_order(self, n: int) -> np.ndarray:
+        """Return the documents in the order in which they are held out."""
+        return np.random.default_rng(self.random_state).permutation(n)
+
+    def _tree(
+        self, grow: Grower, rows: Rows, positive: np.ndarray, weights: np.ndarray, order: np.ndarray
+    ) -> Tree:
+        """Return the tree of one category, grown and pruned."""
+        growth = Growth(*(getattr(self, name) for name in Growth._fields))
+        n_held = int(np.ceil(self.validation_fraction * len(order)))
+
+        def halves(held: np.ndarray) -> tuple[Tree, Tree]:
+            """Grow without some documents, and count these in the tree."""
+            kept = weights.copy()
+            kept[held] = 0.0
+            tree = grow(positive, kept, growth)
+            return tree, tree.counts(rows.take(held), positive[held], weights[held])
+
+        match self.pruning:
+            case "validation":
+                tree, counted = halves(order[:n_held])
+                nodes, n_pruned = best_size(tree, counted)
+                return cut(tree, nodes[:n_pruned])
+            case "cross-validation":
+                sizes = []
+                for held in np.array_split(order, self.n_folds):
+                    nodes, n_pruned = best_size(*halves(held))
+                    sizes.append(len(nodes) - n_pruned)
+                tree = grow(positive, weights, growth)
+                nodes = pruning_order(tree, information_gain(tree))
+                return cut(tree, nodes[: max(0, len(nodes) - round(float(np.mean(sizes))))])
+            case "interpolation":
+                shares = learned_shares(*halves(order[:n_held]))
+                return interpolated(grow(positive, weights, growth), shares)
+            case "confidence":
+                return pruned_by_confidence(grow(positive, weights, growth), self.confidence)
+        return grow(positive, weights, growth)
+
+    def _take(self, trees: list[Tree]) -> Self:
+        self.n_categories, self._trees = len(trees), trees
+        self._forest, self._roots = joined(trees)
+        self._odds = self._forest.log_odds().astype(np.float32)
+        return self
+
+    # ---- scores, and why ---------------------------------------------------------------------
+
+    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the log-odds of each category at the leaf that a document comes to."""
+        check_rows(rows, "DecisionTree", self.n_features, False)
+        return np.asarray(self._odds[leaves_in(self._forest, self._roots, rows, n_jobs)])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class; with several labels, of each by itself."""
+        probable = super().predict_proba(X)
+        if self._targets.kind == "single" and len(self.classes_) > 2:
+            probable /= probable.sum(1, keepdims=True)
+        return probable
+
+    def tree(self, category: int) -> Tree:
+        """Return the tree of a category."""
+        return self._trees[category]
+
+    def path(self, rows: Rows, category: int) -> list[Step]:
+        """Return the tests that lead the first document of `rows` to its leaf.
+
+        Their shares, and the log-odds of the root, add up to the score.
+        """
+        check_rows(rows, "DecisionTree", self.n_features, False)
+        tree, odds = self._trees[category], self._trees[category].log_odds()
+        here = slice(0, int(rows.indptr[1]))
+        strengths = dict(zip(rows.indices[here].tolist(), rows.values[here].tolist(), strict=True))
+        steps, node = [], 0
+        while tree.column[node] >= 0:
+            column, threshold = int(tree.column[node]), float(tree.threshold[node])
+            value = strengths.get(column, 0.0)
+            child = int((tree.right if value >= threshold else tree.left)[node])
+            reached = float(tree.n_documents[child]), float(tree.probability[child])
+            share = float(odds[child] - odds[node])
+            steps.append(Step(column, threshold, value, value >= threshold, *reached, share))
+            node = child
+        return steps
+
+    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the tests of each entry add; those of what is not there are in the rest."""
+        shares = np.zeros(len(rows.indices), np.float32)
+        rest = np.full(rows.n_rows, self._trees[category].log_odds()[0], np.float32)
+        for i in range(rows.n_rows):
+            start, end = int(rows.indptr[i]), int(rows.indptr[i + 1])
+            places = {int(j): start + n for n, j in enumerate(rows.indices[start:end])}
+            for step in self.path(rows.take(np.array([i])), category):
+                if step.column in places:
+                    shares[places[step.column]] += step.share
+                else:
+                    rest[i] += step.share
+        return shares, rest
+
+    def summary(self) -> dict[str, Any]:
+        """Return the nodes of each category's tree, and how deep it is."""
+        return {
+            "nodes": [tree.n_nodes for tree in self._trees],
+            "depths": [int(tree.depths().max()) for tree in self._trees],
+        }
+
+    # ---- categories and files ----------------------------------------------------------------
+
+    def drop_categories(self, keep: np.ndarray) -> Self:
+        """Remove the categories where `keep` is false; the others are renumbered in order."""
+        kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
+        return self._take([self._trees[k] for k in kept])
+
+    def state(self) -> State:
+        """Return all nodes, as a JSON-able header and arrays; children are numbered by tree."""
+        ends = np.append(self._roots, len(self._odds)).astype(np.int64)
+        numbers = {
+            name: np.concatenate([getattr(tree, name) for tree in self._trees] or [np.zeros(0)])
+            for name in ("left", "right")
+        }
+        nodes = self._forest._asdict() | {k: one.astype(np.int32) for k, one in numbers.items()}
+        return self.header(), {"ends": ends, **nodes}
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Rebuild a learner from what `state` returned, checking everything."""
+        learner, n_features, n_categories = cls.from_header(header)
+        ends = require_tensor(tensors, "ends", np.int64, (n_categories + 1,), low=0)
+        size = (int(ends[-1]),)
+        column = require_tensor(
+            tensors, "column", np.int32, size, low=-1, high=max(0, n_features - 1)
+        )
+        threshold = require_tensor(tensors, "threshold", np.float32, size, finite=True)
+        left, right = (
+            require_tensor(tensors, name, np.int32, size, low=-1) for name in ("left", "right")
+        )
+        counts = [
+            require_tensor(tensors, name, np.float64, size, low=0, finite=True)
+            for name in ("n_documents", "n_positive")
+        ]
+        probability = require_tensor(
+            tensors, "probability", np.float64, size, low=1e-300, high=1 - 2.0**-53
+        )
+        is_right = ends[0] == 0 and bool((np.diff(ends) > 0).all())
+        arrays = column, threshold, left, right, *counts, probability
+        trees = [Tree(*(one[a:b] for one in arrays)) for a, b in pairwise(ends)] if is_right else []
+        if not (is_right and all(map(_is_whole, trees)) and (n_features or column.max() < 0)):
+            raise ModelError(
+                "The learner's part of the model is damaged: the nodes of decision-tree do not fit "
+                "together."
+            )
+        learner.n_features = n_features
+        return learner._take(trees)
+
+
+def _is_whole(tree: Tree) -> bool:
+    """Tell whether every node but the root is the child of one node, which stands before it."""
+    inside = np.flatnonzero(tree.column >= 0)
+    children = np.concatenate([tree.left[inside], tree.right[inside]])
+    leaves = np.delete(np.stack([tree.left, tree.right]), inside, axis=1)
+    return bool(
+        (leaves == -1).all()
+        and (children > np.tile(inside, 2)).all()
+        and np.array_equal(np.sort(children), np.arange(1, tree.n_nodes))
+    )
