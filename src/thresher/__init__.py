@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         LEARNERS,
         DecisionTree,
         Learner,
+        MaximumEntropy,
         NaiveBayes,
         NearestNeighbors,
         Rocchio,
@@ -72,8 +73,8 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS DecisionTree Learner NaiveBayes NearestNeighbors Rocchio StumpBoosting "
-    "register",
+    "learners": "LEARNERS DecisionTree Learner MaximumEntropy NaiveBayes NearestNeighbors Rocchio "
+    "StumpBoosting register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
     "linguistics": "Linguistics",
@@ -86,8 +87,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = [
     "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts",
     "DecisionTree", "Decisions", "DocumentError", "Documents", "Evaluation", "Examples",
-    "Explanation", "Features", "Labels",
-    "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
+    "Explanation", "Features", "Labels", "Learner", "LinearSVM", "Linguistics", "MaximumEntropy",
+    "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
     "NaiveBayes", "NearestNeighbors", "OutputError", "ParameterError", "PassiveAggressive",
     "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts",
     "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError",

@@ -12,6 +12,7 @@ from thresher.learners.bayes import NaiveBayes
 from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
+from thresher.learners.maxent import MaximumEntropy
 from thresher.learners.neighbors import NearestNeighbors
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.rocchio import Rocchio
@@ -24,6 +25,7 @@ __all__ = [
     "GrowingLearner",
     "Learner",
     "LinearModel",
+    "MaximumEntropy",
     "NaiveBayes",
     "NearestNeighbors",
     "Rocchio",
@@ -42,7 +44,14 @@ LEARNERS: dict[str, type[Learner]] = {
     **ONLINE,
     **{
         learner.name: learner
-        for learner in (NaiveBayes, NearestNeighbors, Rocchio, StumpBoosting, DecisionTree)
+        for learner in (
+            NaiveBayes,
+            NearestNeighbors,
+            Rocchio,
+            StumpBoosting,
+            DecisionTree,
+            MaximumEntropy,
+        )
     },
 }
 """The learners by the name that the command line and the model file use."""

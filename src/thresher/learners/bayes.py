@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thresher.learners._probable import Probabilistic
+from thresher.learners._probable import Probabilistic, competing_shares, log_odds
 from thresher.learners._sums import FEWEST, SummingLearner
 from thresher.learners._weighing import check_rows, linear_scores, linear_shares, narrowed
 from thresher.parameters import Choice, Number, parameter
@@ -121,7 +121,7 @@ class NaiveBayes(Probabilistic, SummingLearner):
         """Return the log-odds of each category; above zero means that it is the more probable."""
         scores = linear_scores(*self._weights(rows), n_jobs)
         if self._compete():
-            scores -= _log_sums(scores)
+            scores = log_odds(scores)
         return scores.astype(np.float32)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
@@ -129,35 +129,10 @@ class NaiveBayes(Probabilistic, SummingLearner):
         used, weights = self._weights(rows)
         if not self._compete():
             return linear_shares(used, weights[:, category])
-        scores = linear_scores(used, weights)
-        log_sum = _log_sums(scores)[:, category]
-        share = np.exp(scores - log_sum[:, None])  # how probable each of the others is among them
-        share[:, category] = 0.0
-        documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-        own = weights[1 + used.indices]
-        against = np.einsum("ek,ek->e", own, share[documents])
-        parts = used.values * (own[:, category] - against)
-        summed = np.bincount(documents, parts, rows.n_rows)
-        return parts.astype(np.float32), (scores[:, category] - log_sum - summed).astype(np.float32)
+        return competing_shares(used, weights, category)
 
     def linear_weights(self) -> np.ndarray | None:
         """Return what each feature adds to the log-odds against all that is not the category."""
         used = slice(0, 1 + self.n_features)
         both = self._log_likelihoods(used, True), self._log_likelihoods(used, False)
         return np.asarray(both[0] - both[1])[1:]
-
-
-def _log_sums(scores: np.ndarray) -> np.ndarray:
-    """Return for each column the logarithm of the summed exponentials of all others."""
-    rows, best = np.arange(len(scores)), scores.argmax(1)
-    highest = scores[rows, best]
-    parts = np.exp(scores - highest[:, None])
-    rest = parts.sum(1)[:, None] - parts
-    rest[rows, best] = 1.0
-    sums = highest[:, None] + np.log(rest)
-    # Beside the best, the others may be too small to be seen: they are added up by themselves.
-    others = scores.copy()
-    others[rows, best] = -np.inf
-    second = others.max(1)
-    sums[rows, best] = second + np.log(np.exp(others - second[:, None]).sum(1))
-    return np.asarray(sums)

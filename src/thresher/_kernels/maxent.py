@@ -1,0 +1,141 @@
+"""Loglinear models: columns of sparse rows, steps of improved scaling, gains, and L-BFGS's vectors.
+
+A lane is a class, or a category with a yes-or-no question of its own. Each lane has accumulators of
+its own and each feature its own documents, so that any division among threads gives the same bits.
+"""
+
+import numpy as np
+
+from thresher._kernels._jit import kernel
+
+CHUNK = 256  # rows of weights that are added up at a time, whoever does it
+STEPS = 50  # of Newton's method in one dimension, which stops itself far earlier
+FARTHEST = 30.0  # how far one weight moves at most: a feature that is always right has no end
+
+
+@kernel
+def fill_columns(indptr, indices, values, places, documents, strengths):
+    """Put entries into their columns, by document; `places` has where each column begins."""
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            place = places[indices[p]]
+            places[indices[p]] = place + 1
+            documents[place] = i
+            strengths[place] = values[p]
+
+
+@kernel
+def improve(indptr, documents, values, expected, sums, targets, steps, first, last):
+    """Put into `steps` the solutions of Σ E·f·exp(step·Σf) = target, features `first` to `last`."""
+    for j in range(first, last):
+        for k in range(targets.shape[1]):
+            if targets[j, k] <= 0.0:
+                continue
+            # The logarithm of the left side is convex with a slope between the least and the
+            # greatest sum: Newton's method cannot leave.
+            step = 0.0
+            for _ in range(STEPS):
+                total, slope = 0.0, 0.0
+                for p in range(indptr[j], indptr[j + 1]):
+                    i = documents[p]
+                    amount = values[p] * expected[i, k] * np.exp(step * sums[i, k])
+                    total += amount
+                    slope += amount * sums[i, k]
+                if not (total > 0.0 and slope > 0.0):
+                    step = np.inf  # nothing is left to scale
+                    break
+                move = (np.log(targets[j, k]) - np.log(total)) * total / slope
+                step += move
+                if abs(move) <= 1e-12 * (1.0 + abs(step)):
+                    break
+            steps[j, k] = step
+
+
+@kernel
+def weigh_candidates(
+    indptr, documents, values, expected, mass, joint, targets, open_, precision, gains, first, last
+):
+    """Put into `gains` what log-likelihood each feature would add, all other weights held."""
+    for j in range(first, last):
+        for k in range(targets.shape[1]):
+            gains[j, k] = -np.inf
+            if not open_[j, k]:
+                continue
+            weight, step = 0.0, 0.0
+            for _ in range(STEPS):
+                slope = targets[j, k] - precision * weight
+                curve = precision
+                if joint:
+                    inside, grown, first_moment, second = 0.0, 0.0, 0.0, 0.0
+                    for p in range(indptr[j], indptr[j + 1]):
+                        share = expected[documents[p], k]
+                        raised = share * np.exp(weight * values[p])
+                        inside += share
+                        grown += raised
+                        first_moment += values[p] * raised
+                        second += values[p] * values[p] * raised
+                    total = mass[0, k] - inside + grown
+                    mean = first_moment / total
+                    slope -= mass[0, k] * mean
+                    curve += mass[0, k] * (second / total - mean * mean)
+                else:
+                    for p in range(indptr[j], indptr[j + 1]):
+                        weighs = mass[documents[p], k]
+                        if weighs == 0.0:
+                            continue
+                        share = expected[documents[p], k] / weighs
+                        raised = share * np.exp(weight * values[p])
+                        share = raised / (1.0 - share + raised)
+                        slope -= weighs * values[p] * share
+                        curve += weighs * values[p] * values[p] * share * (1.0 - share)
+                if not curve > 0.0:
+                    break
+                step = max(-1.0, min(1.0, slope / curve))
+                weight += step
+                if abs(step) <= 1e-9 or abs(weight) >= FARTHEST:
+                    break
+            gain = weight * targets[j, k] - 0.5 * precision * weight * weight
+            if joint:
+                grown = 0.0
+                for p in range(indptr[j], indptr[j + 1]):
+                    share = expected[documents[p], k]
+                    grown += share * (np.exp(weight * values[p]) - 1.0)
+                gain -= mass[0, k] * np.log1p(grown / mass[0, k])
+            else:
+                for p in range(indptr[j], indptr[j + 1]):
+                    weighs = mass[documents[p], k]
+                    if weighs > 0.0:
+                        share = expected[documents[p], k] / weighs
+                        gain -= weighs * np.log1p(share * (np.exp(weight * values[p]) - 1.0))
+            gains[j, k] = gain
+
+
+@kernel
+def multiply(vectors, a, b, c, out, first, last):
+    """Put into out[chunk] the products, lane by lane, of three vectors with all, in some chunks."""
+    n_vectors, n_rows, n_lanes = vectors.shape
+    for chunk in range(first, last):
+        begin, end = chunk * CHUNK, min(n_rows, (chunk + 1) * CHUNK)
+        for v in range(n_vectors):
+            for n in range(3):
+                one = vectors[a if n == 0 else (b if n == 1 else c)]
+                sums = out[chunk, n, v]
+                for k in range(n_lanes):
+                    sums[k] = 0.0
+                for j in range(begin, end):
+                    left, right = one[j], vectors[v, j]
+                    for k in range(len(sums)):
+                        sums[k] += left[k] * right[k]
+
+
+@kernel
+def combine(vectors, shares, out, first, last):
+    """Put the sums of all vectors, each times its share in each lane, into rows of `out`."""
+    for j in range(first, last):
+        row = out[j]
+        for k in range(len(row)):
+            row[k] = 0.0
+        for v in range(len(vectors)):
+            vector, share = vectors[v, j], shares[v]
+            for k in range(len(row)):
+                row[k] += share[k] * vector[k]

@@ -1,0 +1,428 @@
+"""Maximum entropy: the loglinear model that knows what was seen, and nothing besides."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+
+from thresher.errors import ParameterError
+from thresher.examples import Examples
+from thresher.learners._loglinear import (
+    Documents,
+    Events,
+    Fit,
+    LogLinear,
+    Schedule,
+    fit_loglinear,
+    select,
+)
+from thresher.learners._probable import Probabilistic, competing_shares, log_odds
+from thresher.learners._sums import FEWEST
+from thresher.learners._tables import one_each
+from thresher.learners._weighing import (
+    check_labels,
+    check_rows,
+    checked_sample_weight,
+    linear_scores,
+    linear_shares,
+)
+from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.parameters import AUTO, Choice, Flag, Number, Whole, parameter
+from thresher.rows import Labels, Rows
+from thresher.storage import require_field, require_tensor
+
+__all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
+
+NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
+LANES = 8  # categories that are fitted in step
+PRIOR_VARIANCE = 10.0  # by folds, see docs/maximum-entropy.md
+
+
+class MaximumEntropy(Probabilistic, Learner):
+    r"""Maximum entropy modeling, alias logistic regression: the loglinear model
+
+    .. math:: p(x, c) = \frac{1}{Z} \prod_i α_i^{f_i(x, c)}
+
+    in which every feature has the mean that it had in the training documents. The features are the
+    words of a document (whether they are there, or how strongly) together with one category.
+
+    In the "conditional" event space, the documents are given and p(c|x) is fitted, which is what
+    one wants. In the "joint" one, p(x, c) is a distribution over all pairs of a document and a
+    category, the documents being the distinct ones learned from (as their strengths are, even where
+    only presence counts).
+
+    The score is the log-odds of the category, so that the logistic function of it is the
+    probability. Where every document has exactly one category, categories compete: there is one
+    distribution over all. Else every category is a yes-or-no question, features having no part in
+    the answer "no".
+
+    Notes
+    -----
+    Generalized iterative scaling ("gis") begins with α = 1, has a filler feature C - Σf, and
+    multiplies each α by (seen / expected)^(1/C) until the logarithms of both differ by no more than
+    `tolerance` for any feature. Improved iterative scaling ("iis") needs no filler: it solves an
+    equation for each feature. L-BFGS ("lbfgs") minimises the negative log-likelihood and |log α|² /
+    (2 `prior_variance`), until no derivative is above `tolerance` per document; without a prior it
+    ends where the others do, much sooner.
+
+    Without a prior, features never seen with their category have no finite weight: they are left
+    out, which is α = 1. A feature that always predicts its category has no finite weight either: it
+    grows until `max_iter`; `summary` has the largest weight and how many categories have not
+    converged. A category without documents is taken to have half of one, whatever its words, and
+    likewise one that all documents have.
+
+    References
+    ----------
+    C. Manning and H. Schütze, Foundations of statistical natural language processing, 1999, section
+    16.2; A. Berger, S. Della Pietra and V. Della Pietra, A maximum entropy approach to natural
+    language processing, 1996.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [0, 0], [1, 0]])
+    >>> learner = MaximumEntropy(prior_variance=None).fit(X, [1, 1, 0, 0, 0, 1])
+    >>> learner.predict_proba([[1, 0], [0, 1]])[:, 1].round(2).tolist()
+    [0.99, 0.01]
+    """
+
+    name = "maximum-entropy"
+
+    method: str = parameter(
+        default="lbfgs",
+        kind=Choice(("lbfgs", "gis", "iis")),
+        words="L-BFGS, generalized or improved iterative scaling.",
+    )
+    event_space: str = parameter(
+        default="conditional",
+        kind=Choice(("conditional", "joint")),
+        words="Whether p(c|x) is fitted, or p(x, c) over the distinct documents.",
+    )
+    features: str = parameter(
+        default="strength",
+        kind=Choice(("strength", "presence")),
+        words="Whether a feature is a word's strength, or 1 where that is above zero.",
+    )
+    always_on: bool | str = parameter(
+        default=AUTO,
+        kind=Flag(),
+        words="""Whether each category has a feature that is in every document. "auto": for L-BFGS;
+        scaling has, as in the book, none but the filler.""",
+    )
+    prior_variance: float | str | None = parameter(
+        default=AUTO,
+        kind=Number(0.0, open_low=True, optional=True),
+        words="""The variance of a Gaussian prior around zero for all weights but those of always-on
+        features; None is for no prior. "auto": 10 for L-BFGS, none for scaling, which takes none.
+        """,
+    )
+    constant: float | None = parameter(
+        default=None,
+        kind=Number(0.0, open_low=True, optional=True),
+        words="C of generalized iterative scaling. None: the most that a document's features give.",
+    )
+    min_count: int = parameter(
+        default=0,
+        kind=Whole(0),
+        words="Features that were with their category in fewer documents are left out.",
+    )
+    added_events: float = parameter(
+        default=0.0,
+        kind=Number(0.0),
+        words="""Smoothing by events that did not occur: for every word and every category (or "yes"
+        and "no") so many documents more that have the word alone, with strength 1.""",
+    )
+    n_selected: int | None = parameter(
+        default=None,
+        kind=Whole(1, optional=True),
+        words="""So many features are chosen, for each question: the one that raises the likelihood
+        most while the other weights are held, then all are fitted again. None: all features.""",
+    )
+    min_gain: float = parameter(
+        default=0.01,
+        kind=Number(0.0),
+        words="Nothing more is chosen that raises the log-likelihood (of all documents) no more.",
+    )
+    max_iter: int = parameter(
+        default=500, kind=Whole(1), words="How often the weights change at most."
+    )
+    tolerance: float = parameter(
+        default=1e-4, kind=Number(0.0), words="How far expectations may be from what was seen."
+    )
+    n_jobs: int = parameter(
+        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+    )
+
+    # ---- learning ----------------------------------------------------------------------------
+
+    def check_parameters(self) -> None:
+        """Raise a sentence for a parameter out of its bounds, or two that exclude each other."""
+        super().check_parameters()
+        if self.method != "lbfgs" and self.prior_variance not in (AUTO, None):
+            raise ParameterError(
+                f"MaximumEntropy: prior_variance is {self.prior_variance!r}, and scaling "
+                f'({self.method!r}) has no prior; smooth by added_events, or use method="lbfgs".'
+            )
+        if self.method != "gis" and self.constant is not None:
+            raise ParameterError(
+                f"MaximumEntropy: constant is {self.constant!r}, which only generalized iterative "
+                f'scaling needs; leave it out for {self.method!r}, or use method="gis".'
+            )
+
+    def fit_rows(
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
+    ) -> Self:
+        """Learn from documents in memory; nothing is watched, as there are no mistakes."""
+        self.check_parameters()
+        parts = [rows for rows, _ in examples] or [NOTHING]
+        rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
+        rows, labels = rows._replace(n_columns=examples.n_columns), examples.labels()
+        scaled = self.method != "lbfgs" and self.features == "strength"
+        check_rows(rows, "MaximumEntropy", examples.n_columns, scaled)
+        check_labels(rows, labels, "MaximumEntropy", examples.n_categories)
+        weights = checked_sample_weight(labels.weights, rows.n_rows)
+        if not weights.all():
+            counted = np.flatnonzero(weights)
+            rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
+        self.n_features, self.n_categories = examples.n_columns, examples.n_categories
+        self._compete = _exclude_each_other(labels)
+        shape = 1 + self.n_features, self.n_categories
+        self._weights, self._fillers = np.zeros(shape, np.float32), np.zeros(self.n_categories)
+        self._iterations = np.zeros(self.n_categories, np.int64)
+        self._converged = np.ones(self.n_categories, bool)
+        training = _Training(self, rows, labels, weights)
+        if self._compete:
+            self._fit_together(training, n_jobs)
+        else:
+            self._fit_each(training, n_jobs, progress)
+        if progress is not None:
+            progress("fitting", rows.n_rows, 1.0)
+        return self
+
+    def _schedule(self) -> Schedule:
+        variance = self.prior_variance
+        if variance == AUTO:
+            variance = PRIOR_VARIANCE if self.method == "lbfgs" else None
+        precision = 1.0 / float(variance) if variance else 0.0
+        return Schedule(self.method, self.max_iter, self.tolerance, self.constant, precision)
+
+    def _has_always_on(self) -> bool:
+        return self.method == "lbfgs" if self.always_on == AUTO else bool(self.always_on)
+
+    def _fit(self, training: _Training, categories: np.ndarray, events: Events) -> Fit:
+        """Fit the weights of some categories."""
+        kept = np.ones_like(events.target, bool)
+        if self.min_count:
+            kept = training.features_seen(categories) >= self.min_count
+        kept[0] = events.documents.has_always_on
+        if self.n_selected is None:
+            return self._schedule().fit(events, kept)
+        return select(events, kept, self._schedule(), self.n_selected, self.min_gain)
+
+    def _fit_together(self, training: _Training, n_jobs: int) -> None:
+        """Fit one distribution over the categories that have documents."""
+        totals = training.seen(np.arange(self.n_categories))[1].sum(0)
+        there, missing = np.flatnonzero(totals > 0), np.flatnonzero(totals == 0)
+        low = np.log(FEWEST / max(float(totals.sum()), FEWEST))
+        if len(there) > 1:
+            events = training.events(there, True, n_jobs)
+            fit = self._fit(training, there, events)
+            self._keep(there, fit)
+            logits = events.documents.weigh(fit.weights, n_jobs)[1 : 1 + training.n_contexts]
+            highest = logits.max(1)
+            low += (highest + np.log(np.exp(logits - highest[:, None]).sum(1))).mean()
+        self._weights[0, missing] = low
+
+    def _fit_each(self, training: _Training, n_jobs: int, progress: Progress) -> None:
+        """Fit every category that some documents have and others have not, some at a time."""
+        known, yes = (one.sum(0) for one in training.seen(np.arange(self.n_categories)))
+        no = known - yes
+        both = (yes > 0) & (no > 0)
+        self._weights[0] = np.log(np.maximum(yes, FEWEST)) - np.log(np.maximum(no, FEWEST))
+        self._weights[0, both] = 0.0
+        # Categories of like size need like many iterations.
+        order = np.flatnonzero(both)[np.argsort(yes[both], kind="stable")]
+        width = LANES if self.n_selected is None else 1
+        blocks = [order[start : start + width] for start in range(0, len(order), width)]
+
+        def fit(block: np.ndarray) -> Fit:
+            return self._fit(training, block, training.events(block, False, 1))
+
+        with ThreadPoolExecutor(n_jobs) as pool:
+            for done, (block, one) in enumerate(zip(blocks, pool.map(fit, blocks), strict=True)):
+                self._keep(block, one)
+                if progress is not None:
+                    progress("fitting", training.n_documents, done / len(blocks))
+
+    def _keep(self, categories: np.ndarray, fit: Fit) -> None:
+        self._weights[:, categories] = fit.weights
+        self._fillers[categories] = fit.fillers
+        self._iterations[categories] = fit.n_iter
+        self._converged[categories] = fit.converged
+
+    # ---- scores and weights ------------------------------------------------------------------
+
+    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the log-odds of each category; above zero means that it is the more probable."""
+        scores = linear_scores(*self._used(rows), n_jobs)
+        if self._compete:
+            scores = log_odds(scores.astype(np.float64))
+        return scores.astype(np.float32)
+
+    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each entry of `rows` adds to the log-odds, and the rest of them."""
+        used, weights = self._used(rows)
+        if self._compete:
+            return competing_shares(used, weights, category)
+        return linear_shares(used, weights[:, category])
+
+    def _used(self, rows: Rows) -> tuple[Rows, np.ndarray]:
+        """Return the documents, their features as they were learned, and the weights."""
+        check_rows(rows, "MaximumEntropy", self.n_features, False)
+        return _measured(rows, self.features), self._weights
+
+    def linear_weights(self) -> np.ndarray | None:
+        """Return log α of each feature with each category, less the filler's."""
+        return self._weights[1:]
+
+    def log_alphas(self, category: int) -> tuple[np.ndarray, float]:
+        """Return log α of each word with a category, and the filler's (0 where there is none).
+
+        Those left out have log α = 0.
+        """
+        weights, filler = self._weights[1:, category].astype(np.float64), self._fillers[category]
+        return np.where(weights != 0, weights + filler, 0.0), float(filler)
+
+    @property
+    def n_iter_(self) -> int:
+        """How often the weights changed, of the category for which they did most often."""
+        return max(1, int(self._iterations.max(initial=0)))
+
+    def summary(self) -> dict[str, Any]:
+        """Return how fitting went: iterations, what has not converged, and the largest weight."""
+        return {
+            "iterations": self._iterations.tolist(),
+            "not_converged": int((~self._converged).sum()),
+            "largest_weight": float(np.abs(self._weights[1:]).max(initial=0.0)),
+        }
+
+    # ---- categories and files ----------------------------------------------------------------
+
+    def drop_categories(self, keep: np.ndarray) -> Self:
+        """Remove the categories where `keep` is false, unless they compete."""
+        kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
+        if self._compete:
+            return super().drop_categories(keep)
+        self.n_categories, self._weights = len(kept), self._weights[:, kept].copy()
+        for name in ("_fillers", "_iterations", "_converged"):
+            setattr(self, name, getattr(self, name)[kept])
+        return self
+
+    def state(self) -> State:
+        """Return the weights and how they came about, as a JSON-able header and arrays."""
+        tensors = {"weights": self._weights, "fillers": self._fillers}
+        tensors |= {"iterations": self._iterations, "converged": self._converged.astype(np.uint8)}
+        return self.header(compete=self._compete), tensors
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Rebuild a learner from what `state` returned, checking everything."""
+        learner, n_features, n = cls.from_header(header)
+        learner.n_features, learner.n_categories = n_features, n
+        learner._compete = require_field(header, "compete", bool)
+        shape = 1 + n_features, n
+        learner._weights = require_tensor(tensors, "weights", np.float32, shape, finite=True)
+        learner._fillers = require_tensor(tensors, "fillers", np.float64, (n,), finite=True)
+        learner._iterations = require_tensor(tensors, "iterations", np.int64, (n,), low=0)
+        converged = require_tensor(tensors, "converged", np.uint8, (n,), high=1)
+        learner._converged = converged.astype(bool)
+        return learner
+
+
+class _Training:
+    """The documents as events: in the joint space the distinct ones, then those added."""
+
+    def __init__(
+        self, learner: MaximumEntropy, rows: Rows, labels: Labels, weights: np.ndarray
+    ) -> None:
+        self.n_documents, self.joint = rows.n_rows, learner.event_space == "joint"
+        self.added, self.counts_documents = learner.added_events, learner.min_count > 0
+        self.truth, self.known, self.weights = labels.to_dense(), labels.known, weights
+        self.contexts: np.ndarray | None = None
+        if self.joint:
+            firsts, self.contexts = _distinct(rows)
+            rows = rows.take(firsts)
+        rows = _measured(rows, learner.features)
+        self.n_contexts, self.n_added = rows.n_rows, rows.n_columns if self.added else 0
+        if self.n_added:
+            each, ones = np.arange(self.n_added + 1), np.ones(self.n_added, np.float32)
+            alone = Rows(each, each[:-1].astype(np.int32), ones, self.n_added)
+            rows = Rows.concatenate([rows, alone])
+        self.documents = Documents(rows, learner._has_always_on())
+
+    def seen(self, categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how much of each document is known of some categories, and belongs to them."""
+        if self.known is None:
+            known = np.broadcast_to(self.weights[:, None], (len(self.weights), len(categories)))
+        else:
+            known = self.weights[:, None] * self.known[:, categories]
+        return known, known * self.truth[:, categories]
+
+    def gather(self, amounts: np.ndarray, added: float) -> np.ndarray:
+        """Return amounts of documents as those of contexts, and so much for each added event."""
+        if self.contexts is not None:
+            sums = np.zeros((self.n_contexts, amounts.shape[1]))
+            np.add.at(sums, self.contexts, amounts)
+            amounts = sums
+        more = np.full((self.n_added, amounts.shape[1]), added)
+        return np.ascontiguousarray(np.concatenate([amounts, more]) if self.n_added else amounts)
+
+    def events(self, categories: np.ndarray, compete: bool, n_jobs: int) -> Events:
+        """Return what was seen of some categories."""
+        known, belongs = self.seen(categories)
+        mass = known[:, :1] if compete or self.known is None else known
+        mass = self.gather(mass, self.added * (len(categories) if compete else 2))
+        counts = self.gather(belongs, self.added)
+        return Events(
+            self.documents, counts, mass, joint=self.joint, coupled=compete, n_jobs=n_jobs
+        )
+
+    def features_seen(self, categories: np.ndarray) -> np.ndarray:
+        """Return in how many documents each feature was with each category."""
+        counts = self.gather((self.seen(categories)[1] > 0).astype(np.float64), 0.0)
+        ones = np.ones_like(self.documents.columns.values)
+        return linear_scores(
+            self.documents.columns._replace(values=ones), np.vstack([0 * counts[:1], counts])
+        )
+
+
+def _exclude_each_other(labels: Labels) -> bool:
+    """Tell whether every document has exactly one category of several."""
+    everything = labels.known is None or bool(labels.known.all())
+    single = bool((labels.to_dense().sum(1) == 1).all())
+    return labels.n_categories > 1 and everything and single
+
+
+def _measured(rows: Rows, features: str) -> Rows:
+    """Return the features of documents, as strong as they count."""
+    if features == "presence":
+        return rows._replace(values=(rows.values > 0).astype(np.float32))
+    return rows
+
+
+def _distinct(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of each set of equal documents, and which set each belongs to."""
+    numbers: dict[bytes, int] = {}
+    firsts: list[int] = []
+    sets = np.empty(rows.n_rows, np.int64)
+    for i in range(rows.n_rows):
+        here = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        indices, values = rows.indices[here], rows.values[here]
+        there = np.flatnonzero(values)
+        order = there[np.argsort(indices[there])]
+        key = indices[order].tobytes() + values[order].tobytes()
+        sets[i] = numbers.setdefault(key, len(numbers))
+        if len(numbers) > len(firsts):
+            firsts.append(i)
+    return np.array(firsts, np.int64), sets
