@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from thresher.features import Concepts, Features, Strength
     from thresher.learners import (
         LEARNERS,
+        BoostedPerceptrons,
         DecisionTree,
         Learner,
         MaximumEntropy,
+        MultilayerPerceptron,
         NaiveBayes,
         NearestNeighbors,
         Rocchio,
@@ -73,7 +75,8 @@ _HOMES = {
     "experiments.progressive": "progressive_validation",
     "experiments.protocols": "cross_validate",
     "features": "Concepts Features Strength",
-    "learners": "LEARNERS DecisionTree Learner MaximumEntropy NaiveBayes NearestNeighbors Rocchio "
+    "learners": "BoostedPerceptrons LEARNERS DecisionTree Learner MaximumEntropy "
+    "MultilayerPerceptron NaiveBayes NearestNeighbors Rocchio "
     "StumpBoosting register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
@@ -85,10 +88,10 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "Categorizer", "Concepts",
-    "DecisionTree", "Decisions", "DocumentError", "Documents", "Evaluation", "Examples",
+    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "BoostedPerceptrons", "Categorizer",
+    "Concepts", "DecisionTree", "Decisions", "DocumentError", "Documents", "Evaluation", "Examples",
     "Explanation", "Features", "Labels", "Learner", "LinearSVM", "Linguistics", "MaximumEntropy",
-    "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
+    "MissingExtra", "ModelError", "ModifiedBalancedWinnow", "MultilayerPerceptron",
     "NaiveBayes", "NearestNeighbors", "OutputError", "ParameterError", "PassiveAggressive",
     "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts",
     "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError",

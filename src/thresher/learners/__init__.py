@@ -14,18 +14,22 @@ from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
 from thresher.learners.maxent import MaximumEntropy
 from thresher.learners.neighbors import NearestNeighbors
+from thresher.learners.network import MultilayerPerceptron
 from thresher.learners.online import LEARNERS as ONLINE
+from thresher.learners.perceptrons import BoostedPerceptrons
 from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
 from thresher.learners.tree import DecisionTree
 
 __all__ = [
     "LEARNERS",
+    "BoostedPerceptrons",
     "DecisionTree",
     "GrowingLearner",
     "Learner",
     "LinearModel",
     "MaximumEntropy",
+    "MultilayerPerceptron",
     "NaiveBayes",
     "NearestNeighbors",
     "Rocchio",
@@ -51,6 +55,8 @@ LEARNERS: dict[str, type[Learner]] = {
             StumpBoosting,
             DecisionTree,
             MaximumEntropy,
+            BoostedPerceptrons,
+            MultilayerPerceptron,
         )
     },
 }
