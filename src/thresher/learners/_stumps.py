@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from thresher.errors import ParameterError
+from thresher.learners._memory import each_in_rounds
 from thresher.learners.learner import Progress
 from thresher.rows import Rows
 
@@ -148,36 +147,16 @@ class Work(NamedTuple):
         blocks = [order[start : start + LANES] for start in range(0, len(order), LANES)]
         if blocks and len(blocks[-1]) <= FEW:
             blocks[-1:] = [[k] for k in blocks[-1]]
-        done = [0] * len(blocks)
-        total = max(1, sum(int(limits[block[0]]) for block in blocks))
-        stops: list[bool] = []
+        sizes = [int(limits[block[0]]) for block in blocks]
 
-        def tick(number: int) -> None:
-            done[number] += 1
-            if stops:
-                raise CancelledError
-
-        def work(number: int) -> None:
+        def work(number: int, tick: Callable[[], None]) -> None:
             block = blocks[number]
             before = [earlier[k] for k in block]
-            of_block = self._block(block, limits[block], before, partial(tick, number))
+            of_block = self._block(block, limits[block], before, tick)
             for k, one in zip(block, of_block, strict=True):
                 rounds[k] = one
-            done[number] = int(limits[block[0]])
 
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            try:
-                waiting = {pool.submit(work, number) for number in range(len(blocks))}
-                while waiting:
-                    finished, waiting = wait(waiting, 0.2, FIRST_EXCEPTION)
-                    for one in finished:
-                        one.result()
-                    if self.progress is not None:
-                        self.progress("rounds", len(self.signs), min(1.0, sum(done) / total))
-            except BaseException:
-                stops.append(True)
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        each_in_rounds(work, sizes, self.n_jobs, self.progress, len(self.signs))
         return rounds
 
     def _block(

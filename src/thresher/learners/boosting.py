@@ -11,17 +11,17 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
+from thresher.learners._memory import in_memory, signs_of
 from thresher.learners._stumps import Columns, Rounds, Work
 from thresher.learners._tables import one_each
-from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight, in_blocks
+from thresher.learners._weighing import check_rows, in_blocks
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import Choice, Flag, Number, Whole, parameter
-from thresher.rows import Labels, Rows
+from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
 __all__ = ["Rule", "StumpBoosting"]
 
-NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
 ENOUGH = 10  # documents of a category, held out, to choose its rounds by: fewer say nothing
 SMOOTHED = 21  # rounds over which the precision on few documents is averaged
 
@@ -144,20 +144,12 @@ class StumpBoosting(Learner):
         Nothing is watched, as a mistake is not corrected but weighed.
         """
         self.check_parameters()
-        parts = [rows for rows, _ in examples] or [NOTHING]
-        rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
-        labels = examples.labels()
-        check_rows(rows, "StumpBoosting", examples.n_columns, False)
-        check_labels(rows, labels, "StumpBoosting", examples.n_categories)
-        weights = checked_sample_weight(labels.weights, rows.n_rows)
-        if not weights.all():
-            counted = np.flatnonzero(weights)
-            rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
+        rows, labels, weights = in_memory(examples, "StumpBoosting")
         wanted = examples.n_concepts if self.n_thresholds is None else self.n_thresholds
         sizes = examples.n_columns, examples.n_categories, min(wanted, examples.n_columns)
         earlier = self._earlier(sizes)
         columns = Columns(rows, examples.n_columns, sizes[2])
-        work = Work(columns, _signs(labels), weights, self.variant == "MR", n_jobs, progress)
+        work = Work(columns, signs_of(labels), weights, self.variant == "MR", n_jobs, progress)
         limits = np.full(examples.n_categories, self.max_iter)
         if self.early_stopping:
             limits = self._best_rounds(work, limits)
@@ -384,12 +376,6 @@ class _Table:
         documents = rows.indptr, rows.indices.view(np.uint32), rows.values
         in_blocks(partial(add_rules, *documents, *rules, sums), rows.n_rows, n_jobs)
         return sums
-
-
-def _signs(labels: Labels) -> np.ndarray:
-    """Return 1 where a document belongs, -1 where it does not and 0 where that is not known."""
-    signs = 2 * labels.to_dense().view(np.int8) - 1
-    return np.asarray(signs if labels.known is None else signs * labels.known, np.int8)
 
 
 def _best_round(margins: np.ndarray, signed: np.ndarray) -> int:

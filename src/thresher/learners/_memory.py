@@ -1,0 +1,75 @@
+"""Learners that need all documents at once, and take the categories one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from functools import partial
+
+import numpy as np
+
+from thresher.examples import Examples
+from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight
+from thresher.learners.learner import Progress
+from thresher.rows import Labels, Rows
+
+NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
+
+
+def in_memory(examples: Examples, owner: str) -> tuple[Rows, Labels, np.ndarray]:
+    """Return all documents that count, checked, with their labels and weights."""
+    parts = [rows for rows, _ in examples] or [NOTHING]
+    rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
+    labels = examples.labels()
+    check_rows(rows, owner, examples.n_columns, False)
+    check_labels(rows, labels, owner, examples.n_categories)
+    weights = checked_sample_weight(labels.weights, rows.n_rows)
+    if not weights.all():
+        counted = np.flatnonzero(weights)
+        rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
+    return rows, labels, weights
+
+
+def signs_of(labels: Labels) -> np.ndarray:
+    """Return 1 where a document belongs, -1 where it does not and 0 where that is not known."""
+    signs = 2 * labels.to_dense().view(np.int8) - 1
+    return np.asarray(signs if labels.known is None else signs * labels.known, np.int8)
+
+
+def each_in_rounds(
+    work: Callable[[int, Callable[[], None]], None],
+    sizes: Sequence[int],
+    n_jobs: int,
+    progress: Progress,
+    n_documents: int,
+) -> None:
+    """Call `work(number, tick)` for every number, on threads; it calls `tick` after each round.
+
+    There are up to `sizes[number]` rounds. Once anything fails, or the caller is interrupted, the
+    next `tick` of all others ends them.
+    """
+    done = [0] * len(sizes)
+    stops: list[bool] = []
+
+    def tick(number: int) -> None:
+        done[number] += 1
+        if stops:
+            raise CancelledError
+
+    def whole(number: int) -> None:
+        work(number, partial(tick, number))
+        done[number] = sizes[number]
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        try:
+            waiting = {pool.submit(whole, number) for number in range(len(sizes))}
+            while waiting:
+                finished, waiting = wait(waiting, 0.2, FIRST_EXCEPTION)
+                for one in finished:
+                    one.result()
+                if progress is not None:
+                    progress("rounds", n_documents, min(1.0, sum(done) / max(1, sum(sizes))))
+        except BaseException:
+            stops.append(True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

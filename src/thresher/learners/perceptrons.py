@@ -1,0 +1,271 @@
+"""Boosted perceptrons: linear units, every one trained on what those before it got wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from thresher.errors import ModelError
+from thresher.examples import Examples
+from thresher.learners._descent import Descent, Weights, meetings
+from thresher.learners._memory import each_in_rounds, in_memory, signs_of
+from thresher.learners._tables import one_each
+from thresher.learners._weighing import check_rows, linear_scores, linear_shares
+from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.parameters import Choice, Flag, Number, Whole, parameter
+from thresher.rows import Rows
+from thresher.storage import require_tensor
+
+__all__ = ["BoostedPerceptrons"]
+
+OUTPUTS_AT_ONCE = 10_000_000  # of units, when each has a vote of its own
+
+
+class BoostedPerceptrons(Learner):
+    r"""AdaBoost over linear units trained by the delta rule, for each category by itself.
+
+    In every round t, as many documents as there are, N, are drawn by a roulette wheel from the
+    distribution D, at first that of their weights, and a unit NN(x) = wx + b learns the targets y
+    (1 or -1) from them, document by document in the order drawn,
+
+    .. math:: Δw ← η (y - NN(x)) x + μ Δw, \quad w ← w + Δw,
+
+    until the mean of (y - NN(x))² in an epoch, each taken before its own step, is below
+    `tolerance`, or `epochs` are over. Its error and its weight are those on all documents,
+
+    .. math:: ε = \sum_{\mathrm{sign}\,NN(x_i) ≠ y_i} D_i, \quad
+              α = \frac{1}{2} \ln \frac{1 - ε}{ε}, \quad
+              D_i ← D_i e^{∓α} / Z.
+
+    The score is :math:`\sum_t α_t NN_t / \sum_t α_t`, one weighted sum, or with the signs of
+    :math:`NN_t` instead.
+
+    Notes
+    -----
+    Units start from zero; an output of zero means that the document does not belong. An error of
+    one half or more ends a category, the unit being left out. So does an error of zero, taken for
+    half a document's, 1/2N, as D would not change any more. Where there is no unit, most documents
+    decide. A category without positive documents scores -1, one without others 1.
+
+    Drawing may be left out: a document is then met ⌈N D⌉ times an epoch, evenly spread, each
+    meeting counting N D / ⌈N D⌉. The momentum is exact: a step costs as much as the
+    document has features, and comes out as if all weights had moved. Strengths must be scaled to
+    length one, or η be smaller: else the weights grow beyond all bounds, which is refused.
+
+    References
+    ----------
+    J. O and B.-T. Zhang, Text filtering by boosting linear perceptrons, 2000; Y. Freund and
+    R. Schapire, A decision-theoretic generalization of on-line learning and an application to
+    boosting, 1997.
+
+    Examples
+    --------
+    >>> X = np.array([[0.8, 0.6, 0], [0.6, 0, 0.8], [0, 0.6, 0.8], [0, 1, 0]])
+    >>> learner = BoostedPerceptrons(max_iter=10).fit(X, [1, 1, 0, 0])
+    >>> [round(float(score), 2) for score in learner.decision_function(X)]
+    []
+    """
+
+    name = "boosted-perceptrons"
+    constant_name = "(bias)"
+    preferred_strength: ClassVar[dict[str, Any]] = {"kind": "tf-idf", "normalize": "l2"}
+
+    vote: str = parameter(
+        default="outputs",
+        kind=Choice(("outputs", "signs")),
+        words="""What units contribute: their outputs, so that all are one weighted sum, or their
+        signs, for which every unit must be kept.""",
+    )
+    resample: bool = parameter(
+        default=True,
+        kind=Flag(),
+        words="Whether documents are drawn by D; if not, each counts by it.",
+    )
+    learning_rate: float = parameter(
+        default=0.2, kind=Number(0, 10, open_low=True), words="η, the size of a step."
+    )
+    momentum: float = parameter(
+        default=0.5, kind=Number(0, 0.99), words="μ, how much of a step is made once more."
+    )
+    tolerance: float = parameter(
+        default=0.01, kind=Number(0), words="The mean squared error that ends a unit's training."
+    )
+    epochs: int = parameter(
+        default=25, kind=Whole(1), words="How often a unit meets its documents, at most."
+    )
+    max_iter: int = parameter(default=100, kind=Whole(1), words="Rounds for each category.")
+    random_state: int | None = parameter(
+        default=0, kind=Whole(0, optional=True), words="The seed by which documents are drawn."
+    )
+    n_jobs: int = parameter(
+        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+    )
+
+    # ---- learning ----------------------------------------------------------------------------
+
+    def fit_rows(
+        self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
+    ) -> Self:
+        """Learn all categories, each in up to `max_iter` rounds, from documents in memory.
+
+        Nothing is watched, as the units meet what was drawn, not every document once.
+        """
+        self.check_parameters()
+        rows, labels, weights = in_memory(examples, "BoostedPerceptrons")
+        signs, n = signs_of(labels), examples.n_categories
+        size = 1 + examples.n_columns
+        descent = Descent.over(
+            "BoostedPerceptrons", rows, self.learning_rate, self.momentum, self.tolerance, False
+        )
+        units: list[np.ndarray] = [np.zeros((size, 1), np.float32)] * n
+        alphas: list[np.ndarray] = [np.ones(1)] * n
+        rounds = np.zeros(n, np.int64)
+        # One seed for each category, so that it does not matter which thread comes first.
+        seeds = np.random.SeedSequence(self.random_state).spawn(n)
+
+        def work(k: int, tick: Callable[[], None]) -> None:
+            generator = np.random.default_rng(seeds[k])
+            boosted = self._boost(descent, signs[:, k], weights, generator, size, tick)
+            units[k], alphas[k], rounds[k] = boosted
+
+        each_in_rounds(work, [self.max_iter] * n, n_jobs, progress, rows.n_rows)
+        ends = np.cumsum([0, *(len(one) for one in alphas)], dtype=np.int64)
+        joined = np.concatenate(units, axis=1) if n else np.zeros((size, 0), np.float32)
+        self.n_features, self.n_categories = examples.n_columns, n
+        self._weights, self._alphas = joined, np.concatenate([*alphas, np.zeros(0)])
+        self._ends, self._rounds = ends, rounds
+        return self
+
+    def _boost(
+        self,
+        descent: Descent,
+        signs: np.ndarray,
+        weights: np.ndarray,
+        generator: np.random.Generator,
+        size: int,
+        tick: Callable[[], None],
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return the units of a category as columns, what each contributes, and the rounds."""
+        known = np.flatnonzero(signs)
+        positive = signs[known] > 0
+        shares = weights[known] / (weights[known].sum() or 1.0)
+        many = 1.0 if len(known) and shares[positive].sum() > 0.5 else -1.0
+        units, alphas = [], []
+        for _ in range(self.max_iter if 0 < positive.sum() < len(known) else 0):
+            unit = self._unit(descent, signs.astype(np.float64), known, shares, generator, size)
+            outputs = linear_scores(descent.rows, unit[:, None])[known, 0]
+            wrong = (outputs > 0) != positive
+            error = float(shares[wrong].sum())
+            if error >= 0.5:
+                break
+            error = error or 1 / (2 * len(known))
+            alphas.append(0.5 * np.log((1 - error) / error))
+            units.append(unit)
+            if not wrong.any():
+                break
+            shares = shares * np.where(wrong, np.exp(alphas[-1]), np.exp(-alphas[-1]))
+            shares /= shares.sum()
+            tick()
+        if not units:
+            units, alphas = [np.append(many, np.zeros(size - 1))], [1.0]
+            return np.array(units, np.float32).T, np.array(alphas), 0
+        contributed = np.array(alphas) / np.sum(alphas)
+        if self.vote == "outputs":
+            combined = sum(alpha * unit for alpha, unit in zip(contributed, units, strict=True))
+            return np.asarray(combined, np.float32)[:, None], np.ones(1), len(units)
+        return np.array(units, np.float32).T, contributed, len(units)
+
+    def _unit(
+        self,
+        descent: Descent,
+        targets: np.ndarray,
+        known: np.ndarray,
+        shares: np.ndarray,
+        generator: np.random.Generator,
+        size: int,
+    ) -> np.ndarray:
+        """Return a unit trained on the distribution `shares` over the `known` documents."""
+        counts = np.ones(len(targets))
+        if self.resample:
+            wheel = np.cumsum(shares)
+            drawn = np.searchsorted(wheel, generator.random(len(known)) * wheel[-1], "right")
+            order = known[np.minimum(drawn, len(known) - 1)]
+        else:
+            order, counts[known] = meetings(shares * len(known), known)
+        weights = Weights(np.zeros(size))
+        descent.train(order, targets, counts, weights, self.epochs)
+        return weights.now(descent.momentum, descent.powers)
+
+    # ---- scores ------------------------------------------------------------------------------
+
+    def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the votes of each category's units; above zero means that it belongs."""
+        check_rows(rows, "BoostedPerceptrons", self.n_features, False)
+        if self.vote == "outputs":
+            return linear_scores(rows, self._weights, n_jobs)
+        scores = np.empty((rows.n_rows, self.n_categories), np.float32)
+        block = max(1, OUTPUTS_AT_ONCE // max(1, len(self._alphas)))
+        for start in range(0, rows.n_rows, block):
+            here = np.arange(start, min(start + block, rows.n_rows))
+            outputs = linear_scores(rows.take(here), self._weights, n_jobs)
+            votes = np.where(outputs > 0, self._alphas, -self._alphas)
+            if self.n_categories:
+                scores[here] = np.add.reduceat(votes, self._ends[:-1], axis=1)
+        return scores
+
+    def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
+        if self.vote == "signs":
+            return super().contributions(rows, category)
+        check_rows(rows, "BoostedPerceptrons", self.n_features, False)
+        return linear_shares(rows, self._weights[:, category])
+
+    def linear_weights(self) -> np.ndarray | None:
+        """Return the weights of all units together, if outputs are added up, else None."""
+        return self._weights[1:] if self.vote == "outputs" else None
+
+    @property
+    def n_iter_(self) -> int:
+        """The rounds of the category that has most."""
+        return int(self._rounds.max(initial=0))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the rounds of the categories."""
+        return {"rounds": self._rounds.tolist()}
+
+    # ---- categories and files ----------------------------------------------------------------
+
+    def drop_categories(self, keep: np.ndarray) -> Self:
+        """Remove the categories where `keep` is false; the others are renumbered in order."""
+        kept = one_each(keep, self.n_categories, "category")
+        lengths = np.diff(self._ends)
+        units = np.repeat(kept, lengths)
+        self._weights, self._alphas = self._weights[:, units].copy(), self._alphas[units]
+        self._ends = np.cumsum([0, *lengths[kept]], dtype=np.int64)
+        self._rounds, self.n_categories = self._rounds[kept], int(kept.sum())
+        return self
+
+    def state(self) -> State:
+        """Return all units, as a JSON-able header and arrays."""
+        arrays = {"weights": self._weights, "alphas": self._alphas}
+        return self.header(), {**arrays, "ends": self._ends, "rounds": self._rounds}
+
+    @classmethod
+    def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
+        """Rebuild a learner from what `state` returned, checking everything."""
+        learner, n_features, n = cls.from_header(header)
+        ends = require_tensor(tensors, "ends", np.int64, (n + 1,), low=0)
+        shape = 1 + n_features, int(ends[-1])
+        learner._weights = require_tensor(tensors, "weights", np.float32, shape, finite=True)
+        learner._alphas = require_tensor(tensors, "alphas", np.float64, shape[1:], finite=True)
+        learner._rounds = require_tensor(tensors, "rounds", np.int64, (n,), low=0)
+        one_or_more = np.diff(ends) == 1 if learner.vote == "outputs" else np.diff(ends) >= 1
+        if ends[0] != 0 or not one_or_more.all():
+            raise ModelError(
+                "The learner's part of the model is damaged: the units of boosted-perceptrons do "
+                "not fit its categories."
+            )
+        learner._ends, learner.n_features, learner.n_categories = ends, n_features, n
+        return learner
