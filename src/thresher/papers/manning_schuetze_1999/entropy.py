@@ -46,8 +46,8 @@ def table_16_6(seed: int = 0, quick: bool = False) -> Table:
     ours = {
         f"profit {x}, earnings {c}": {
             "p(x,c)": float(own[x, c]),
-            "p(c|x)": float(own[x, c] / own[x].sum()),
-            "p(c|x), conditional": float(by_classes[x, c]),
+            "p(c given x)": float(own[x, c] / own[x].sum()),
+            "p(c given x), conditional": float(by_classes[x, c]),
         }
         for x, c in EVENTS
     }
@@ -56,7 +56,7 @@ def table_16_6(seed: int = 0, quick: bool = False) -> Table:
     }
     alphas = ", ".join(f"{alpha:.2f}" for alpha in np.exp(model.log_alphas))
     notes = [
-        f"After {model.n_iter} iteration with C = 1 (exercise 16.10), with α = {alphas}; the book "
+        f"After {model.n_iter} iteration with C = 1 (exercise 16.10), α being {alphas}; the book "
         "shows the same distribution with α = 4 and 2, as only their ratio matters. Exercise 16.7: "
         "P(earnings|profit) = 2/3, P(earnings|no profit) = 1/2, a tie. Where only p(c|x) is "
         "modelled (equation 16.10) scaling ends elsewhere."

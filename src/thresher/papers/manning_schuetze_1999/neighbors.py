@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from thresher.examples import Examples
@@ -16,7 +18,7 @@ from thresher.papers.manning_schuetze_1999.earnings import (
     is_earnings,
 )
 
-VERSIONS = {
+VERSIONS: dict[str, dict[str, Any]] = {
     "1 neighbour": {"n_neighbors": 1, "weights": "uniform"},
     "5 neighbours": {"n_neighbors": 5, "weights": "uniform"},
     "5 neighbours, by similarity": {"n_neighbors": 5, "weights": "similarity"},

@@ -23,7 +23,7 @@ BOOKS_TREE = {
     "5": ("vs", 2, "6", "7"),
 }
 NODES: Cells = {
-    node: {"articles": articles, "P(c|n)": share}
+    node: {"articles": articles, "P(c)": share}
     for node, articles, share in (
         ("1", 7681, 0.300),
         ("2", 5977, 0.116),

@@ -22,7 +22,6 @@ from thresher.papers.manning_schuetze_1999.earnings import (
     is_earnings,
 )
 from thresher.papers.manning_schuetze_1999.published import NAME, WORDS
-from thresher.rows import Rows
 
 HELD_OUT = 1922
 SPLITS = 10  # random divisions into training and validation documents
@@ -111,7 +110,7 @@ def figure_16_1(seed: int = 0, quick: bool = False) -> Drawing:
     book = books_tree(seed)
     own = grow_tree(training.rows, is_earnings(training), max_depth=2)
     ours = {
-        str(node + 1): {"articles": int(n), "P(c|n)": float(share)}
+        str(node + 1): {"articles": int(n), "P(c)": float(share)}
         for node, (n, share) in enumerate(zip(book.n_documents, shares(book), strict=True))
     }
     gains = [float(information_gain(tree)[0]) for tree in (book, own)]
@@ -179,9 +178,9 @@ def figure_16_2(seed: int = 0, quick: bool = False) -> Drawing:
     """The regions into which two questions divide the plane of two words."""
     tree = books_tree(seed)
     nodes = {"cts < 2, net < 1": 2, "cts < 2, net ≥ 1": 3, "cts ≥ 2": 4}  # from 0, as in the tree
-    ours = {name: {"P(c|n)": float(shares(tree)[node])} for name, node in nodes.items()}
+    ours = {name: {"P(c)": float(shares(tree)[node])} for name, node in nodes.items()}
     books = {
-        name: {"P(c|n)": published.NODES[str(node + 1)]["P(c|n)"]} for name, node in nodes.items()
+        name: {"P(c)": published.NODES[str(node + 1)]["P(c)"]} for name, node in nodes.items()
     }
 
     def picture() -> Iterator[Any]:
