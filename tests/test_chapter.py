@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from thresher.learners import DecisionTree, MultilayerPerceptron
 from thresher.learners.online import Perceptron
-from thresher.papers import reproduce
+from thresher.papers import list_papers, reproduce
 from thresher.papers._running import Documents, one_category
-from thresher.papers.manning_schuetze_1999 import perceptrons, published
+from thresher.papers.manning_schuetze_1999 import entropy, exercises, perceptrons, published, trees
 from thresher.papers.manning_schuetze_1999.earnings import contingency, dense, earnings, is_earnings
 from thresher.papers.manning_schuetze_1999.perceptrons import (
     corrections,
@@ -172,6 +173,146 @@ def test_the_moving_boundary_has_a_frame_for_each_moment(task, tmp_path):
     assert drawing.plot(tmp_path / "boundary.png").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize(
+    "item", ["figure-16.1", "figure-16.2", "figure-16.4", "figure-16.6", "figure-16.8",
+             "figure-16.9", "perceptron-swing", "table-16.3"],
+)  # fmt: skip
+def test_every_picture_is_drawn(task, item, tmp_path):
+    drawing = reproduce(CHAPTER, item, quick=True)
+    first, second = (drawing.plot(tmp_path / name).read_bytes() for name in ("a.svg", "b.svg"))
+    assert len(first) > 5000
+    assert first == second
+    assert all(name in drawing.to_markdown() for name in drawing.ours)
+
+
+# ---- the four methods ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "row", "accuracy", "allowed"),
+    [
+        ("table-16.5", "pruned by validation", 96.0, 0.7),
+        ("table-16.9", "joint", 88.6, 1.0),
+        ("table-16.12", "1 neighbour", 95.3, 0.3),
+    ],
+)
+def test_accuracies_are_near_the_books(task, item, row, accuracy, allowed):
+    table = reproduce(CHAPTER, item, quick=True)
+    assert abs(table.ours[row]["accuracy %"] - accuracy) <= allowed
+    for cell, count in table.published[row].items():
+        assert abs(table.ours[row][cell] - count) < 30
+
+
+def test_the_conditional_form_is_far_better_than_what_the_book_reports(task):
+    table = reproduce(CHAPTER, "table-16.9")
+    assert table.ours["conditional"]["accuracy %"] > table.ours["joint"]["accuracy %"] + 5
+
+
+def test_all_weights_of_maximum_entropy_have_the_books_signs(task):
+    table = reproduce(CHAPTER, "table-16.8")
+    for name, cells in table.published.items():
+        assert np.sign(table.ours[name]["joint"]) == np.sign(cells["joint"]), name
+
+
+def test_the_books_tree_has_about_its_counts(task):
+    nodes = reproduce(CHAPTER, "figure-16.1")
+    assert nodes.ours["1"]["articles"] == 7681
+    for name, cells in nodes.published.items():
+        assert abs(nodes.ours[name]["articles"] - cells["articles"]) < 100
+        assert abs(nodes.ours[name]["P(c)"] - cells["P(c)"]) < 0.05
+    gain = reproduce(CHAPTER, "table-16.4").ours["information gain"]["nats"]
+    assert abs(gain - 0.283) < 0.01
+
+
+def test_pruning_is_that_of_the_learner(task):
+    """The accuracies along the way are those of the trees themselves."""
+    shown = trees.pruning(0)
+    test = earnings().test
+    for n_pruned in (0, 300, shown.n_pruned, len(shown.order)):
+        tree = trees.cut(shown.tree, shown.order[:n_pruned])
+        right = np.mean(trees.decide(tree, test) == is_earnings(test))
+        assert shown.accuracies["test"][n_pruned] == pytest.approx(100 * right)
+    assert shown.accuracies["test"][-1] == pytest.approx(100 * 2212 / 3299)  # exercise 16.1
+    assert (np.diff(shown.accuracies["training"]) <= 0).all()
+
+
+def test_trees_learn_the_past_tense_twice():
+    """Figure 16.6: below voice, /t/ and /d/ ask the same three questions in the same order."""
+    sounds, endings = trees.past_tense()
+    learner = DecisionTree(pruning=None).fit(sounds, endings)
+    assert learner.predict(sounds).tolist() == endings
+    asked = {
+        str(name): [int(one) for one in learner.tree(k).column if one >= 0]
+        for k, name in enumerate(learner.classes_)
+    }
+    assert asked == {"t": [0, 1, 2, 3], "d": [0, 1, 2, 3], "ed": [1, 2, 3]}
+
+
+# ---- exercises 16.7 to 16.10 ---------------------------------------------------------------------
+
+
+def test_exercise_16_7_what_table_16_6_decides():
+    joint = np.array([[0.2, 0.2], [0.2, 0.4]])
+    conditional = joint / joint.sum(1, keepdims=True)
+    assert conditional[:, 1].tolist() == pytest.approx([1 / 2, 2 / 3])
+    table = reproduce(CHAPTER, "table-16.6")
+    assert table.ours["profit 1, earnings 1"]["p(c given x)"] == pytest.approx(2 / 3)
+    assert table.ours["profit 0, earnings 1"]["p(c given x)"] == pytest.approx(1 / 2)
+
+
+def test_exercise_16_8_table_16_6_is_a_fixed_point():
+    """Fitted to itself, one more iteration leaves it where it is."""
+    joint = np.array([[0.2, 0.2], [0.2, 0.4]])
+    for n in (1, 2, 20):
+        model = entropy.profit(counts=joint, max_iter=n)
+        np.testing.assert_allclose(model.probabilities(), joint, atol=1e-12)
+
+
+def test_exercise_16_9_both_tables_have_the_same_means():
+    model = entropy.profit()
+    np.testing.assert_allclose(model.empirical, [0.4, 0.6])
+    np.testing.assert_allclose(model.expected, [0.4, 0.6])
+    assert reproduce(CHAPTER, "table-16.7").ours["E f1"]["table 16.7"] == pytest.approx(20 / 50)
+
+
+def test_exercise_16_10_scaling_reaches_table_16_6_in_one_step_and_only_in_the_joint_form():
+    model = entropy.profit(max_iter=1)
+    np.testing.assert_allclose(model.probabilities(), [[0.2, 0.2], [0.2, 0.4]])
+    np.testing.assert_allclose(np.exp(model.log_alphas), [1.6, 0.8])
+    other = entropy.profit("conditional")
+    assert other.probabilities()[1, 1] == pytest.approx(20 / 29, abs=1e-6)
+
+
+# ---- other tasks ---------------------------------------------------------------------------------
+
+
+def test_authors_are_four_and_their_posts_without_what_would_give_them_away(data_dir):
+    texts, labels = exercises.authors()
+    assert sorted(set(labels)) == [f"author {n}" for n in (1, 2, 3, 4)]
+    assert len(texts) == len(labels) > 100
+    assert not any("From:" in text.split("\n")[0] for text in texts)
+
+
+def test_sentences_are_as_many_in_each_language():
+    texts, labels = exercises.languages()
+    assert len(texts) == len(set(texts)) == 120
+    assert {labels.count(name) for name in set(labels)} == {30}
+
+
+def test_all_methods_are_better_than_the_most_frequent_category(data_dir):
+    table = reproduce(CHAPTER, "other-tasks", quick=True)
+    assert min(table.ours["language"].values()) > 70
+    assert min(table.ours["author, all words"].values()) > 50
+    assert table.ours["author, little words"]["perceptron"] > 50
+
+
+def test_every_table_and_figure_with_data_is_there():
+    (chapter,) = (paper for paper in list_papers() if paper.name == CHAPTER)
+    numbers = {f"table-16.{n}" for n in range(3, 13)}
+    numbers |= {f"figure-16.{n}" for n in (1, 2, 4, 5, 6, 8, 9)}
+    assert numbers | {"exercise-16.12", "perceptron-swing"} <= set(chapter.items)
+
+
 # ---- XOR -----------------------------------------------------------------------------------------
 
 
@@ -179,3 +320,10 @@ def test_no_perceptron_learns_xor():
     learner = figure_16_7().fit(*XOR)
     assert learner.mistakes_[-1] > 0
     assert (learner.predict(XOR[0]) != XOR[1]).any()
+
+
+def test_a_tree_and_a_network_learn_xor():
+    vectors, classes = (np.repeat(one, 3, axis=0) for one in XOR)
+    assert DecisionTree(pruning=None).fit(*XOR).predict(XOR[0]).tolist() == XOR[1].tolist()
+    network = MultilayerPerceptron(max_iter=2000).fit(vectors, classes)
+    assert network.predict(XOR[0]).tolist() == XOR[1].tolist()

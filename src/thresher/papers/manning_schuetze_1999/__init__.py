@@ -4,7 +4,14 @@ All four methods decide whether a story of Reuters is about earnings, on the sam
 """
 
 from thresher.papers._result import Item, Paper
-from thresher.papers.manning_schuetze_1999 import earnings, entropy, neighbors, perceptrons, trees
+from thresher.papers.manning_schuetze_1999 import (
+    earnings,
+    entropy,
+    exercises,
+    neighbors,
+    perceptrons,
+    trees,
+)
 
 __all__ = ["PAPER"]
 
@@ -35,5 +42,6 @@ PAPER = Paper(
         "figure-16.9": Item("a perceptron in two dimensions", perceptrons.figure_16_9),
         "perceptron-swing": Item("accuracy from pass to pass", perceptrons.perceptron_swing),
         "exercise-16.12": Item("the perceptron's boundary moves", perceptrons.exercise_16_12),
+        "other-tasks": Item("spam, authors, languages by all four", exercises.other_tasks),
     },
 )

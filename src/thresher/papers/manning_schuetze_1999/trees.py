@@ -84,7 +84,8 @@ def pruning(seed: int) -> Pruning:
     return prune(division(seed))
 
 
-def _decide(tree: Tree, documents: Documents) -> np.ndarray:
+def decide(tree: Tree, documents: Documents) -> np.ndarray:
+    """Return which documents a tree takes to be about earnings."""
     learner = DecisionTree()._take([tree])
     learner.n_features = documents.rows.n_columns
     return np.asarray(learner.score_rows(documents.rows)[:, 0] > 0)
@@ -179,9 +180,7 @@ def figure_16_2(seed: int = 0, quick: bool = False) -> Drawing:
     tree = books_tree(seed)
     nodes = {"cts < 2, net < 1": 2, "cts < 2, net ≥ 1": 3, "cts ≥ 2": 4}  # from 0, as in the tree
     ours = {name: {"P(c)": float(shares(tree)[node])} for name, node in nodes.items()}
-    books = {
-        name: {"P(c)": published.NODES[str(node + 1)]["P(c)"]} for name, node in nodes.items()
-    }
+    books = {name: {"P(c)": published.NODES[str(node + 1)]["P(c)"]} for name, node in nodes.items()}
 
     def picture() -> Iterator[Any]:
         from thresher.report.plots import COLOURS, new_figure
@@ -240,7 +239,7 @@ def table_16_5(seed: int = 0, quick: bool = False) -> Table:
     train, test = earnings()
     truth, seeds = is_earnings(test), range(seed, seed + (1 if quick else SPLITS))
     chosen = {one: pruning(one).chosen for one in seeds}
-    counts = [contingency(_decide(tree, test), truth) for tree in chosen.values()]
+    counts = [contingency(decide(tree, test), truth) for tree in chosen.values()]
     means, spread = mean_and_spread(counts)
     ours: Cells = {"pruned by validation": counts[0]}
     if not quick:
