@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -40,6 +41,7 @@ def spam() -> Texts:
     )
 
 
+@lru_cache(maxsize=1)
 def authors() -> Texts:
     """Return posts of the four authors who wrote most to one newsgroup, their own words only.
 

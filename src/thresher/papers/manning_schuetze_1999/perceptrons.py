@@ -331,7 +331,8 @@ def exercise_16_12(seed: int = 0, quick: bool = False) -> Drawing:
     """The boundary as it moves: plotted to a .gif, one frame for each of some corrections."""
     plane = Plane.of(earnings().train)
     first = list(range(13))  # each of the first, then ever fewer
-    later = np.unique(np.geomspace(14, 400 if quick else 2000, FRAMES - len(first)).astype(int))
+    last, n_later = (100, 8) if quick else (2000, FRAMES - len(first))
+    later = np.unique(np.geomspace(14, last, n_later).astype(int))
     numbers = [*first, *later.tolist()]
     moments = [(met, in_plane(state)) for met, state in corrections(plane.documents, numbers)]
     accuracies = [plane.accuracy(state) for _, state in moments]
