@@ -26,7 +26,7 @@ def represent(texts: Sequence[str]) -> Rows:
     Examples
     --------
     >>> dense(represent(["Net 3 mln vs. loss"]))
-    array([[0, 4, 0, 0, 0, 0, 4, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0]])
+    array([[4, 4, 0, 0, 0, 0, 4, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0]])
     """
     counter = TextCounter(tokens="book")
     counter.count([" ".join(WORDS)])  # columns are numbered as they are met

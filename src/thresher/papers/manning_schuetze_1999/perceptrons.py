@@ -40,7 +40,7 @@ def figure_16_7() -> Perceptron:
     --------
     >>> learner = figure_16_7().fit(np.array([[2, 0], [0, 1], [1, 1]]), [1, 0, 0])
     >>> learner.effective_weights()[:, 0], book_threshold(learner)
-    (array([ 3., -2.], dtype=float32), 0)
+    (array([ 1., -2.], dtype=float32), 1)
     """
     return Perceptron(threshold=0.5, always_on=True, shuffle=False, max_iter=PASSES)
 
