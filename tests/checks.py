@@ -47,7 +47,8 @@ def one_pass(learner):
 
 def goes_by_order(learner):
     params = learner.get_params()
-    return "shuffle" in params or params.get("early_stopping")  # which holds some out by number
+    holds_out = params.get("early_stopping") or params.get("pruning") not in (None, "confidence")
+    return "shuffle" in params or holds_out  # by number
 
 
 def depends_on_all(learner):

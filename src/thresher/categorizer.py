@@ -24,7 +24,7 @@ from thresher.decisions import CALIBRATIONS, Decisions, Objective, Tuning, tune_
 from thresher.documents import Batch, Columns
 from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError
 from thresher.evaluation import Evaluation, evaluate
-from thresher.explanation import Explanation, explain, rules_of, strongest
+from thresher.explanation import Explanation, explain, rules_of, strongest, tree_of
 from thresher.features import Concepts, FeatureParameters, Features
 from thresher.feedback import CHECKED, learn
 from thresher.learners import Learner, learner_class, make_learner
@@ -972,6 +972,24 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                     f"A model of {self.learner_.name} has weights, not rules: `strongest` has them."
                 )
             return rules_of(self.stations, self.stations.categories.number(category))
+
+    def tree(self, category: Any) -> tuple[Any, dict[int, str]]:
+        """Return the tree of a category, and what the columns that it asks for are called.
+
+        `thresher.report.tree_text` and `tree_svg` draw it. Only `decision-tree` has any.
+
+        Parameters
+        ----------
+        category : label
+            The category.
+        """
+        with self.lock.reading():
+            if not hasattr(self.learner_, "tree"):
+                raise ModelError(
+                    f"A model of {self.learner_.name} has no tree; train one with the learner "
+                    "decision-tree."
+                )
+            return tree_of(self.stations, self.stations.categories.number(category))
 
     def summary(self) -> dict[str, Any]:
         """Return how the model was made and what it has seen, as plain data."""

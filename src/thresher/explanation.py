@@ -226,6 +226,14 @@ def rules_of(stations: Stations, number: int) -> list[tuple[str, float]]:
     ]
 
 
+def tree_of(stations: Stations, number: int) -> tuple[Any, dict[int, str]]:
+    """Return the decision tree of a category, and the names of the features that it asks for."""
+    learner: Any = stations.learner
+    tree = learner.tree(number)
+    columns = np.unique(tree.column[tree.column >= 0])
+    return tree, dict(zip(columns.tolist(), _readable(stations, columns), strict=True))
+
+
 def _rule_texts(stations: Stations, rules: Sequence[Any], holds: Any = None) -> list[str]:
     """Say rules in words; where `holds` is False, their opposite."""
     holds = [True] * len(rules) if holds is None else holds

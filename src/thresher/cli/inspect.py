@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer import Option
 
 from thresher.cli import _common as common
-from thresher.errors import counted
+from thresher.errors import ParameterError, counted
 
 
 @common.verb("inspect model.thresher --category earn --top 20")
@@ -21,6 +22,15 @@ def inspect(
     rules: Annotated[
         bool, Option("--rules", help="Show all rules instead, in the order they were learned.")
     ] = False,
+    tree: Annotated[
+        bool, Option("--tree", help="Show the decision tree instead, node by node.")
+    ] = False,
+    depth: Annotated[
+        int | None, Option(min=0, help="Show the tree only so many questions deep.")
+    ] = None,
+    svg: Annotated[
+        Path | None, Option(help="Write the tree of one category as a picture to this file.")
+    ] = None,
     json: common.Json = False,
 ) -> None:
     """Show how a model was made, and the strongest words for and against each category.
@@ -31,6 +41,9 @@ def inspect(
     names = category or categorizer.categories_
     if rules:
         _show_rules({name: categorizer.rules(name) for name in names}, json)
+        return
+    if tree or svg is not None:
+        _show_trees({name: categorizer.tree(name) for name in names}, depth, svg, json)
         return
     summary = categorizer.summary()
     words = {name: categorizer.strongest(name, top) for name in names}
@@ -74,6 +87,35 @@ def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:
         typer.echo(f"{name}: {counted(len(own), 'rule')}")
         for rule, share in own:
             typer.echo(f"  {rule}: {share:+.3f}")
+
+
+def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json: bool) -> None:
+    """Print trees, or write the only one as a picture, of four questions' depth by default."""
+    from thresher.report.report import write_page
+    from thresher.report.trees import tree_svg, tree_text
+
+    if svg is not None:
+        if len(trees) != 1:
+            raise ParameterError(
+                f"A picture shows the tree of one category, and {len(trees)} are asked for: name "
+                "one by --category."
+            )
+        ((name, (tree, names)),) = trees.items()
+        write_page(svg, tree_svg(tree, names, title=name, max_depth=4 if depth is None else depth))
+        typer.echo(f"{svg}: the tree of {name}, {counted(tree.n_nodes, 'node')}")
+    elif json:
+        nodes = {
+            name: [
+                {field: one.item() for field, one in zip(tree._fields, node, strict=True)}
+                | {"feature": names.get(int(node[0]))}
+                for node in zip(*tree, strict=True)
+            ]
+            for name, (tree, names) in trees.items()
+        }
+        common.show_json({"trees": nodes})
+    else:
+        for name, (tree, names) in trees.items():
+            typer.echo(tree_text(tree, names, title=name, max_depth=depth))
 
 
 def _short(value: Any) -> str:
