@@ -80,9 +80,9 @@ __all__ = [
     "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels",
     "Learner", "LinearSVM", "Linguistics", "MaximumEntropy", "MissingExtra", "ModelError",
     "ModifiedBalancedWinnow", "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive",
-    "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
-    "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
-    "__version__", "bootstrap_intervals",
+    "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts",
+    "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError",
+    "ThresherWarning", "__version__", "bootstrap_intervals",
     "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
     "plot", "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
