@@ -87,8 +87,8 @@ __all__ = [
     "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
     "NaiveBayes", "NearestNeighbors", "OutputError", "ParameterError", "PassiveAggressive",
     "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts",
-    "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
-    "__version__", "bootstrap_intervals",
+    "Strength", "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError",
+    "ThresherWarning", "__version__", "bootstrap_intervals",
     "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
     "plot", "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
