@@ -47,7 +47,8 @@ def one_pass(learner):
 
 def goes_by_order(learner):
     params = learner.get_params()
-    return "shuffle" in params or params.get("early_stopping")  # which holds some out by number
+    by_number = params.get("early_stopping") or "momentum" in params  # by which some are drawn
+    return "shuffle" in params or by_number
 
 
 def rows_of(X):

@@ -84,15 +84,15 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
-    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "BoostedPerceptrons", "Categorizer", "Concepts", "Decisions",
-    "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features", "Labels",
-    "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError", "ModifiedBalancedWinnow",
-    "MultilayerPerceptron", "NaiveBayes", "OutputError", "ParameterError", "PassiveAggressive", "Perceptron",
-    "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows", "SleepingExperts", "Strength",
-    "StumpBoosting", "TextCounter", "TextVectorizer", "ThresherError", "ThresherWarning",
-    "__version__", "bootstrap_intervals",
-    "compare", "cross_validate", "evaluate", "feature_curve", "learning_curve",
-    "plot", "progressive_validation", "read_documents", "register", "write_report",
+    "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "BoostedPerceptrons", "Categorizer", "Concepts",
+    "Decisions", "DocumentError", "Documents", "Evaluation", "Examples", "Explanation", "Features",
+    "Labels", "Learner", "LinearSVM", "Linguistics", "MissingExtra", "ModelError",
+    "ModifiedBalancedWinnow", "MultilayerPerceptron", "NaiveBayes", "OutputError", "ParameterError",
+    "PassiveAggressive", "Perceptron", "PositiveWinnow", "RegretWinnow", "Rocchio", "Rows",
+    "SleepingExperts", "Strength", "StumpBoosting", "TextCounter", "TextVectorizer",
+    "ThresherError", "ThresherWarning", "__version__", "bootstrap_intervals", "compare",
+    "cross_validate", "evaluate", "feature_curve", "learning_curve", "plot",
+    "progressive_validation", "read_documents", "register", "write_report",
 ]  # fmt: skip
 
 

@@ -29,7 +29,13 @@ __all__ = [
 T = TypeVar("T")
 
 # One module each, imported when the papers are asked for.
-MODULES = ("dagan_karov_roth_1997", "cai_hofmann_2003", "carvalho_cohen_2006", "learner_table")
+MODULES = (
+    "dagan_karov_roth_1997",
+    "o_zhang_2000",
+    "cai_hofmann_2003",
+    "carvalho_cohen_2006",
+    "learner_table",
+)
 
 
 @cache
@@ -44,7 +50,7 @@ def list_papers() -> list[Paper]:
     Examples
     --------
     >>> [paper.name for paper in list_papers()]
-    ['dagan-karov-roth-1997', 'cai-hofmann-2003', 'carvalho-cohen-2006', 'thresher']
+    ['dagan-karov-roth-1997', 'o-zhang-2000', 'cai-hofmann-2003', 'carvalho-cohen-2006', 'thresher']
     """
     return list(_papers().values())
 
