@@ -33,6 +33,7 @@ T = TypeVar("T")
 MODULES = (
     "dagan_karov_roth_1997",
     "manning_schuetze_1999",
+    "o_zhang_2000",
     "cai_hofmann_2003",
     "carvalho_cohen_2006",
     "learner_table",
@@ -51,8 +52,8 @@ def list_papers() -> list[Paper]:
     Examples
     --------
     >>> [paper.name for paper in list_papers()]
-    ['dagan-karov-roth-1997', 'manning-schuetze-1999', 'cai-hofmann-2003', 'carvalho-cohen-2006', \
-'thresher']
+    ['dagan-karov-roth-1997', 'manning-schuetze-1999', 'o-zhang-2000', 'cai-hofmann-2003', \
+'carvalho-cohen-2006', 'thresher']
     """
     return list(_papers().values())
 

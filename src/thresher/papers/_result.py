@@ -265,6 +265,8 @@ class Figure(Result):
         Whether the curves are clouds of points, with the diagonal. Default False.
     n_columns : int
         How many panels stand beside each other. Default 2.
+    bars : tuple of str
+        What the places 0, 1, ... of the horizontal axis are; the curves are then bars.
 
     Examples
     --------
@@ -283,6 +285,7 @@ class Figure(Result):
     log_x: bool = False
     points: bool = False
     n_columns: int = 2
+    bars: tuple[str, ...] = ()
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
         pairs = (
@@ -300,7 +303,8 @@ class Figure(Result):
             x = next(iter(curves.values())).x
             # At most eight places, evenly spread, the first and the last among them.
             places = sorted({round(i * (len(x) - 1) / 7) for i in range(8)})
-            lines += ["", f"| {panel} | {' | '.join(f'{x[i]:,.10g}' for i in places)} |"]
+            heads = self.bars or [f"{x[i]:,.10g}" for i in places]
+            lines += ["", f"| {panel} | {' | '.join(heads)} |"]
             lines.append("|---" * (len(places) + 1) + "|")
             for name, curve in curves.items():
                 cells = (f"{curve.y[i]:.1f}" for i in places if i < len(curve.y))

@@ -11,6 +11,7 @@ import numpy as np
 
 from thresher.examples import Examples
 from thresher.learners._pruning import best_size, cut
+from thresher.learners._trees import leaves_of
 from thresher.learners.tree import DecisionTree, Tree, count_tree, grow_tree, information_gain
 from thresher.papers._result import Cells, Curve, Drawing, Figure, Table
 from thresher.papers._running import Documents, mean_and_spread
@@ -86,9 +87,7 @@ def pruning(seed: int) -> Pruning:
 
 def decide(tree: Tree, documents: Documents) -> np.ndarray:
     """Return which documents a tree takes to be about earnings."""
-    learner = DecisionTree()._take([tree])
-    learner.n_features = documents.rows.n_columns
-    return np.asarray(learner.score_rows(documents.rows)[:, 0] > 0)
+    return np.asarray(tree.probability[leaves_of([tree], documents.rows)[:, 0]] > 0.5)
 
 
 # ---- figures 16.1 and 16.2, table 16.4: the book's tree with our counts --------------------------
