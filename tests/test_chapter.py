@@ -3,13 +3,20 @@
 import numpy as np
 import pytest
 
-from thresher.learners import DecisionTree, MultilayerPerceptron
+from thresher.examples import Examples
+from thresher.learners import (
+    DecisionTree,
+    MaximumEntropy,
+    MultilayerPerceptron,
+    NearestNeighbors,
+)
 from thresher.learners.online import Perceptron
 from thresher.papers import list_papers, reproduce
 from thresher.papers._running import Documents, one_category
 from thresher.papers.manning_schuetze_1999 import entropy, exercises, perceptrons, published, trees
 from thresher.papers.manning_schuetze_1999.earnings import contingency, dense, earnings, is_earnings
 from thresher.papers.manning_schuetze_1999.perceptrons import (
+    accuracies,
     corrections,
     figure_16_7,
     passes_over,
@@ -159,6 +166,21 @@ def test_exercises_16_14_and_16_15_earnings_is_not_linearly_separable(task):
     both = np.intersect1d(place[positive], place[~positive])
     assert len(both) == 60
     assert np.isin(place, both).sum() == 633
+
+
+def test_exercise_16_16_converged_is_not_always_right(task):
+    """Twenty documents that a line divides are learned to the last; others lie elsewhere."""
+    points, test = vs_and_cts(task.train, 20), vs_and_cts(task.test, 0)
+    *_, state = passes_over(points, 100)
+    assert accuracies([state], points)[0] == 100
+    assert 50 < accuracies([state], test)[0] < 100
+
+
+def test_exercise_16_18_two_methods_have_a_linear_boundary(task):
+    methods = DecisionTree(), MaximumEntropy(), Perceptron(), NearestNeighbors()
+    examples = Examples.of(*task.train.take(np.arange(500)))
+    linear = [one.fit_rows(examples).linear_weights() is not None for one in methods]
+    assert linear == [False, True, True, False]
 
 
 # ---- pictures ------------------------------------------------------------------------------------

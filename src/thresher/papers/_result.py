@@ -239,6 +239,13 @@ class Drawing(Table):
     ----------
     picture : function
         Yields the figure of matplotlib: once, or again after each change.
+
+    Examples
+    --------
+    >>> drawing = Drawing("a-book", "figure-1", "A tree", {}, {"root": {"articles": 7681}},
+    ...                   best="none", picture=lambda: iter(["first", "last"]))
+    >>> drawing.draw(), drawing.to_markdown().splitlines()[-1]
+    ('last', '| root | 7,681 |')
     """
 
     picture: Callable[[], Iterator[Any]] = field(kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ PASSES = 1000
 QUICK_PASSES = 100
 PLANE = ("cts", "mln")  # across and upwards, as in figure 16.9
 FRAMES = 48
+EVERY = 200  # documents
 
 
 def figure_16_7() -> Perceptron:
@@ -64,12 +65,20 @@ class State(NamedTuple):
         return np.asarray(vectors @ self.weights > self.threshold)
 
 
-def passes_over(documents: Documents, n_passes: int) -> Iterator[State]:
-    """Yield the state after each pass over the documents in their order."""
+def passes_over(documents: Documents, n_passes: int, every: int | None = None) -> Iterator[State]:
+    """Yield the state after each pass over the documents in their order, or after so many each."""
     learner = figure_16_7().start(documents.rows.n_columns, 1)
+    n = documents.rows.n_rows
     for _ in range(n_passes):
-        learner.learn_rows(*documents)
-        yield State.of(learner)
+        for part in np.split(np.arange(n), range(every or n, n, every or n)):
+            learner.learn_rows(*documents, part)
+            yield State.of(learner)
+
+
+def accuracies(states: Iterable[State], documents: Documents) -> np.ndarray:
+    """Return what part of the documents each state decides right, in percent."""
+    vectors, truth = dense(documents.rows), is_earnings(documents)
+    return np.array([100 * np.mean(one.decide(vectors) == truth) for one in states])
 
 
 class Swing(NamedTuple):
@@ -90,12 +99,7 @@ def swing(n_passes: int) -> Swing:
     """Run the perceptron over the training documents, looking after each pass."""
     task = earnings()
     states = list(passes_over(task.train, n_passes))
-
-    def accuracies(documents: Documents) -> np.ndarray:
-        vectors, truth = dense(documents.rows), is_earnings(documents)
-        return np.array([100 * np.mean(one.decide(vectors) == truth) for one in states])
-
-    return Swing(accuracies(task.train), accuracies(task.test), states)
+    return Swing(accuracies(states, task.train), accuracies(states, task.test), states)
 
 
 def _swing(quick: bool) -> Swing:
@@ -153,8 +157,13 @@ def perceptron_swing(seed: int = 0, quick: bool = False) -> Drawing:
     """How accuracy goes up and down from pass to pass (p. 603)."""
     shown = _swing(quick)
     curves = {"test": shown.test, "training": shown.training}
+    train, test = earnings()
+    within = accuracies(passes_over(train, 3 if quick else 30, EVERY), test)
     ours = {
-        row: {name: float(measure(curve)) for name, curve in curves.items()}
+        row: {
+            name: float(measure(curve))
+            for name, curve in (curves | {f"test, every {EVERY} documents": within}).items()
+        }
         for row, measure in (("lowest", np.min), ("median", np.median), ("highest", np.max))
     }
     low, high = published.SWING
@@ -177,7 +186,10 @@ def perceptron_swing(seed: int = 0, quick: bool = False) -> Drawing:
         f"Accuracy after each of {len(shown.states)} passes",
         {"lowest": {"test": low}, "highest": {"test": high}},
         ours,
-        ["The book does not say on which documents, nor how often it looked."],
+        [
+            "The book does not say on which documents, nor how often it looked. After some "
+            "hundreds of documents of a pass the perceptron is at times far worse than at its end."
+        ],
         tolerance=10,
         best="none",
         picture=picture,

@@ -16,12 +16,7 @@ THRESHOLD = "θ"
 DOCUMENT_11 = dict(
     zip(WORDS, (5, 5, 3, 3, 3, 4, 0, 0, 0, 4, 0, 3, 2, 0, 0, 0, 0, 3, 2, 0), strict=True)
 )
-# Figure 16.1: question (column, least value), children below and from it on; leaves have none.
-BOOKS_TREE = {
-    "1": ("cts", 2, "2", "5"),
-    "2": ("net", 1, "3", "4"),
-    "5": ("vs", 2, "6", "7"),
-}
+# Figure 16.1: the nodes from left to right, each before those below it.
 NODES: Cells = {
     node: {"articles": articles, "P(c)": share}
     for node, articles, share in (

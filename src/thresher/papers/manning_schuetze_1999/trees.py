@@ -27,7 +27,7 @@ from thresher.papers.manning_schuetze_1999.published import NAME, WORDS
 HELD_OUT = 1922
 SPLITS = 10  # random divisions into training and validation documents
 CTS, NET, VS = (WORDS.index(word) for word in ("cts", "net", "vs"))
-# Figure 16.1, and in which order its nodes are numbered if one reads from left to right.
+# Figure 16.1: column, least value for the right side, left side, right side.
 BOOKS_TREE = (CTS, 2, (NET, 1, None, None), (VS, 2, None, None))
 
 
