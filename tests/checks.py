@@ -48,7 +48,7 @@ def one_pass(learner):
 def goes_by_order(learner):
     params = learner.get_params()
     holds_out = params.get("early_stopping") or params.get("pruning") not in (None, "confidence")
-    return "shuffle" in params or holds_out  # by number
+    return "shuffle" in params or holds_out or "momentum" in params  # by number
 
 
 def reads_words(learner):

@@ -36,45 +36,126 @@ def add_squares(indptr, values, squares):
 
 
 @kernel
-def add_products(i, asking, index, recent, n_indexed, sums, query):
-    """Add up, for every document, the products of the values that it shares with document i.
-
-    Those after the first `n_indexed` are read as they are; `query` is one zero per column.
-    """
+def find_all(i, asking, index, kept, stored, scratch):
+    """Put all documents with their keys into the scratch, and return how many they are."""
     indptr, columns, values = asking[0], asking[1], asking[2]
     starts, documents, strengths = index
-    n_columns = len(starts) - 1
+    sums, query, numbers, keys = scratch[0], scratch[1], scratch[4], scratch[5]
     sums[:] = 0.0
     for p in range(indptr[i], indptr[i + 1]):
         j, value = columns[p], np.float64(values[p])
-        if j < n_columns:
+        query[j] = value
+        if j < len(starts) - 1:
             for q in range(starts[j], starts[j + 1]):
                 sums[documents[q]] += value * strengths[q]
-    if n_indexed == len(sums):
-        return
-    for p in range(indptr[i], indptr[i + 1]):
-        query[columns[p]] = values[p]
-    starts, columns_of, values_of = recent
-    for d in range(n_indexed, len(sums)):
-        total = 0.0
-        for p in range(starts[d], starts[d + 1]):
-            total += query[columns_of[p]] * values_of[p]
-        sums[d] = total
+    n_indexed = kept[3]
+    for d in range(len(sums)):
+        numbers[d] = d
+        if d < n_indexed:
+            keys[d] = sums[d] * stored[0][d] - stored[1][d]
+        else:  # it is not in the index yet
+            keys[d] = key_of(d, kept, query, stored)
     for p in range(indptr[i], indptr[i + 1]):
         query[columns[p]] = 0.0
+    return len(sums)
 
 
 @kernel
-def add_savings(i, asking, index, tables, sums, savings):
-    """Add up, for every document, how much nearer each word brings it that it shares with i.
+def key_of(d, kept, query, stored):
+    """Return the key of a document, from all of its words; `query` has the other's values."""
+    indptr, columns, values = kept[0], kept[1], kept[2]
+    total = 0.0
+    for p in range(indptr[d], indptr[d + 1]):
+        total += query[columns[p]] * values[p]
+    return total * stored[0][d] - stored[1][d]
+
+
+@kernel
+def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
+    """Put the documents that may be among the nearest by cosine into the scratch; return how many.
+
+    Frequent words are most of the work and say little. So the others are added up first, roughly;
+    what frequent ones can add is bounded by the lengths of what the two documents have of them.
+    The documents that are nearest so far set a bar, and who cannot reach it is out. The frequent
+    words of the others follow, and who reaches the bar of those is added up anew, exactly. Returns
+    0 where all had better be added up.
+    """
+    indptr, columns, values, lengths = asking
+    starts, documents, _ = index
+    units, ranks, starts_of, ranks_of, units_of, reach = short
+    query, heap, members, numbers, keys, rough, frequent = scratch[1:6] + scratch[8:10]
+    n_indexed, n_words, work, square = kept[3], indptr[i + 1] - indptr[i], 0, 0.0
+    rough[:] = 0.0
+    for p in range(indptr[i], indptr[i + 1]):
+        j, value = columns[p], values[p]
+        if j >= len(ranks):
+            continue
+        if ranks[j] >= 0:
+            frequent[ranks[j]] = value
+            work += starts[j + 1] - starts[j]
+            square += np.float64(value) * np.float64(value)
+        else:
+            for q in range(starts[j], starts[j + 1]):
+                rough[documents[q]] += value * units[q]
+    # What numbers of 24 bits may be wrong by, on both sides, is far more than what is tied.
+    margin = np.float32((4.0 + n_words) * 2.5e-7 * lengths[i])
+    n, bar, length = 0, np.float32(np.inf), np.float32(np.sqrt(square))
+    for member in range(find_nearest(n_indexed, n_neighbors, rough, scratch[7], stored[2], heap,
+                                     members)):  # fmt: skip
+        d = members[member]
+        bar = min(bar, rough[d] + frequent_part(d, starts_of, ranks_of, units_of, frequent))
+    for d in range(n_indexed):
+        numbers[n] = d
+        n += rough[d] + length * reach[d] >= bar - margin
+    if n * starts_of[n_indexed] < work * n_indexed:  # by the frequent words of the mean document
+        for place in range(n):
+            d = numbers[place]
+            part = frequent_part(d, starts_of, ranks_of, units_of, frequent)
+            keys[place] = rough[d] + part
+        find_nearest(n, n_neighbors, keys, numbers, stored[2], heap, members)
+        bar = heap[0] - margin
+        for p in range(indptr[i], indptr[i + 1]):
+            query[columns[p]] = values[p]
+        n_rough, n = n, 0
+        for place in range(n_rough):
+            if keys[place] >= bar:
+                numbers[n] = numbers[place]
+                keys[n] = key_of(numbers[place], kept, query, stored)
+                n += 1
+        for d in range(n_indexed, len(stored[0])):
+            numbers[n], keys[n] = d, key_of(d, kept, query, stored)
+            n += 1
+        for p in range(indptr[i], indptr[i + 1]):
+            query[columns[p]] = 0.0
+    else:
+        n = 0
+    for p in range(indptr[i], indptr[i + 1]):
+        if columns[p] < len(ranks) and ranks[columns[p]] >= 0:
+            frequent[ranks[columns[p]]] = 0.0
+    return n
+
+
+@kernel
+def frequent_part(d, starts, ranks, units, frequent):
+    """Return what the frequent words of a document add to its cosine, roughly."""
+    total = np.float32(0.0)
+    for p in range(starts[d], starts[d + 1]):
+        total += frequent[ranks[p]] * units[p]
+    return total
+
+
+@kernel
+def add_savings(i, asking, index, tables, stored, scratch):
+    """Put all documents into the scratch, their sums being how much nearer shared words bring them.
 
     Values are codes, numbers of the values that a column has; -1 is one that was never seen.
     `tables` has the columns' first rows in the next two: how probable each category is with the
-    value, and how far the value is from none. `savings` is scratch, one per value of a column.
+    value, and how far the value is from none.
     """
     indptr, columns, codes = asking[0], asking[1], asking[2]
     starts, documents, codes_of = index
     firsts, probable, apart, prior = tables
+    sums, savings, numbers, keys = scratch[0], scratch[1], scratch[4], scratch[5]
     sums[:] = 0.0
     for p in range(indptr[i], indptr[i + 1]):
         j = columns[p]
@@ -85,6 +166,10 @@ def add_savings(i, asking, index, tables, sums, savings):
             savings[row - first] = distance + apart[row] - difference(own, probable[row])
         for q in range(starts[j], starts[j + 1]):
             sums[documents[q]] += savings[np.int64(codes_of[q])]
+    for d in range(len(sums)):
+        numbers[d] = d
+        keys[d] = sums[d] - stored[1][d]
+    return len(sums)
 
 
 @kernel
@@ -97,99 +182,102 @@ def difference(one, other):
 
 
 @kernel
-def find_bar(sums, scales, sizes, weights, n_neighbors, heap, heap_weights):
-    """Turn sums into keys, and return that of the nearest document that is the k-th or beyond.
+def find_nearest(n, n_neighbors, keys, numbers, weights, heap, members):
+    """Put the nearest of n documents into a heap, the farthest at its root; return how many.
 
-    A document of weight w counts w times. The heap, as large as there are documents, holds the
-    nearest so far, the farthest of them at its root.
+    A document of weight w counts w times: the heap holds as few as count k times, or all.
     """
-    n, total = 0, 0.0
-    for d in range(len(sums)):
-        key = sums[d] * scales[d] - sizes[d]
-        sums[d] = key
+    size, total = 0, 0.0
+    for place in range(n):
+        key = keys[place]
         if total >= n_neighbors and key <= heap[0]:
             continue
-        child = n
-        n += 1
-        total += weights[d]
+        child = size
+        size += 1
+        total += weights[numbers[place]]
         while child and heap[(child - 1) >> 1] > key:
             parent = (child - 1) >> 1
-            heap[child], heap_weights[child] = heap[parent], heap_weights[parent]
+            heap[child], members[child] = heap[parent], members[parent]
             child = parent
-        heap[child], heap_weights[child] = key, weights[d]
-        while total - heap_weights[0] >= n_neighbors:
-            total -= heap_weights[0]
-            n -= 1
-            last, weight, place = heap[n], heap_weights[n], 0
-            while 2 * place + 1 < n:
-                child = 2 * place + 1
-                if child + 1 < n and heap[child + 1] < heap[child]:
+        heap[child], members[child] = key, numbers[place]
+        while total - weights[members[0]] >= n_neighbors:
+            total -= weights[members[0]]
+            size -= 1
+            last, number, parent = heap[size], members[size], 0
+            while 2 * parent + 1 < size:
+                child = 2 * parent + 1
+                if child + 1 < size and heap[child + 1] < heap[child]:
                     child += 1
                 if heap[child] >= last:
                     break
-                heap[place], heap_weights[place] = heap[child], heap_weights[child]
-                place = child
-            heap[place], heap_weights[place] = last, weight
-    return heap[0] if n else 0.0
+                heap[parent], members[parent] = heap[child], members[child]
+                parent = child
+            heap[parent], members[parent] = last, number
+    return size
 
 
 @kernel
-def find_votes(metric, by_similarity, size, bar, keys, weights, voters, votes):
-    """Note the documents that are not below the bar, and each one's share of all votes."""
-    n, total, nearest = 0, 0.0, -np.inf
-    bar -= TIED * max(size, abs(bar))
-    for d in range(len(keys)):
-        if keys[d] >= bar:
-            voters[n] = d
-            n += 1
-            nearest = max(nearest, keys[d])
+def find_votes(n, metric, by_similarity, size, scratch, weights):
+    """Keep of n documents those that are as near as the root of the heap, with their votes."""
+    heap, numbers, keys, votes = scratch[2], scratch[4], scratch[5], scratch[6]
+    bar = heap[0] - TIED * max(size, abs(heap[0]))
+    n_voters, total, nearest = 0, 0.0, -np.inf
+    for place in range(n):
+        if keys[place] >= bar:
+            numbers[n_voters], keys[n_voters] = numbers[place], keys[place]
+            nearest = max(nearest, keys[place])
+            n_voters += 1
     # At no distance at all, only those vote that are there too.
     is_there = metric != COSINE and size - nearest <= TIED * max(size, abs(nearest))
-    for v in range(n):
-        key, weight = keys[voters[v]], weights[voters[v]]
+    for place in range(n_voters):
+        key, weight = keys[place], weights[numbers[place]]
         if by_similarity and metric == COSINE:
             weight *= max(key, 0.0)
         elif by_similarity and is_there:
             weight *= size - key <= TIED * max(size, abs(nearest))
         elif by_similarity:
             weight /= np.sqrt(size - key) if metric == EUCLIDEAN else size - key
-        votes[v] = weight
+        votes[place] = weight
         total += weight
-    if total <= TIED * size and by_similarity and metric == COSINE:  # they share nothing
+    if by_similarity and metric == COSINE and nearest <= TIED * size:  # they share nothing
         total = 0.0
-        for v in range(n):
-            votes[v] = weights[voters[v]]
-            total += votes[v]
-    for v in range(n):
-        votes[v] /= total
-    return n
+        for place in range(n_voters):
+            votes[place] = weights[numbers[place]]
+            total += votes[place]
+    for place in range(n_voters):
+        votes[place] /= total
+    return n_voters
 
 
 @kernel
-def vote(i, rules, asking, index, recent, stored, tables, scratch):
+def vote(i, rules, asking, index, short, kept, stored, tables, scratch):
     """Find who votes on document i, with each one's share of the votes, and return how many."""
-    metric, by_similarity, n_neighbors, n_indexed = rules
-    scales, sizes, weights = stored
-    sums, query, heap, heap_weights, voters, votes = scratch
+    metric, by_similarity, n_neighbors = rules
+    heap, members, numbers, keys = scratch[2:6]
+    n, weights = 0, stored[2]
+    if len(weights) == 0:
+        return 0
     if metric == DIFFERENCE:
-        add_savings(i, asking, index, tables, sums, query)
-    else:
-        add_products(i, asking, index, recent, n_indexed, sums, query)
-    bar = find_bar(sums, scales, sizes, weights, n_neighbors, heap, heap_weights)
-    return find_votes(metric, by_similarity, asking[3][i], bar, sums, weights, voters, votes)
+        n = add_savings(i, asking, index, tables, stored, scratch)
+    elif metric == COSINE and n_neighbors < kept[3]:
+        n = find_near(i, n_neighbors, asking, index, short, kept, stored, scratch)
+    if n == 0:
+        n = find_all(i, asking, index, kept, stored, scratch)
+    find_nearest(n, n_neighbors, keys, numbers, weights, heap, members)
+    return find_votes(n, metric, by_similarity, asking[3][i], scratch, weights)
 
 
 @kernel
-def score_documents(rules, asking, index, recent, stored, tables, labels, scratch, scores, first,
-                    end):  # fmt: skip
-    """Write the share of the votes that each category has, less a half; a tie is none or 0."""
+def score_documents(rules, asking, index, short, kept, stored, tables, labels, scratch, scores,
+                    first, end):  # fmt: skip
+    """Write the share of the votes that each category has, less a half: 0 where it is a tie."""
     label_starts, categories = labels
-    voters, votes = scratch[4], scratch[5]
-    totals = np.zeros(scores.shape[1])
+    voters, votes, totals = scratch[4], scratch[6], scratch[10]
     for i in range(first, end):
         totals[:] = -0.5
-        for v in range(vote(i, rules, asking, index, recent, stored, tables, scratch)):
-            for p in range(label_starts[voters[v]], label_starts[voters[v] + 1]):
-                totals[categories[p]] += votes[v]
+        for place in range(vote(i, rules, asking, index, short, kept, stored, tables, scratch)):
+            d = voters[place]
+            for p in range(label_starts[d], label_starts[d + 1]):
+                totals[categories[p]] += votes[place]
         for k in range(len(totals)):
             scores[i, k] = totals[k] if abs(totals[k]) > TIED else 0.0

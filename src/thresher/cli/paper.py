@@ -27,7 +27,7 @@ def list_papers(json: common.Json = False) -> None:
     for paper in known:
         typer.echo(f"{paper.name}: {paper.title}")
         for name, item in paper.items.items():
-            typer.echo(f"    {name:<12} {item.summary}")
+            typer.echo(f"    {name:<16} {item.summary}")
 
 
 @common.verb("paper run dagan-karov-roth-1997 table-2", group=verbs)

@@ -16,7 +16,7 @@ STORED = {
     "indptr": np.int64, "columns": np.int32, "values": np.float32,
     "label_indptr": np.int64, "labels": np.int32, "weights": np.float64,
 }  # fmt: skip
-Index = tuple[np.ndarray, np.ndarray, np.ndarray]
+FREQUENT = 5  # a word is that is in more than one of so many documents
 
 
 class Growing:
@@ -63,8 +63,7 @@ class Collection:
             name: Growing([0] if name.endswith("indptr") else [], dtype)
             for name, dtype in (STORED | {"squares": np.float64}).items()
         }
-        self.index: Index = (np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32))
-        self.n_indexed = 0
+        self.index_all(self["values"], 0)
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self._arrays[name].array
@@ -110,27 +109,48 @@ class Collection:
             self.index_all(self["values"], n_columns)
 
     def index_all(self, values: np.ndarray, n_columns: int) -> None:
-        """Put all documents into the index, with these values."""
+        """Put all documents into the index, with these values.
+
+        It has where each column starts, its documents, and their values. Beside it is what a short
+        look takes, as if all documents had the length 1: the values; a number for each frequent
+        column, -1 for others; where the frequent columns of each document start, their numbers and
+        values; and the length of these together.
+        """
         from thresher._kernels.neighbors import invert
 
-        columns = self["columns"].view(np.uint32)
+        columns, n = self["columns"].view(np.uint32), self.n_documents
         counts = np.bincount(self["columns"], minlength=n_columns)
         starts = np.append(0, np.cumsum(counts))
         documents, strengths = np.empty(len(columns), np.uint32), np.empty(len(columns), np.float32)
         invert(self["indptr"], columns, values, starts[:-1].copy(), documents, strengths)
-        self.index, self.n_indexed = (starts, documents, strengths), self.n_documents
+        lengths = np.sqrt(self["squares"]).astype(np.float32)
+        is_frequent = counts * FREQUENT > n
+        ranks = np.where(is_frequent, np.cumsum(is_frequent) - 1, -1).astype(np.int32)
+        frequent = self.rows(n_columns).keep(is_frequent)
+        units = frequent.values / np.repeat(lengths, np.diff(frequent.indptr))
+        frequent = frequent._replace(values=units)
+        reach = np.sqrt(squares_of(frequent)).astype(np.float32)
+        self.index, self.n_indexed = (starts, documents, strengths), n
+        self.short = (
+            strengths / lengths[documents],
+            ranks,
+            frequent.indptr,
+            frequent.indices.view(np.uint32),
+            units,
+            reach,
+        )
 
     # ---- undoing, saving ---------------------------------------------------------------------
 
     def checkpoint(self) -> Callable[[], None]:
         """Return a function that takes back what was added since."""
         sizes = {name: one.size for name, one in self._arrays.items()}
-        indexed = self.index, self.n_indexed
+        indexed = self.index, self.short, self.n_indexed
 
         def restore() -> None:
             for name, size in sizes.items():
                 self._arrays[name].size = size
-            self.index, self.n_indexed = indexed
+            self.index, self.short, self.n_indexed = indexed
 
         return restore
 

@@ -87,8 +87,8 @@ def meetings(importance: np.ndarray, documents: np.ndarray) -> tuple[np.ndarray,
 
     Examples
     --------
-    >>> meetings(np.array([1.0, 1.5, 0.5]), np.array([0, 1, 2]))
-    (array([1, 0, 1, 2]), array([1.  , 0.75, 0.5 ]))
+    >>> meetings(np.array([1.5, 1.0, 0.5]), np.array([0, 1, 2]))
+    (array([0, 1, 0, 2]), array([0.75, 1.  , 0.5 ]))
     """
     times = np.maximum(1, np.ceil(importance)).astype(np.int64)
     visited = np.repeat(np.arange(len(times)), times)

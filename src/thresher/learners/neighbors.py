@@ -250,7 +250,8 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
         check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
         asking, collection, n = ordered(rows), self._collection, self._collection.n_documents
         squares = collection["squares"]
-        scales, sizes, tables = np.ones(n), np.zeros(n), NO_TABLES
+        scales, sizes = np.ones(n), np.zeros(n)
+        tables: tuple[np.ndarray, ...] = NO_TABLES
         if self._differences is not None:
             codes = self._differences.codes(asking)
             own = self._differences.sizes(asking, codes)
@@ -263,21 +264,33 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
                 np.divide(1.0, np.sqrt(squares), out=scales, where=squares > 0)
             else:
                 scales, sizes = 2.0 * scales, squares
-        rules = (
-            METRICS.index(self.metric),
-            int(self.weights == "similarity"),
-            self.n_neighbors,
+        rules = METRICS.index(self.metric), int(self.weights == "similarity"), self.n_neighbors
+        kept = (
+            collection["indptr"],
+            collection["columns"].view(np.uint32),
+            collection["values"],
             collection.n_indexed,
         )
-        kept = collection["indptr"], collection["columns"].view(np.uint32), collection["values"]
         query = asking.indptr, asking.indices.view(np.uint32), asking.values, own
         stored = scales, sizes, collection["weights"]
-        return asking, (rules, query, collection.index, kept, stored, tables)
+        return asking, (rules, query, collection.index, collection.short, kept, stored, tables)
 
     def _scratch(self) -> tuple[np.ndarray, ...]:
+        """Return room for what a kernel is at.
+
+        Sums; the values of the document that asks; a heap and its members; numbers of documents,
+        their keys and votes; all numbers; rough sums, and values of frequent words; and the votes
+        for each category.
+        """
         n = self._collection.n_documents
-        query = np.zeros(max(self.n_features, MOST_VALUES))
-        return np.empty(n), query, np.empty(n), np.empty(n), np.empty(n, np.int64), np.empty(n)
+        query, totals = np.zeros(max(self.n_features, MOST_VALUES)), np.empty(self.n_categories)
+        sums, heap, keys, votes = np.empty((4, n))
+        members, numbers = np.empty((2, n), np.int64)
+        rough, frequent = np.empty(n, np.float32), np.zeros(self.n_features, np.float32)
+        every = np.arange(n)
+        return (
+            sums, query, heap, members, numbers, keys, votes, every, rough, frequent, totals
+        )  # fmt: skip
 
     # ---- why ---------------------------------------------------------------------------------
 
@@ -353,10 +366,10 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
 
         asking, arrays = self._arrays(rows)
         scratch = self._scratch()
-        keys, voters, votes = scratch[0], scratch[4], scratch[5]
+        voters, keys, votes = scratch[4:7]
         for i in range(asking.n_rows):
             n = vote(i, *arrays, scratch)
-            size, own = arrays[1][3][i], keys[voters[:n]]
+            size, own = arrays[1][3][i], keys[:n].copy()
             if self.metric == "cosine":
                 similarities = np.minimum(own / size, 1.0) if size else own
             else:

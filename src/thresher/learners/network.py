@@ -57,9 +57,9 @@ class MultilayerPerceptron(Learner):
     Examples
     --------
     >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> learner = MultilayerPerceptron().fit(X, [0, 1, 1, 0])
-    >>> learner.predict(X), learner.n_iter_
-    ()
+    >>> learner = MultilayerPerceptron(initial_range=2.0).fit(X, [0, 1, 1, 0])
+    >>> learner.predict(X).tolist(), learner.n_iter_
+    ([0, 1, 1, 0], 44)
     """
 
     name = "multilayer-perceptron"
@@ -183,7 +183,7 @@ class MultilayerPerceptron(Learner):
             return sums
         layer = np.tanh(sums).reshape(rows.n_rows, self.n_categories, self.hidden)
         outputs = np.einsum("nkh,kh->nk", layer, self._outer[:, :-1]) + self._outer[:, -1]
-        return outputs.astype(np.float32)
+        return np.asarray(outputs, np.float32)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
@@ -206,7 +206,7 @@ class MultilayerPerceptron(Learner):
     @property
     def predict_proba(self) -> Callable[[Any], np.ndarray]:
         """Return the probability of each class; only a logistic output has them."""
-        assert self.probabilities  # or an error that says so
+        _ = self.probabilities  # or the error that says so
         return partial(Probabilistic.predict_proba, self)  # type: ignore[arg-type]
 
     @property

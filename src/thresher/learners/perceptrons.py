@@ -65,7 +65,7 @@ class BoostedPerceptrons(Learner):
     >>> X = np.array([[0.8, 0.6, 0], [0.6, 0, 0.8], [0, 0.6, 0.8], [0, 1, 0]])
     >>> learner = BoostedPerceptrons(max_iter=10).fit(X, [1, 1, 0, 0])
     >>> [round(float(score), 2) for score in learner.decision_function(X)]
-    []
+    [0.96, 0.92, -0.91, -1.03]
     """
 
     name = "boosted-perceptrons"

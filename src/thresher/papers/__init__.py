@@ -12,11 +12,12 @@ from importlib import import_module
 from typing import TypeVar
 
 from thresher.errors import ParameterError
-from thresher.papers._result import Curve, Difference, Figure, Item, Paper, Result, Table
+from thresher.papers._result import Curve, Difference, Drawing, Figure, Item, Paper, Result, Table
 
 __all__ = [
     "Curve",
     "Difference",
+    "Drawing",
     "Figure",
     "Item",
     "Paper",
@@ -29,7 +30,14 @@ __all__ = [
 T = TypeVar("T")
 
 # One module each, imported when the papers are asked for.
-MODULES = ("dagan_karov_roth_1997", "cai_hofmann_2003", "carvalho_cohen_2006", "learner_table")
+MODULES = (
+    "dagan_karov_roth_1997",
+    "manning_schuetze_1999",
+    "o_zhang_2000",
+    "cai_hofmann_2003",
+    "carvalho_cohen_2006",
+    "learner_table",
+)
 
 
 @cache
@@ -44,7 +52,8 @@ def list_papers() -> list[Paper]:
     Examples
     --------
     >>> [paper.name for paper in list_papers()]
-    ['dagan-karov-roth-1997', 'cai-hofmann-2003', 'carvalho-cohen-2006', 'thresher']
+    ['dagan-karov-roth-1997', 'manning-schuetze-1999', 'o-zhang-2000', 'cai-hofmann-2003', \
+'carvalho-cohen-2006', 'thresher']
     """
     return list(_papers().values())
 

@@ -28,7 +28,7 @@ def _look(number: int, *, points: bool) -> dict[str, Any]:
 
 def draw_agreement(table: Table) -> Any:
     """Draw each cell as a point: published across, ours upwards, the tolerance as a band."""
-    cells = table.differences()
+    cells = table.differences(beyond=-1)  # also those that are equal
     if not cells:
         raise ParameterError(
             f"{table.paper} {table.item} has no published values to draw ours against; print it."
@@ -56,12 +56,23 @@ def draw_panels(shown: Figure) -> Any:
     figure, grid = new_figure(max(1, len(shown.ours)), n_columns=shown.n_columns)
     names = list(dict.fromkeys(name for curves in shown.ours.values() for name in curves))
     for axes, (panel, curves) in zip(grid, shown.ours.items(), strict=False):
+        width = 0.8 / len(names) if shown.bars else 0.0
+        shift = {name: width * (i - (len(names) - 1) / 2) for i, name in enumerate(names)}
         for name, curve in curves.items():
             look = _look(names.index(name), points=shown.points)
-            axes.plot(curve.x, curve.y, **look, linewidth=1.3, label=name)
+            if shown.bars:
+                x = np.add(curve.x, shift[name])
+                axes.bar(x, curve.y, width, color=look["color"], label=name)
+            else:
+                axes.plot(curve.x, curve.y, **look, linewidth=1.3, label=name)
         for name, curve in shown.published.get(panel, {}).items():
             look = _look(names.index(name), points=True) | {"fillstyle": "none"}
-            axes.plot(curve.x, curve.y, **look, label=f"{name} (published)")
+            if shown.bars:
+                look["color"] = "black"
+            x = np.add(curve.x, shift[name])
+            axes.plot(x, curve.y, **look, label=f"{name} (published)")
+        if shown.bars:
+            axes.set_xticks(range(len(shown.bars)), shown.bars)
         if shown.points:
             axes.axline((50, 50), slope=1, color=GREY, linewidth=1, zorder=0)
         if shown.log_x:

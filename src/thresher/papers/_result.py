@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Cells", "Curve", "Difference", "Figure", "Item", "Paper", "Result", "Table"]
+__all__ = ["Cells", "Curve", "Difference", "Drawing", "Figure", "Item", "Paper", "Result", "Table"]
 
 Cells = dict[str, dict[str, float]]  # row, then column
 
@@ -94,19 +94,28 @@ class Result(ABC):
     def draw(self) -> Any:
         """Return the result as a figure of matplotlib."""
 
+    def frames(self) -> Iterator[Any]:
+        """Yield the figure as often as it has changed; most results do not move."""
+        yield self.draw()
+
     def plot(self, path: str | Path) -> Path:
         """Draw the result into a file, such as an `.svg` or a `.png`, and return its path.
+
+        A `.gif` shows all frames of a result that moves, any other file the last one.
 
         Parameters
         ----------
         path : str or path
             The file. Needs matplotlib (`pip install "thresher[plots]"`).
         """
-        from thresher.report.plots import save_figure
+        from thresher.report.plots import save_figure, save_frames
 
-        figure, path = self.draw(), Path(path)
+        path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_figure(figure, path)
+        if path.suffix == ".gif":
+            save_frames(self.frames(), path)
+        else:
+            save_figure(self.draw(), path)
         return path
 
 
@@ -125,7 +134,7 @@ class Table(Result):
     tolerance : float
         How many points a cell may differ before `to_markdown` lists it. Default 3.
     digits : int
-        Digits after the point. Default 1.
+        Digits after the point of numbers that are no counts (int). Default 1.
     best : {"row", "column", "least of row", "none"}
         Among which cells of ours the best one is set bold. Default "row"; ranks are always least.
 
@@ -178,13 +187,16 @@ class Table(Result):
 
     def _text(self, row: str, column: str) -> str:
         published = self.published.get(row, {}).get(column)
-        bracket = "" if published is None else f"({published:.{self.digits}f})"
+        bracket = "" if published is None else f"({self._number(published)})"
         ours = self.ours.get(row, {})
         if column not in ours:
             return bracket
-        number = f"{ours[column]:.{self.digits}f}{self.marks.get(row, {}).get(column, '')}"
+        number = f"{self._number(ours[column])}{self.marks.get(row, {}).get(column, '')}"
         shown = f"**{number}**" if ours[column] == self._best(row, column) else number
         return f"{shown} {bracket}".rstrip()
+
+    def _number(self, value: float) -> str:
+        return f"{value:,}" if isinstance(value, int) else f"{value:.{self.digits}f}"
 
     def _best(self, row: str, column: str) -> float:
         if self.best == "none":
@@ -220,6 +232,33 @@ class Table(Result):
 
 
 @dataclass
+class Drawing(Table):
+    """Numbers with a picture of their own, which may move.
+
+    Attributes
+    ----------
+    picture : function
+        Yields the figure of matplotlib: once, or again after each change.
+
+    Examples
+    --------
+    >>> drawing = Drawing("a-book", "figure-1", "A tree", {}, {"root": {"articles": 7681}},
+    ...                   best="none", picture=lambda: iter(["first", "last"]))
+    >>> drawing.draw(), drawing.to_markdown().splitlines()[-1]
+    ('last', '| root | 7,681 |')
+    """
+
+    picture: Callable[[], Iterator[Any]] = field(kw_only=True)
+
+    def frames(self) -> Iterator[Any]:
+        return self.picture()
+
+    def draw(self) -> Any:
+        *_, figure = self.frames()
+        return figure
+
+
+@dataclass
 class Figure(Result):
     """Panels of curves, or of points.
 
@@ -233,6 +272,8 @@ class Figure(Result):
         Whether the curves are clouds of points, with the diagonal. Default False.
     n_columns : int
         How many panels stand beside each other. Default 2.
+    bars : tuple of str
+        What the places 0, 1, ... of the horizontal axis are; the curves are then bars.
 
     Examples
     --------
@@ -251,6 +292,7 @@ class Figure(Result):
     log_x: bool = False
     points: bool = False
     n_columns: int = 2
+    bars: tuple[str, ...] = ()
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
         pairs = (
@@ -268,7 +310,8 @@ class Figure(Result):
             x = next(iter(curves.values())).x
             # At most eight places, evenly spread, the first and the last among them.
             places = sorted({round(i * (len(x) - 1) / 7) for i in range(8)})
-            lines += ["", f"| {panel} | {' | '.join(f'{x[i]:,.10g}' for i in places)} |"]
+            heads = self.bars or [f"{x[i]:,.10g}" for i in places]
+            lines += ["", f"| {panel} | {' | '.join(heads)} |"]
             lines.append("|---" * (len(places) + 1) + "|")
             for name, curve in curves.items():
                 cells = (f"{curve.y[i]:.1f}" for i in places if i < len(curve.y))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
@@ -12,7 +13,7 @@ from thresher.experiments.comparison import MEASURES, Comparison
 from thresher.experiments.curves import LearningCurve
 from thresher.experiments.progressive import ProgressiveValidation
 
-__all__ = ["COLOURS", "new_figure", "plot", "save_figure"]
+__all__ = ["COLOURS", "new_figure", "plot", "save_figure", "save_frames"]
 
 COLOURS = ("#8c5a2b", "#2b6f8c", "#5a8c2b", "#8c2b5a")
 
@@ -116,3 +117,14 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
             f"{path}: the picture cannot be written ({problem}); give a file like plot.png or "
             "plot.svg in a folder that exists."
         ) from None
+
+
+def save_frames(frames: Iterator[Any], path: str | os.PathLike[str], per_second: int = 4) -> None:
+    """Write a figure that is drawn again and again as a GIF that goes on for ever."""
+    from matplotlib.animation import PillowWriter
+
+    writer = PillowWriter(fps=per_second)
+    with writer.saving(next(frames), os.fspath(path), dpi=100):
+        writer.grab_frame()
+        for _ in frames:
+            writer.grab_frame()

@@ -69,6 +69,13 @@ class Perceptron(Additive, ThresholdRange):
     :math:`α x_j` to the weights of its features, one on a negative document takes
     :math:`β x_j` away.
 
+    Notes
+    -----
+    A score of exactly θ is a mistake either way. In figure 16.7 of Manning and Schütze (1999) it is
+    none for a negative document, and the threshold moves with the weights: on whole numbers that is
+    `Perceptron(threshold=0.5, always_on=True, shuffle=False)`, the book's threshold being the
+    always-on weight, negative.
+
     References
     ----------
     F. Rosenblatt, 1958; averaged: Y. Freund and R. Schapire, Large margin classification using
