@@ -227,17 +227,20 @@ def strongest(
     """Return the `top` features with the strongest weights for a category and against it.
 
     A part of a word is marked on both sides: by "·" where the word begins or ends, by "…" where it
-    goes on. Where the learner has rules, these take the place of features. Both lists are empty
-    where it has neither rules nor weights.
+    goes on. Where the learner has rules, these take the place of features; where it has trees, what
+    tests of a feature gain is its weight. Both lists are empty where it has none of these.
     """
     number = stations.categories.number(category)
     if hasattr(stations.learner, "rules"):
         ranked = sorted(rules_of(stations, number), key=lambda rule: -abs(rule[1]))
         return [r for r in ranked if r[1] > 0][:top], [r for r in ranked if r[1] < 0][:top]
-    weights = stations.learner.linear_weights()
-    if weights is None:
-        return [], []
-    own = weights[:, number]
+    if hasattr(stations.learner, "importance"):
+        own = stations.learner.importance(number)
+    else:
+        weights = stations.learner.linear_weights()
+        if weights is None:
+            return [], []
+        own = weights[:, number]
     order = np.argsort(-own, kind="stable")
     sides = (
         np.array([i for i in order[:top] if own[i] > 0], np.int32),

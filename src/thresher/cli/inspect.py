@@ -60,8 +60,7 @@ def inspect(
     for key, value in summary.items():
         facts.add_row(key.replace("_", " "), Text(_short(value)))
     terminal.print(facts)
-    if hasattr(categorizer.learner_, "tree"):
-        typer.echo("Every category is a tree: --category NAME --tree shows it.")
+    if not any(any(sides) for sides in words.values()):
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     table.add_column("category", style="bold")
@@ -80,6 +79,8 @@ def inspect(
             texts = (", ".join(word for word, _ in side) for side in sides)
             table.add_row(Text(name), *map(Text, texts))
     terminal.print(table)
+    if hasattr(categorizer.learner_, "tree"):
+        typer.echo("Every category is a tree: --category NAME --tree shows it.")
 
 
 def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:

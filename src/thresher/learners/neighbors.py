@@ -94,7 +94,7 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
     """
 
     name = "nearest-neighbors"
-    constant_name = "(votes of those that share nothing)"
+    constant_name = "(half of all votes)"
 
     n_neighbors: int = parameter(default=20, kind=Whole(1), words="k, how many vote.")
     weights: str = parameter(

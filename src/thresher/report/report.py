@@ -175,7 +175,7 @@ def write_report(
         errors=worst.explain(categorizer),
         words=_words(categorizer, evaluation),
         mistakes=[int(n) for n in getattr(categorizer.learner_, "mistakes_", ())],
-        reliability=_reliability(decisions, evaluation),
+        reliability=_reliability(categorizer, decisions, evaluation),
         provenance=(provenance or {}) | _provenance(categorizer, evaluation),
     )  # fmt: skip
     report.save(path)
@@ -195,10 +195,13 @@ def _words(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, Words]
     return {name: categorizer.strongest(name, MOST_WORDS) for name in names if name in learned}
 
 
-def _reliability(decisions: Decisions, evaluation: Evaluation) -> ReliabilityCurve | None:
-    if decisions.calibration is None or evaluation.scores is None:
+def _reliability(
+    categorizer: Categorizer, decisions: Decisions, evaluation: Evaluation
+) -> ReliabilityCurve | None:
+    own = getattr(categorizer.learner_, "probabilities", None)
+    if (decisions.calibration is None and own is None) or evaluation.scores is None:
         return None
-    return reliability_curve(decisions.probabilities(evaluation.scores), evaluation.labels())
+    return reliability_curve(decisions.probabilities(evaluation.scores, own), evaluation.labels())
 
 
 def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
