@@ -1,17 +1,19 @@
 """Explanations where words, runs of words and parts of words are counted together."""
 
 import json
+from io import StringIO
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from sklearn.tree import DecisionTreeClassifier
 
 from naive import explanation as naive
 from naive.text import Counter
 from thresher import Categorizer
-from thresher.learners import Learner
+from thresher.learners import Learner, NearestNeighbors
 from thresher.report import explanation_fragment, explanation_text
 
 TEXTS = [
@@ -45,6 +47,8 @@ OPTIONS = [
     JOINT | {"token_pattern": r"[a-z]+(?:'s)?", "lowercase": True},
     JOINT | {"lowercase": False, "min_length": 1},
     *(JOINT | {"learner": name} for name in ("naive-bayes", "rocchio", "balanced-winnow")),
+    *(JOINT | {"learner": name} for name in ("nearest-neighbors", "maximum-entropy")),
+    *({"learner": name} for name in ("boosted-perceptrons", "multilayer-perceptron")),
     JOINT | {"learner": DecisionTreeClassifier(random_state=0)},
 ]
 PIECES = [
@@ -276,3 +280,55 @@ def test_a_word_is_removed_wherever_it_stands():
     assert change.features == ["wheat"]
     without = model.scores([" :  -  rate"])[0, model.categories_.index("grain")]
     assert change.score == pytest.approx(without, abs=1e-6)
+
+
+def test_a_tree_is_explained_by_the_path_to_the_leaf():
+    categorizer = Categorizer(learner="decision-tree").fit(TEXTS, LABELS)
+    explanation = categorizer.explain("cheap wheat", "grain")
+    tree, names = categorizer.tree("grain")
+    (column,) = names
+    right = int(tree.right[0])
+    first, test = explanation.shares
+    assert first.feature == "(the root of the tree)" and first.share == pytest.approx(0, abs=1e-6)
+    answer = f"{names[column]} < {tree.threshold[0]:.3g} (0): 6 documents, P = 0.875"
+    assert test.feature == answer and test.share == pytest.approx(np.log(7))
+    assert explanation.score == pytest.approx(categorizer.scores(["cheap wheat"])[0, 0], abs=1e-6)
+    assert f"{test.share:+.3f}  {answer}" in str(explanation)
+    assert tree.n_documents[right] == 6 and explanation.unit == "test"
+    with_it = categorizer.explain(f"{names[column]} " * 3, "grain")
+    assert with_it.shares[1].feature.startswith(f"{names[column]} ≥ ") and not with_it.chosen
+    assert sum(share for _, _, share in with_it.spans) == pytest.approx(with_it.shares[1].share)
+
+
+def test_what_a_failed_test_of_a_tree_lacked_is_what_would_change_it():
+    texts = ["oil rose", "oil fell", "gold rose", "gold fell", "tin rose", "tin fell"] * 3
+    labels = [["oil"] if "oil" in text else [] for text in texts]
+    categorizer = Categorizer(learner="decision-tree", objective=None).fit(texts, labels)
+    change = categorizer.explain("rose", "oil").change
+    assert change.action == "add" and change.features == ["oil"]
+
+
+def test_neighbours_are_named_with_the_words_that_they_share():
+    categorizer = Categorizer(NearestNeighbors(n_neighbors=1)).fit(TEXTS, LABELS)
+    explanation = categorizer.explain("cheap soviet grain", "grain")
+    first, second = explanation.neighbors  # the third document, which is there twice
+    assert [first.document, second.document] == [3, 9]
+    assert first.categories == ["grain"] and first.vote == second.vote == 0.5
+    assert {word for word, _ in first.words} == {"cheap", "soviet", "grain"}
+    assert sum(part for _, part in first.words) == pytest.approx(first.similarity)
+    assert f"document 3 (grain): similarity {first.similarity:.3f}, vote 0.500, by" in str(
+        explanation
+    )
+    assert json.loads(json.dumps(explanation.to_dict()))["neighbors"][1]["document"] == 9
+    console = Console(width=90, file=StringIO())
+    console.print(explanation_text(explanation))
+    assert "words that both have" in console.file.getvalue()
+    assert "<li>document 9 (grain)" in explanation_fragment(explanation)
+    assert categorizer.explain("zzz", "grain").neighbors[0].words == []
+
+
+def test_many_neighbours_are_counted_not_listed():
+    categorizer = Categorizer(NearestNeighbors(n_neighbors=12)).fit(TEXTS, LABELS)
+    console = Console(width=90, file=StringIO())
+    console.print(explanation_text(categorizer.explain("the rate of grain rose", "grain")))
+    assert "from 2 more neighbours" in console.file.getvalue()
