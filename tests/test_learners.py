@@ -123,6 +123,8 @@ SATURATED = "scores still differ where their probabilities are both rounded to o
 DIRECTION = "documents are compared by their direction, and the classes differ by length"
 PRESENCE = "measurements are always there; tests/test_boosting.py has them measured by thresholds"
 
+VOTES = "no votes, or all, are probabilities of exactly 0 and 1, which this check does not allow"
+
 EQUIVALENCE = [
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
@@ -132,6 +134,7 @@ REASONS = {
     ScikitLearner: dict.fromkeys(EQUIVALENCE, SWINGS),
     ROMMA: {"check_classifiers_train": OVERLAP},
     NaiveBayes: {"check_decision_proba_consistency": SATURATED},
+    NearestNeighbors: {"check_classifiers_multilabel_output_format_predict_proba": VOTES},
     Rocchio: {"check_classifiers_train": DIRECTION},
     StumpBoosting: {
         "check_classifiers_train": PRESENCE,

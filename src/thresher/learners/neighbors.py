@@ -243,7 +243,7 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the share of the votes that each score of `score_rows` stands for."""
-        return np.asarray(scores.astype(np.float64) + 0.5)
+        return np.clip(scores.astype(np.float64) + 0.5, 0.0, 1.0)  # but for rounding
 
     def _arrays(self, rows: Rows) -> tuple[Rows, tuple[Any, ...]]:
         """Return documents that ask, in order, and what the kernels want to know beside scratch."""
