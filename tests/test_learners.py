@@ -137,6 +137,8 @@ DIRECTION = "documents are compared by their direction, and the classes differ b
 WORDLESS = "every document gets the most frequent class, whatever it says"
 PRESENCE = "measurements are always there; tests/test_boosting.py has them measured by thresholds"
 
+VOTES = "no votes, or all, are probabilities of exactly 0 and 1, which this check does not allow"
+
 EQUIVALENCE = [
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
@@ -151,6 +153,7 @@ REASONS = {
     ScikitLearner: dict.fromkeys(EQUIVALENCE, SWINGS),
     ROMMA: {"check_classifiers_train": OVERLAP},
     NaiveBayes: {"check_decision_proba_consistency": SATURATED},
+    NearestNeighbors: {"check_classifiers_multilabel_output_format_predict_proba": VOTES},
     Rocchio: {"check_classifiers_train": DIRECTION},
     MajorityClass: {"check_classifiers_train": WORDLESS},
     StumpBoosting: {

@@ -12,6 +12,7 @@ import numpy as np
 from thresher._kernels._jit import kernel
 
 COSINE, EUCLIDEAN, DIFFERENCE = 0, 1, 2
+LANES = 64  # documents that are looked over at once
 TIED = 1e-9  # of the size of the one that asks: keys that differ by less are the same
 
 
@@ -83,7 +84,8 @@ def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
     indptr, columns, values, lengths = asking
     starts, documents, _ = index
     units, ranks, starts_of, ranks_of, units_of, reach = short
-    query, heap, members, numbers, keys, rough, frequent = scratch[1:6] + scratch[8:10]
+    query, heap, members, numbers, keys = scratch[1:6]
+    rough, rough_heap, frequent = scratch[8:11]
     n_indexed, n_words, work, square = kept[3], indptr[i + 1] - indptr[i], 0, 0.0
     rough[:] = 0.0
     for p in range(indptr[i], indptr[i + 1]):
@@ -100,13 +102,19 @@ def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
     # What numbers of 24 bits may be wrong by, on both sides, is far more than what is tied.
     margin = np.float32((4.0 + n_words) * 2.5e-7 * lengths[i])
     n, bar, length = 0, np.float32(np.inf), np.float32(np.sqrt(square))
-    for member in range(find_nearest(n_indexed, n_neighbors, rough, scratch[7], stored[2], heap,
-                                     members)):  # fmt: skip
+    for member in range(find_nearest(n_indexed, n_neighbors, rough, scratch[7], stored[2],
+                                     rough_heap, members)):  # fmt: skip
         d = members[member]
         bar = min(bar, rough[d] + frequent_part(d, starts_of, ranks_of, units_of, frequent))
-    for d in range(n_indexed):
-        numbers[n] = d
-        n += rough[d] + length * reach[d] >= bar - margin
+    bar -= margin
+    for first in range(0, n_indexed, LANES):
+        end, n_above = min(first + LANES, n_indexed), 0
+        for d in range(first, end):
+            n_above += rough[d] + length * reach[d] >= bar
+        if n_above:
+            for d in range(first, end):
+                numbers[n] = d
+                n += rough[d] + length * reach[d] >= bar
     if n * starts_of[n_indexed] < work * n_indexed:  # by the frequent words of the mean document
         for place in range(n):
             d = numbers[place]
@@ -188,32 +196,57 @@ def find_nearest(n, n_neighbors, keys, numbers, weights, heap, members):
     A document of weight w counts w times: the heap holds as few as count k times, or all.
     """
     size, total = 0, 0.0
-    for place in range(n):
-        key = keys[place]
-        if total >= n_neighbors and key <= heap[0]:
+    for first in range(0, n, LANES):
+        end = min(first + LANES, n)
+        if total >= n_neighbors and not any_above(keys, first, end, heap[0]):
             continue
-        child = size
-        size += 1
-        total += weights[numbers[place]]
-        while child and heap[(child - 1) >> 1] > key:
-            parent = (child - 1) >> 1
-            heap[child], members[child] = heap[parent], members[parent]
-            child = parent
-        heap[child], members[child] = key, numbers[place]
-        while total - weights[members[0]] >= n_neighbors:
-            total -= weights[members[0]]
-            size -= 1
-            last, number, parent = heap[size], members[size], 0
-            while 2 * parent + 1 < size:
-                child = 2 * parent + 1
-                if child + 1 < size and heap[child + 1] < heap[child]:
-                    child += 1
-                if heap[child] >= last:
-                    break
-                heap[parent], members[parent] = heap[child], members[child]
-                parent = child
-            heap[parent], members[parent] = last, number
+        for place in range(first, end):
+            key = keys[place]
+            if total >= n_neighbors and key <= heap[0]:
+                continue
+            number = numbers[place]
+            total += weights[number]
+            root = weights[members[0]] if size and key > heap[0] else np.inf
+            if total - root >= n_neighbors:  # it takes the root's place
+                total -= root
+                sift(heap, members, size, key, number)
+            else:
+                child = size
+                size += 1
+                while child and heap[(child - 1) >> 1] > key:
+                    parent = (child - 1) >> 1
+                    heap[child], members[child] = heap[parent], members[parent]
+                    child = parent
+                heap[child], members[child] = key, number
+            while total - weights[members[0]] >= n_neighbors:
+                total -= weights[members[0]]
+                size -= 1
+                sift(heap, members, size, heap[size], members[size])
     return size
+
+
+@kernel
+def any_above(keys, first, end, bar):
+    """Count how many keys are above a bar: a loop that becomes vectors."""
+    n_above = 0
+    for place in range(first, end):
+        n_above += keys[place] > bar
+    return n_above
+
+
+@kernel
+def sift(heap, members, size, key, number):
+    """Put a document in the place of the root of a heap."""
+    parent = 0
+    while 2 * parent + 1 < size:
+        child = 2 * parent + 1
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= key:
+            break
+        heap[parent], members[parent] = heap[child], members[child]
+        parent = child
+    heap[parent], members[parent] = key, number
 
 
 @kernel
@@ -272,7 +305,7 @@ def score_documents(rules, asking, index, short, kept, stored, tables, labels, s
                     first, end):  # fmt: skip
     """Write the share of the votes that each category has, less a half: 0 where it is a tie."""
     label_starts, categories = labels
-    voters, votes, totals = scratch[4], scratch[6], scratch[10]
+    voters, votes, totals = scratch[4], scratch[6], scratch[11]
     for i in range(first, end):
         totals[:] = -0.5
         for place in range(vote(i, rules, asking, index, short, kept, stored, tables, scratch)):

@@ -96,7 +96,7 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
     name = "nearest-neighbors"
     constant_name = "(half of all votes)"
 
-    n_neighbors: int = parameter(default=20, kind=Whole(1), words="k, how many vote.")
+    n_neighbors: int = parameter(default=10, kind=Whole(1), words="k, how many vote.")
     weights: str = parameter(
         default="similarity",
         kind=Choice(("uniform", "similarity")),
@@ -243,7 +243,7 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the share of the votes that each score of `score_rows` stands for."""
-        return np.asarray(scores.astype(np.float64) + 0.5)
+        return np.clip(scores.astype(np.float64) + 0.5, 0.0, 1.0)  # but for rounding
 
     def _arrays(self, rows: Rows) -> tuple[Rows, tuple[Any, ...]]:
         """Return documents that ask, in order, and what the kernels want to know beside scratch."""
@@ -279,17 +279,19 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
         """Return room for what a kernel is at.
 
         Sums; the values of the document that asks; a heap and its members; numbers of documents,
-        their keys and votes; all numbers; rough sums, and values of frequent words; and the votes
-        for each category.
+        their keys and votes; all numbers; rough sums, a heap of these, and values of frequent
+        words; and the votes for each category.
         """
         n = self._collection.n_documents
         query, totals = np.zeros(max(self.n_features, MOST_VALUES)), np.empty(self.n_categories)
         sums, heap, keys, votes = np.empty((4, n))
         members, numbers = np.empty((2, n), np.int64)
-        rough, frequent = np.empty(n, np.float32), np.zeros(self.n_features, np.float32)
+        rough, rough_heap = np.empty((2, n), np.float32)
+        frequent = np.zeros(self.n_features, np.float32)
         every = np.arange(n)
         return (
-            sums, query, heap, members, numbers, keys, votes, every, rough, frequent, totals
+            sums, query, heap, members, numbers, keys, votes, every, rough, rough_heap, frequent,
+            totals,
         )  # fmt: skip
 
     # ---- why ---------------------------------------------------------------------------------
