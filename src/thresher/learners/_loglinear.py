@@ -24,6 +24,7 @@ __all__ = ["LogLinear", "fit_loglinear"]
 
 MEMORY = 6  # the last steps that L-BFGS learns the curvature from
 SUFFICIENT = 1e-4  # which part of the promised descent a step must bring
+LOWEST = -700.0  # log-odds below which e^-x would overflow
 HALVINGS = 40  # after so many a step is as good as none
 
 
@@ -146,10 +147,12 @@ class Events:
             sums = (odds + there * np.exp(-highest)).sum(0)
             logits[:] = odds * (self.total / sums)
             loss = self.total * (np.log(sums) + highest)
-        else:  # each side by the exponential that cannot overflow
-            small = np.exp(-np.abs(logits))
-            loss = (self.mass * (np.maximum(logits, 0.0) + np.log(1.0 + small))).sum(0)
-            logits[:] = self.mass * np.where(logits > 0, 1.0, small) / (1.0 + small)
+        else:
+            np.maximum(logits, LOWEST, out=logits)
+            sums = np.exp(-logits)
+            sums += 1.0
+            loss = (self.mass * (logits + np.log(sums))).sum(0)
+            np.divide(self.mass, sums, out=logits)
         return padded, loss - self.pool((self.target * weights).sum(0))
 
     def gains(self, weights: np.ndarray, candidates: np.ndarray, precision: float) -> np.ndarray:
