@@ -9,15 +9,8 @@ import numpy as np
 
 from thresher.errors import ParameterError
 from thresher.examples import Examples
-from thresher.learners._loglinear import (
-    Documents,
-    Events,
-    Fit,
-    LogLinear,
-    Schedule,
-    fit_loglinear,
-    select,
-)
+from thresher.learners._events import Documents, Events, Fit
+from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
 from thresher.learners._probable import Probabilistic, competing_shares, log_odds
 from thresher.learners._sums import FEWEST
 from thresher.learners._tables import one_each
