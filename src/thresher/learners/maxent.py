@@ -30,7 +30,7 @@ __all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
 
 NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
 LANES = 16  # categories that are fitted in step
-PRIOR_VARIANCE = 10.0  # by folds, see docs/maximum-entropy.md
+PRIOR_VARIANCE = 300.0  # by folds, see docs/maximum-entropy.md
 
 
 class MaximumEntropy(Probabilistic, Learner):
@@ -107,7 +107,7 @@ class MaximumEntropy(Probabilistic, Learner):
         default=AUTO,
         kind=Number(0.0, open_low=True, optional=True),
         words="""The variance of a Gaussian prior around zero for all weights but those of always-on
-        features; None is for no prior. "auto": 10 for L-BFGS, none for scaling, which takes none.
+        features; None is for no prior. "auto": 300 for L-BFGS, none for scaling, which takes none.
         """,
     )
     constant: float | None = parameter(
@@ -340,7 +340,7 @@ class _Training:
         self, learner: MaximumEntropy, rows: Rows, labels: Labels, weights: np.ndarray
     ) -> None:
         self.n_documents, self.joint = rows.n_rows, learner.event_space == "joint"
-        self.added, self.counts_documents = learner.added_events, learner.min_count > 0
+        self.added = learner.added_events
         self.truth, self.known, self.weights = labels.to_dense(), labels.known, weights
         self.contexts: np.ndarray | None = None
         if self.joint:
@@ -382,8 +382,8 @@ class _Training:
         )
 
     def features_seen(self, categories: np.ndarray) -> np.ndarray:
-        """Return in how many documents each feature was with each category."""
-        counts = self.gather((self.seen(categories)[1] > 0).astype(np.float64), 0.0)
+        """Return in how many documents, weighted, each feature was with each category."""
+        counts = self.gather(self.seen(categories)[1], 0.0)
         ones = np.ones_like(self.documents.columns.values)
         return linear_scores(
             self.documents.columns._replace(values=ones), np.vstack([0 * counts[:1], counts])
