@@ -27,7 +27,7 @@ CORPORA = {
 SETTINGS: list[dict[str, Any]] = [
     *({"prior_variance": variance} for variance in (1.0, 10.0, 30.0, 100.0, 300.0, 1000.0)),
     {"prior_variance": 100.0, "tolerance": 1e-5},
-    *({"prior_variance": 100.0, "min_count": least} for least in (1, 2, 5)),
+    *({"prior_variance": variance, "min_count": 2} for variance in (100.0, 300.0, 1000.0)),
     *({"features": "presence", "prior_variance": variance} for variance in (0.1, 1.0, 10.0)),
     {"prior_variance": None, "max_iter": 100},
     {"prior_variance": None, "min_count": 5, "max_iter": 100},
