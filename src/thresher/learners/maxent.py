@@ -288,6 +288,11 @@ class MaximumEntropy(Probabilistic, Learner):
         return np.where(weights != 0, weights + filler, 0.0), float(filler)
 
     @property
+    def weight_bytes(self) -> int:
+        """How much memory each pair of feature and category takes."""
+        return 4
+
+    @property
     def n_iter_(self) -> int:
         """How often the weights changed, of the category for which they did most often."""
         return max(1, int(self._iterations.max(initial=0)))
@@ -297,7 +302,7 @@ class MaximumEntropy(Probabilistic, Learner):
         return {
             "iterations": self._iterations.tolist(),
             "not_converged": int((~self._converged).sum()),
-            "largest_weight": float(np.abs(self._weights[1:]).max(initial=0.0)),
+            "largest_weight": round(float(np.abs(self._weights[1:]).max(initial=0.0)), 3),
         }
 
     # ---- categories and files ----------------------------------------------------------------
