@@ -117,15 +117,16 @@ def multiply(vectors, a, b, c, out, first, last):
     for chunk in range(first, last):
         begin, end = chunk * CHUNK, min(n_rows, (chunk + 1) * CHUNK)
         for v in range(n_vectors):
-            for n in range(3):
-                one = vectors[a if n == 0 else (b if n == 1 else c)]
-                sums = out[chunk, n, v]
+            with_a, with_b, with_c = out[chunk, 0, v], out[chunk, 1, v], out[chunk, 2, v]
+            for k in range(n_lanes):
+                with_a[k] = with_b[k] = with_c[k] = 0.0
+            for j in range(begin, end):
+                row_a, row_b, row_c = vectors[a, j], vectors[b, j], vectors[c, j]
+                row = vectors[v, j]
                 for k in range(n_lanes):
-                    sums[k] = 0.0
-                for j in range(begin, end):
-                    left, right = one[j], vectors[v, j]
-                    for k in range(len(sums)):
-                        sums[k] += left[k] * right[k]
+                    with_a[k] += row_a[k] * row[k]
+                    with_b[k] += row_b[k] * row[k]
+                    with_c[k] += row_c[k] * row[k]
 
 
 @kernel

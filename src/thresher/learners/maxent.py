@@ -9,15 +9,8 @@ import numpy as np
 
 from thresher.errors import ParameterError
 from thresher.examples import Examples
-from thresher.learners._loglinear import (
-    Documents,
-    Events,
-    Fit,
-    LogLinear,
-    Schedule,
-    fit_loglinear,
-    select,
-)
+from thresher.learners._events import Documents, Events, Fit
+from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
 from thresher.learners._probable import Probabilistic, competing_shares, log_odds
 from thresher.learners._sums import FEWEST
 from thresher.learners._tables import one_each
@@ -36,8 +29,8 @@ from thresher.storage import require_field, require_tensor
 __all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
 
 NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
-LANES = 8  # categories that are fitted in step
-PRIOR_VARIANCE = 10.0  # by folds, see docs/maximum-entropy.md
+LANES = 16  # categories that are fitted in step
+PRIOR_VARIANCE = 300.0  # by folds, see docs/maximum-entropy.md
 
 
 class MaximumEntropy(Probabilistic, Learner):
@@ -82,9 +75,9 @@ class MaximumEntropy(Probabilistic, Learner):
     Examples
     --------
     >>> X = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [0, 0], [1, 0]])
-    >>> learner = MaximumEntropy(prior_variance=None).fit(X, [1, 1, 0, 0, 0, 1])
+    >>> learner = MaximumEntropy(prior_variance=1.0).fit(X, [1, 1, 0, 0, 0, 1])
     >>> learner.predict_proba([[1, 0], [0, 1]])[:, 1].round(2).tolist()
-    [0.99, 0.01]
+    [0.61, 0.33]
     """
 
     name = "maximum-entropy"
@@ -114,7 +107,7 @@ class MaximumEntropy(Probabilistic, Learner):
         default=AUTO,
         kind=Number(0.0, open_low=True, optional=True),
         words="""The variance of a Gaussian prior around zero for all weights but those of always-on
-        features; None is for no prior. "auto": 10 for L-BFGS, none for scaling, which takes none.
+        features; None is for no prior. "auto": 300 for L-BFGS, none for scaling, which takes none.
         """,
     )
     constant: float | None = parameter(
@@ -295,6 +288,11 @@ class MaximumEntropy(Probabilistic, Learner):
         return np.where(weights != 0, weights + filler, 0.0), float(filler)
 
     @property
+    def weight_bytes(self) -> int:
+        """How much memory each pair of feature and category takes."""
+        return 4
+
+    @property
     def n_iter_(self) -> int:
         """How often the weights changed, of the category for which they did most often."""
         return max(1, int(self._iterations.max(initial=0)))
@@ -304,7 +302,7 @@ class MaximumEntropy(Probabilistic, Learner):
         return {
             "iterations": self._iterations.tolist(),
             "not_converged": int((~self._converged).sum()),
-            "largest_weight": float(np.abs(self._weights[1:]).max(initial=0.0)),
+            "largest_weight": round(float(np.abs(self._weights[1:]).max(initial=0.0)), 3),
         }
 
     # ---- categories and files ----------------------------------------------------------------
@@ -347,7 +345,7 @@ class _Training:
         self, learner: MaximumEntropy, rows: Rows, labels: Labels, weights: np.ndarray
     ) -> None:
         self.n_documents, self.joint = rows.n_rows, learner.event_space == "joint"
-        self.added, self.counts_documents = learner.added_events, learner.min_count > 0
+        self.added = learner.added_events
         self.truth, self.known, self.weights = labels.to_dense(), labels.known, weights
         self.contexts: np.ndarray | None = None
         if self.joint:
@@ -389,8 +387,8 @@ class _Training:
         )
 
     def features_seen(self, categories: np.ndarray) -> np.ndarray:
-        """Return in how many documents each feature was with each category."""
-        counts = self.gather((self.seen(categories)[1] > 0).astype(np.float64), 0.0)
+        """Return in how many documents, weighted, each feature was with each category."""
+        counts = self.gather(self.seen(categories)[1], 0.0)
         ones = np.ones_like(self.documents.columns.values)
         return linear_scores(
             self.documents.columns._replace(values=ones), np.vstack([0 * counts[:1], counts])

@@ -1,0 +1,185 @@
+"""What was counted of features, contexts and classes, and the distribution that weights give it.
+
+Features of classes share one matrix of contexts where each is a measurement of the context for one
+class alone: a lane of weights then belongs to a class, or to a category that is asked about by
+itself. Where features are any functions of both, a row of the matrix is a pair of context and
+class, and there is one lane. Weights are feature-major; row 0 belongs to the always-on feature.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from thresher.learners._weighing import in_blocks
+from thresher.rows import Rows
+
+__all__ = ["Documents", "Events", "Fit"]
+
+LOWEST = -700.0  # log-odds below which e^-x would overflow
+
+
+class Documents:
+    """Sparse rows, and the same by columns; in column 0 what is always on."""
+
+    def __init__(self, rows: Rows, always_on: bool) -> None:
+        from thresher._kernels.maxent import fill_columns
+
+        n, dtype = rows.n_rows, rows.values.dtype
+        self.rows, self.has_always_on = rows, always_on
+        self.always_on = np.full(n, always_on, dtype)
+        sizes = np.bincount(rows.indices, minlength=rows.n_columns)
+        ends = np.concatenate([[0], np.cumsum([n * always_on, *sizes], dtype=np.int64)])
+        documents, values = np.empty(int(ends[-1]), np.int32), np.empty(int(ends[-1]), dtype)
+        first = int(ends[1])
+        documents[:first], values[:first] = np.arange(first), 1
+        filled = documents.view(np.uint32), values
+        fill_columns(
+            rows.indptr, rows.indices.view(np.uint32), rows.values, ends[1:-1].copy(), *filled
+        )
+        self.columns = Rows(ends, documents, values, n)
+
+    def keep(self, kept: np.ndarray) -> Documents:
+        """Return the documents with only some of the features."""
+        return Documents(self.rows.keep(kept), self.has_always_on)
+
+    def weigh(self, weights: np.ndarray, n_jobs: int) -> np.ndarray:
+        """Return each document's weighted sums in all lanes, after one row that is unused."""
+        sums = np.zeros((1 + self.rows.n_rows, weights.shape[1]))
+        _multiply(self.rows, self.always_on, weights, sums[1:], n_jobs)
+        return sums
+
+    def add(self, amounts: np.ndarray, n_jobs: int) -> np.ndarray:
+        """Return for each feature Σ strength · amount over the documents; row 0 is unused."""
+        sums = np.empty((self.columns.n_rows, amounts.shape[1]))
+        _multiply(self.columns, np.zeros(len(sums), self.always_on.dtype), amounts, sums, n_jobs)
+        return sums
+
+
+def _multiply(rows: Rows, first: np.ndarray, matrix: np.ndarray, out: np.ndarray, n: int) -> None:
+    from thresher._kernels.online import score_documents
+
+    arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, first, matrix, out
+    in_blocks(partial(score_documents, *arrays), rows.n_rows, n)
+
+
+class Events:
+    """What was counted, and the distribution that weights give it.
+
+    Parameters
+    ----------
+    documents : Documents
+        One row per context, or per context and class.
+    counts : array (contexts, classes)
+        How often each class was seen in each context; of a lane by itself, how often "yes".
+    mass : array (contexts, classes or 1)
+        How often each context was seen at all.
+    joint : bool
+        Whether contexts are drawn too, from those that there are; if not, classes only.
+    coupled : bool
+        Whether the classes compete; if not, each lane is a yes-or-no question.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        counts: np.ndarray,
+        mass: np.ndarray,
+        *,
+        joint: bool,
+        coupled: bool,
+        n_jobs: int = 1,
+    ) -> None:
+        self.documents, self.mass, self.n_jobs = documents, mass, n_jobs
+        self.joint, self.coupled, self.shape = joint, coupled, counts.shape
+        self.n_lanes = counts.size // max(1, documents.rows.n_rows) or counts.shape[1]
+        self.total = np.broadcast_to(mass.sum(0), 1 if coupled else self.n_lanes)
+        padded = np.zeros((1 + documents.rows.n_rows, self.n_lanes))
+        padded[1:] = counts.reshape(-1, self.n_lanes)
+        self.target = self.expect(padded)
+
+    def keep(self, kept: np.ndarray) -> Events:
+        """Return the events with only some of the features, whose row 0 always stays."""
+        part = object.__new__(Events)
+        part.__dict__ = self.__dict__ | {
+            "documents": self.documents.keep(kept[1:]),
+            "target": self.target[kept],
+        }
+        return part
+
+    def lanes(self, chosen: np.ndarray) -> Events:
+        """Return what was counted in some lanes, each of which is a question of its own."""
+        part, n = object.__new__(Events), int(np.count_nonzero(chosen))
+        mass = self.mass if self.mass.shape[1] == 1 else self.mass[:, chosen].copy()
+        part.__dict__ = self.__dict__ | {
+            "target": self.target[:, chosen].copy(),
+            "mass": mass,
+            "total": self.total[chosen],
+            "shape": (self.shape[0], n),
+            "n_lanes": n,
+        }
+        return part
+
+    def pool(self, sums: np.ndarray, how: np.ufunc = np.add) -> np.ndarray:
+        """Return figures of lanes, or the one figure of all where they compete."""
+        return how.reduce(sums, keepdims=True) if self.coupled else sums
+
+    def expect(self, expected: np.ndarray) -> np.ndarray:
+        """Return the sum of each feature over events, given how often each is expected."""
+        return self.documents.add(expected, self.n_jobs)
+
+    def sums(self, kept: np.ndarray) -> np.ndarray:
+        """Return Σf of each event (with "yes"), over the features that are kept."""
+        return self.documents.weigh(kept.astype(np.float64), self.n_jobs)[1:]
+
+    def model(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how often each event is expected, padded for `expect`, and -log-likelihood."""
+        padded = self.documents.weigh(weights, self.n_jobs)
+        logits = padded[1:].reshape(self.shape)
+        if self.coupled:
+            axis = None if self.joint else 1
+            highest = logits.max(axis, keepdims=True, initial=-np.inf if logits.size else 0.0)
+            odds = np.exp(logits - highest)
+            sums = odds.sum(axis, keepdims=True)
+            mass = self.total if self.joint else self.mass
+            logits[:] = odds * (mass / sums)
+            loss = (mass * (np.log(sums) + highest)).sum(keepdims=True).reshape(1)
+        elif self.joint:
+            there = self.mass > 0
+            highest = np.maximum(logits.max(0, initial=0.0), 0.0)
+            odds = np.exp(logits - highest) * there
+            sums = (odds + there * np.exp(-highest)).sum(0)
+            logits[:] = odds * (self.total / sums)
+            loss = self.total * (np.log(sums) + highest)
+        else:
+            np.maximum(logits, LOWEST, out=logits)
+            sums = np.exp(-logits)
+            sums += 1.0
+            loss = (self.mass * (logits + np.log(sums))).sum(0)
+            np.divide(self.mass, sums, out=logits)
+        return padded, loss - self.pool((self.target * weights).sum(0))
+
+    def gains(self, weights: np.ndarray, candidates: np.ndarray, precision: float) -> np.ndarray:
+        """Return by how much each candidate alone would raise the log-likelihood, row 0 apart."""
+        from thresher._kernels.maxent import weigh_candidates
+
+        expected, columns = self.model(weights)[0][1:], self.documents.columns
+        mass = np.broadcast_to(self.total if self.joint else self.mass, expected.shape)
+        gains = np.full(weights.shape, -np.inf)
+        arrays = columns.indptr, columns.indices.view(np.uint32), columns.values, expected
+        more = np.ascontiguousarray(mass), self.joint, self.target, candidates, precision, gains
+        in_blocks(partial(weigh_candidates, *arrays, *more), len(gains), self.n_jobs, first=1)
+        return gains
+
+
+class Fit(NamedTuple):
+    """Weights that were fitted, and how: figures of each lane, or of all together."""
+
+    weights: np.ndarray  # (1 + features, lanes)
+    fillers: np.ndarray  # log α of the filler feature
+    n_iter: np.ndarray
+    converged: np.ndarray
+    constants: np.ndarray  # C, for scaling
+    history: list[tuple[np.ndarray, np.ndarray]]  # largest difference, log-likelihood
