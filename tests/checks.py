@@ -58,7 +58,7 @@ def reads_words(learner):
 def depends_on_all(learner):
     """Tell whether the score of one category depends on what others there are."""
     of_values = learner.get_params().get("metric") == "value-difference"
-    return of_values or type(learner).__name__ == "NaiveBayes"
+    return of_values or type(learner).__name__ in ("MaximumEntropy", "NaiveBayes")
 
 
 def rows_of(X):

@@ -432,13 +432,26 @@ def test_answers_about_some_categories():
         )
 
 
-def test_categories_that_compete_stay_together():
-    learner = MaximumEntropy().fit_rows(examples_of(*documents()))
-    with pytest.raises(ModelError, match="cannot let a category go"):
-        learner.drop_categories(np.array([True, False, True]))
+def test_what_is_left_competes_without_what_has_gone():
+    X, y = documents()
+    learner = MaximumEntropy().fit_rows(examples_of(X, y))
+    probable = learner.probabilities(learner.score_rows(rows_of(X)))
+    learner.drop_categories(np.array([True, False, True]))
+    left = learner.probabilities(learner.score_rows(rows_of(X)))
+    there = probable[:, [0, 2]] / probable[:, [0, 2]].sum(1, keepdims=True)
+    np.testing.assert_allclose(left, there, atol=1e-5)
+    learner.drop_categories(np.array([False, True]))
+    assert np.isfinite(learner.score_rows(rows_of(X))).all()
+    parts, rest = learner.contributions(rows_of(X[:1]), 0)
+    assert parts.sum() + rest[0] == pytest.approx(
+        learner.score_rows(rows_of(X[:1]))[0, 0], rel=1e-5
+    )
+
+
+def test_questions_of_their_own_do_not_miss_each_other():
     X, indicator = several()
     labels = Labels.from_lists([np.flatnonzero(one) for one in indicator], 3)
-    learner.fit_rows(Examples.of(rows_of(X), labels))
+    learner = MaximumEntropy().fit_rows(Examples.of(rows_of(X), labels))
     scores = learner.score_rows(rows_of(X))
     learner.drop_categories(np.array([True, False, True]))
     np.testing.assert_array_equal(learner.score_rows(rows_of(X)), scores[:, [0, 2]])

@@ -259,14 +259,14 @@ class MaximumEntropy(Probabilistic, Learner):
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return the log-odds of each category; above zero means that it is the more probable."""
         scores = linear_scores(*self._used(rows), n_jobs)
-        if self._compete:
+        if self._compete and self.n_categories > 1:
             scores = log_odds(scores.astype(np.float64))
         return scores.astype(np.float32)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry of `rows` adds to the log-odds, and the rest of them."""
         used, weights = self._used(rows)
-        if self._compete:
+        if self._compete and self.n_categories > 1:
             return competing_shares(used, weights, category)
         return linear_shares(used, weights[:, category])
 
@@ -308,10 +308,8 @@ class MaximumEntropy(Probabilistic, Learner):
     # ---- categories and files ----------------------------------------------------------------
 
     def drop_categories(self, keep: np.ndarray) -> Self:
-        """Remove the categories where `keep` is false, unless they compete."""
+        """Remove the categories where `keep` is false; those left compete among themselves."""
         kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
-        if self._compete:
-            return super().drop_categories(keep)
         self.n_categories, self._weights = len(kept), self._weights[:, kept].copy()
         for name in ("_fillers", "_iterations", "_converged"):
             setattr(self, name, getattr(self, name)[kept])
