@@ -138,9 +138,6 @@ METHODS = {
     "Naïve": Method(lambda extent, seed: NaiveBayes(), "counts", runs_once=True),
     "BLP, votes are signs": Method(_boosting(vote="signs")),
     "BLP, reweighted": Method(_boosting(resample=False), runs_once=True),
-    "BLP, reweighted, votes are signs": Method(
-        _boosting(resample=False, vote="signs"), runs_once=True
-    ),
     "one unit": Method(_boosting(max_iter=1)),
     "MN, one step an epoch": _in_batch(_network),
     "BLP, one step an epoch": _in_batch(_boosting),
@@ -242,13 +239,14 @@ def _bars(item: str, measured: str, seed: int, quick: bool, printed: dict[str, f
         for method, cells in ours.items()
     }
     published = {} if quick else {name: Curve((0,), (value,)) for name, value in printed.items()}
+    on_crude = ", ".join(f"{name} {value:.1f}" for name, value in printed.items())
     return Figure(
         NAME,
         item,
         f"{item.replace('-', ' ').capitalize()}: {measured} of the network and of boosting",
         {"Reuters-21578": published},
         {"Reuters-21578": curves},
-        [_note(extent)],
+        [f"The paper's on crude: {on_crude}.", _note(extent)],
         x_label="category",
         y_label=f"{measured}, percent",
         bars=names,
