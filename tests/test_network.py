@@ -138,3 +138,26 @@ def test_no_documents_and_one_class_alone(hidden):
     empty = rows_of(np.zeros((4, 5), np.float32))
     learner.fit_rows(Examples.of(empty, labels_of([0, 0, 0, 1], 2)))
     assert learner.score_rows(empty)[0, 0] > 0 > learner.score_rows(empty)[0, 1]
+
+
+def test_steps_of_an_nth_are_as_good_as_one_step_an_epoch():
+    """Which is how the paper's figures are explained; all documents, their mean slope, dense."""
+    X, targets, first, outer = sparse(1, 50)
+    w, a, moved_w, moved_a = first.copy(), outer.copy(), 0.0, 0.0
+    wide = np.hstack([np.ones((50, 1)), X])
+    for _ in range(300):
+        hidden = np.hstack([np.tanh(wide @ w), np.ones((50, 1))])
+        error = targets - hidden @ a
+        back = error[:, None] * a[:-1] * (1 - hidden[:, :-1] ** 2)
+        moved_a = 0.5 * moved_a + 0.2 * hidden.T @ error / 50
+        moved_w = 0.5 * moved_w + 0.2 * wide.T @ back / 50
+        w, a = w + moved_w, a + moved_a
+    descent = Descent.over("a test", rows_of(X), 0.2 / 50, 0.5, 0.0, False)
+    weights = Weights(first, outer.copy())
+    descent.train(np.arange(50), targets, np.ones(50), weights, 300)
+    outputs = [
+        np.hstack([np.tanh(wide @ inner), np.ones((50, 1))]) @ last
+        for inner, last in ((weights.now(0.5, descent.powers), weights.outer[0]), (w, a))
+    ]
+    np.testing.assert_allclose(*outputs, atol=0.1)
+    assert np.ptp(outputs[1]) > 2

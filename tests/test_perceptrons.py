@@ -208,7 +208,7 @@ def test_an_interruption_ends_all_threads():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        BoostedPerceptrons(learning_rate=0.001, max_iter=10**6, epochs=10**4, tolerance=0).fit_rows(
+        BoostedPerceptrons(learning_rate=0.001, max_iter=10**6, epochs=50, tolerance=0).fit_rows(
             examples_of(*documents()), n_jobs=2, progress=interrupt
         )
 

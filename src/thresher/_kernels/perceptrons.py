@@ -29,7 +29,7 @@ class Documents(NamedTuple):
     counts: np.ndarray  # float64: how much a meeting with each document counts, at most 1
 
 
-class Descent(NamedTuple):
+class Rule(NamedTuple):
     """How it is learned."""
 
     rate: float
@@ -50,14 +50,14 @@ def output_of(total, logistic):
 
 
 @kernel
-def train_unit(documents, descent, step, u, v, touched):
+def train_unit(documents, rule, step, u, v, touched):
     """Train a unit without hidden layer; return the steps and the error of the last epoch.
 
     The error is NaN where the weights grow beyond all bounds. `step` counts documents from the
     start of the training, and `touched` has the step of each weight's velocity.
     """
     indptr, indices, values, order, targets, counts = documents
-    rate, momentum, powers, logistic, tolerance, epochs = descent
+    rate, momentum, powers, logistic, tolerance, epochs = rule
     gain = 1.0 / (1.0 - momentum)
     ahead, last = momentum * gain, len(powers) - 1
     mean = 0.0
@@ -90,14 +90,14 @@ def train_unit(documents, descent, step, u, v, touched):
 
 
 @kernel
-def train_network(documents, descent, step, u, v, touched, outer, outer_v, hidden):
+def train_network(documents, rule, step, u, v, touched, outer, outer_v, hidden):
     """Train a hidden layer of tanh units and the output; as `train_unit`, by backpropagation.
 
     `u` and `v` have a column for each hidden unit, `outer` the weights of the output, its bias
     last; `hidden` is scratch.
     """
     indptr, indices, values, order, targets, counts = documents
-    rate, momentum, powers, logistic, tolerance, epochs = descent
+    rate, momentum, powers, logistic, tolerance, epochs = rule
     gain = 1.0 / (1.0 - momentum)
     ahead, last, n_hidden = momentum * gain, len(powers) - 1, len(hidden)
     mean = 0.0

@@ -45,10 +45,17 @@ class Descent(NamedTuple):
         rows = self.rows
         entries = rows.indptr, rows.indices.view(np.uint32), rows.values
         documents = kernels.Documents(*entries, order, targets, counts)
-        how = self.rate, self.momentum, self.powers, self.logistic, self.tolerance, epochs
+        how = (
+            float(self.rate),
+            float(self.momentum),
+            self.powers,
+            self.logistic,
+            self.tolerance,
+            epochs,
+        )
         train = kernels.train_unit if weights.u.ndim == 1 else kernels.train_network
         arrays = weights.u, weights.v, weights.touched, *weights.outer
-        weights.step, error = train(documents, kernels.Descent(*how), weights.step, *arrays)
+        weights.step, error = train(documents, kernels.Rule(*how), weights.step, *arrays)
         if np.isnan(error):
             longest = _longest(rows)
             raise ParameterError(

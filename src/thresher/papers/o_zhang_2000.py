@@ -8,8 +8,9 @@ tf ln(N/df), of length one, for without that units diverge at the paper's rate. 
 the mean of e² in an epoch; the network meets its documents in another order each epoch, from
 initial weights within ±0.1; naive Bayes is multinomial, on counts. The vote is taken of the raw
 outputs. All this was chosen on the training documents alone, by three folds where there was a
-choice of figures, and the test documents were looked at once. Our runs are several, with other
-seeds; the paper's was one.
+choice of figures. The rows with one step an epoch explain the paper's network: by folds it has the
+low recall that the paper reports; that boosting so, with signs, does better still was seen after
+the test documents had been looked at, and nothing was chosen by it.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Extent(NamedTuple):
     n_runs: int
 
 
-FULL = Extent((8_762, 3_009), 100, 500, 5)
+FULL = Extent((8_762, 3_009), 100, 500, 3)
 QUICK = Extent((2_500, 1_000), 5, 20, 1)
 
 
@@ -104,7 +105,7 @@ class Method(NamedTuple):
 
     learner: Callable[[Extent, int], Learner]
     strengths: str = "of length one"  # or "as they are", or "counts"
-    is_random: bool = True
+    runs_once: bool = False  # as there is no chance in it, or it takes long
 
 
 def _boosting(**options: Any) -> Callable[[Extent, int], Learner]:
@@ -119,15 +120,30 @@ def _network(**options: Any) -> Callable[[Extent, int], Learner]:
     )
 
 
+def _in_batch(make: Callable[..., Callable[[Extent, int], Learner]], **options: Any) -> Method:
+    """Return a method of which all documents of an epoch make one step, of their mean slope.
+
+    It is had by steps of an N-th each: that the first documents of an epoch have moved the weights
+    before the last are met then makes no difference to speak of.
+    """
+
+    def learner(extent: Extent, seed: int) -> Learner:
+        return make(learning_rate=0.2 / extent.documents[0], **options)(extent, seed)
+
+    return Method(learner, runs_once=True)
+
+
 METHODS = {
     "MN": Method(_network()),
     "BLP": Method(_boosting()),
-    "Naïve": Method(lambda extent, seed: NaiveBayes(), "counts", is_random=False),
+    "Naïve": Method(lambda extent, seed: NaiveBayes(), "counts", runs_once=True),
     "BLP, votes are signs": Method(_boosting(vote="signs")),
-    "BLP, reweighted": Method(_boosting(resample=False), is_random=False),
-    "BLP, reweighted, signs": Method(_boosting(resample=False, vote="signs"), is_random=False),
+    "BLP, reweighted": Method(_boosting(resample=False), runs_once=True),
     "one unit": Method(_boosting(max_iter=1)),
-    "MN, strengths as they are": Method(_network(), "as they are"),
+    "MN, one step an epoch": _in_batch(_network),
+    "BLP, one step an epoch": _in_batch(_boosting),
+    "BLP, one step an epoch, votes are signs": _in_batch(_boosting, vote="signs"),
+    "MN, strengths as they are": Method(_network(), "as they are", runs_once=True),
 }
 
 
@@ -154,7 +170,7 @@ def means(extent: Extent, measured: str, seed: int, methods: list[str]) -> tuple
     ours: Cells = {}
     spread: Cells = {}
     for method in methods:
-        n_runs = extent.n_runs if METHODS[method].is_random else 1
+        n_runs = 1 if METHODS[method].runs_once else extent.n_runs
         runs = [measure(extent, method, seed + run)[measured] for run in range(n_runs)]
         ours[method], spread[method] = mean_and_spread(runs)
     return ours, spread
@@ -166,7 +182,8 @@ def _note(extent: Extent) -> str:
         f"{train.rows.n_rows:,} training and {test.rows.n_rows:,} test documents with a body, "
         f"{train.rows.n_columns:,} stems (the paper: 8,754) that occur {LEAST_OCCURRENCES} times "
         f"or more in training; {extent.rounds} rounds, networks of up to {extent.epochs} epochs; "
-        f"mean of {extent.n_runs} runs where there is chance in it."
+        f"mean of {extent.n_runs} runs, but one of naive Bayes, reweighted, one step an epoch, and "
+        "strengths as they are."
     )
 
 
@@ -197,7 +214,11 @@ def table_3(seed: int = 0, quick: bool = False) -> Table:
     """F1 of the network, of boosting and of naive Bayes, and of other readings of the paper."""
     extent = QUICK if quick else FULL
     ours, spread = means(extent, "f1", seed, list(METHODS))
-    notes = [_note(extent)]
+    explained = (
+        "The network has the paper's low recall where all documents of an epoch make one step "
+        "together; boosting units trained so, with signs for votes, is then far above it."
+    )
+    notes = [_note(extent)] if quick else [_note(extent), explained]
     title = "Table 3: F1 on Reuters-21578"
     return Table(
         NAME,
@@ -215,7 +236,8 @@ def table_3(seed: int = 0, quick: bool = False) -> Table:
 
 def _bars(item: str, measured: str, seed: int, quick: bool, printed: dict[str, float]) -> Figure:
     extent = QUICK if quick else FULL
-    methods = ["MN", "BLP", "MN, strengths as they are"]
+    in_batch = ["MN, one step an epoch", "BLP, one step an epoch, votes are signs"]
+    methods = ["MN", "BLP", *in_batch]
     ours, _ = means(extent, measured, seed, methods)
     names = ("crude", "earn", "grain")  # the one that the text has figures of first
     places = tuple(range(len(names)))
@@ -224,13 +246,14 @@ def _bars(item: str, measured: str, seed: int, quick: bool, printed: dict[str, f
         for method, cells in ours.items()
     }
     published = {} if quick else {name: Curve((0,), (value,)) for name, value in printed.items()}
+    on_crude = ", ".join(f"{name} {value:.1f}" for name, value in printed.items())
     return Figure(
         NAME,
         item,
         f"{item.replace('-', ' ').capitalize()}: {measured} of the network and of boosting",
         {"Reuters-21578": published},
         {"Reuters-21578": curves},
-        [_note(extent)],
+        [f"The paper's on crude: {on_crude}.", _note(extent)],
         x_label="category",
         y_label=f"{measured}, percent",
         bars=names,
