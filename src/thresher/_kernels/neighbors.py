@@ -7,13 +7,34 @@ the one that asks, less the (squared) distance. Words ascend in every document, 
 the same bits however it is reached.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from thresher._kernels._jit import kernel
 
 COSINE, EUCLIDEAN, DIFFERENCE = 0, 1, 2
 LANES = 64  # documents that are looked over at once
+FEW = 16  # more than one of so many documents are not looked at one by one
 TIED = 1e-9  # of the size of the one that asks: keys that differ by less are the same
+
+
+class Scratch(NamedTuple):
+    """Room for what a kernel is at, a cell for each document unless it says otherwise."""
+
+    query: np.ndarray  # float64, a cell for each column: the values of the one that asks, else 0
+    sums: np.ndarray  # float64
+    heap: np.ndarray  # float64: the keys of the nearest, the farthest of them first
+    members: np.ndarray  # int64: whose they are
+    numbers: np.ndarray  # int64: the documents that are looked at
+    keys: np.ndarray  # float64: theirs
+    votes: np.ndarray  # float64: theirs
+    rough: np.ndarray  # float32: sums of 24 bits
+    frequent: np.ndarray  # float32, a cell for each frequent column: the asking one's values
+    bounds: np.ndarray  # float32: what a rough sum may come to
+    bits: np.ndarray  # int32: the same memory, seen as whole numbers
+    highest: np.ndarray  # int32, a cell for each block of documents: the highest bound's bits
+    totals: np.ndarray  # float64, a cell for each category: its votes
 
 
 @kernel
@@ -37,18 +58,25 @@ def add_squares(indptr, values, squares):
 
 
 @kernel
+def add_column(value, documents, strengths, sums):
+    """Add to the sum of each document in a column of the index what it shares of it."""
+    for q in range(len(documents)):
+        sums[documents[q]] += value * strengths[q]
+
+
+@kernel
 def find_all(i, asking, index, kept, stored, scratch):
     """Put all documents with their keys into the scratch, and return how many they are."""
     indptr, columns, values = asking[0], asking[1], asking[2]
     starts, documents, strengths = index
-    sums, query, numbers, keys = scratch[0], scratch[1], scratch[4], scratch[5]
+    sums, query, numbers, keys = scratch.sums, scratch.query, scratch.numbers, scratch.keys
     sums[:] = 0.0
     for p in range(indptr[i], indptr[i + 1]):
         j, value = columns[p], np.float64(values[p])
         query[j] = value
         if j < len(starts) - 1:
-            for q in range(starts[j], starts[j + 1]):
-                sums[documents[q]] += value * strengths[q]
+            add_column(value, documents[starts[j] : starts[j + 1]],
+                       strengths[starts[j] : starts[j + 1]], sums)  # fmt: skip
     n_indexed = kept[3]
     for d in range(len(sums)):
         numbers[d] = d
@@ -77,75 +105,118 @@ def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
 
     Frequent words are most of the work and say little. So the others are added up first, roughly;
     what frequent ones can add is bounded by the lengths of what the two documents have of them.
-    The documents that are nearest so far set a bar, and who cannot reach it is out. The frequent
-    words of the others follow, and who reaches the bar of those is added up anew, exactly. Returns
-    0 where all had better be added up.
+    Then documents are looked at, those around the highest bound first: the nearest so far set a
+    bar, and who cannot exceed it is out. Where too many can, the frequent words are added up for
+    all. Who reaches the last bar is added up anew, exactly.
     """
     indptr, columns, values, lengths = asking
     starts, documents, _ = index
-    units, ranks, starts_of, ranks_of, units_of, reach = short
-    query, heap, members, numbers, keys = scratch[1:6]
-    rough, rough_heap, frequent = scratch[8:11]
-    n_indexed, n_words, work, square = kept[3], indptr[i + 1] - indptr[i], 0, 0.0
+    units, ranks = short[:2]
+    query, numbers, keys = scratch.query, scratch.numbers, scratch.keys
+    rough, frequent = scratch.rough, scratch.frequent
+    n_words, square = indptr[i + 1] - indptr[i], 0.0
     rough[:] = 0.0
     for p in range(indptr[i], indptr[i + 1]):
         j, value = columns[p], values[p]
-        if j >= len(ranks):
-            continue
-        if ranks[j] >= 0:
+        if j < len(ranks) and ranks[j] >= 0:
             frequent[ranks[j]] = value
-            work += starts[j + 1] - starts[j]
             square += np.float64(value) * np.float64(value)
-        else:
-            for q in range(starts[j], starts[j + 1]):
-                rough[documents[q]] += value * units[q]
+        elif j < len(ranks):
+            add_column(value, documents[starts[j] : starts[j + 1]],
+                       units[starts[j] : starts[j + 1]], rough)  # fmt: skip
     # What numbers of 24 bits may be wrong by, on both sides, is far more than what is tied.
     margin = np.float32((4.0 + n_words) * 2.5e-7 * lengths[i])
-    n, bar, length = 0, np.float32(np.inf), np.float32(np.sqrt(square))
-    for member in range(find_nearest(n_indexed, n_neighbors, rough, scratch[7], stored[2],
-                                     rough_heap, members)):  # fmt: skip
-        d = members[member]
-        bar = min(bar, rough[d] + frequent_part(d, starts_of, ranks_of, units_of, frequent))
-    bar -= margin
-    for first in range(0, n_indexed, LANES):
-        end, n_above = min(first + LANES, n_indexed), 0
-        for d in range(first, end):
-            n_above += rough[d] + length * reach[d] >= bar
-        if n_above:
-            for d in range(first, end):
-                numbers[n] = d
-                n += rough[d] + length * reach[d] >= bar
-    if n * starts_of[n_indexed] < work * n_indexed:  # by the frequent words of the mean document
-        for place in range(n):
-            d = numbers[place]
-            part = frequent_part(d, starts_of, ranks_of, units_of, frequent)
-            keys[place] = rough[d] + part
-        find_nearest(n, n_neighbors, keys, numbers, stored[2], heap, members)
-        bar = heap[0] - margin
+    length = np.float32(np.sqrt(square))
+    n_rough, bar = look_closer(n_neighbors, length, margin, kept[3], short, stored[2], scratch)
+    if n_rough < 0:
         for p in range(indptr[i], indptr[i + 1]):
-            query[columns[p]] = values[p]
-        n_rough, n = n, 0
-        for place in range(n_rough):
-            if keys[place] >= bar:
-                numbers[n] = numbers[place]
-                keys[n] = key_of(numbers[place], kept, query, stored)
-                n += 1
-        for d in range(n_indexed, len(stored[0])):
-            numbers[n], keys[n] = d, key_of(d, kept, query, stored)
-            n += 1
-        for p in range(indptr[i], indptr[i + 1]):
-            query[columns[p]] = 0.0
-    else:
-        n = 0
+            j, value = columns[p], values[p]
+            if j < len(ranks) and ranks[j] >= 0:
+                add_column(value, documents[starts[j] : starts[j + 1]],
+                           units[starts[j] : starts[j + 1]], rough)  # fmt: skip
+        n_rough, bar = look_at_all(n_neighbors, margin, kept[3], stored[2], scratch)
     for p in range(indptr[i], indptr[i + 1]):
+        query[columns[p]] = values[p]
         if columns[p] < len(ranks) and ranks[columns[p]] >= 0:
             frequent[ranks[columns[p]]] = 0.0
+    n = 0
+    for place in range(n_rough):
+        if keys[place] >= bar:
+            numbers[n] = numbers[place]
+            keys[n] = key_of(numbers[place], kept, query, stored)
+            n += 1
+    for d in range(kept[3], len(stored[0])):  # those that are not in the index yet
+        numbers[n], keys[n] = d, key_of(d, kept, query, stored)
+        n += 1
+    for p in range(indptr[i], indptr[i + 1]):
+        query[columns[p]] = 0.0
     return n
 
 
 @kernel
-def frequent_part(d, starts, ranks, units, frequent):
+def look_closer(n_neighbors, length, margin, n_indexed, short, weights, scratch):
+    """Add frequent words to those documents only that may then be among the nearest.
+
+    The documents and their rough keys are put into the scratch; returned are how many they are,
+    less than zero where they would be too many, and what key the nearest have at least.
+    """
+    highest, bounds = scratch.highest, scratch.bounds
+    n_blocks, best = (n_indexed + LANES - 1) // LANES, 0
+    find_bounds(n_indexed, length, scratch.rough, short[5], bounds)
+    for block in range(n_blocks):
+        highest[block] = largest(scratch.bits[block * LANES : min((block + 1) * LANES, n_indexed)])
+        if highest[block] > highest[best]:
+            best = block
+    n, size, total, bar = 0, 0, 0.0, np.float32(-np.inf)
+    for turn in range(-1, n_blocks):
+        block = best if turn < 0 else turn
+        first, end = block * LANES, min((block + 1) * LANES, n_indexed)
+        if turn == best or not any_above(bounds[first:end], bar):
+            continue
+        for d in range(first, end):
+            if bounds[d] > bar:
+                key = scratch.rough[d] + frequent_part(d, short, scratch.frequent)
+                scratch.numbers[n], scratch.keys[n] = d, key
+                n += 1
+                if total < n_neighbors or key > scratch.heap[0]:
+                    size, total = offer(key, d, n_neighbors, size, total, weights, scratch)
+                    if total >= n_neighbors:
+                        bar = np.float32(scratch.heap[0]) - margin
+        if n * FEW > n_indexed:
+            return -1, bar
+    return n, bar
+
+
+@kernel
+def find_bounds(n, length, rough, reach, bounds):
+    """Write what the keys of documents may come to at most."""
+    for d in range(n):
+        bounds[d] = rough[d] + length * reach[d]
+
+
+@kernel
+def largest(bits):
+    """Return the largest of some numbers, or 0: those above zero are in the order of their bits."""
+    most = np.int32(0)
+    for place in range(len(bits)):
+        most = max(most, bits[place])
+    return most
+
+
+@kernel
+def look_at_all(n_neighbors, margin, n_indexed, weights, scratch):
+    """Put all documents with their rough keys into the scratch; return as `look_closer` does."""
+    numbers, keys = scratch.numbers, scratch.keys
+    for d in range(n_indexed):
+        numbers[d], keys[d] = d, scratch.rough[d]
+    find_nearest(n_indexed, n_neighbors, weights, scratch)
+    return n_indexed, np.float32(scratch.heap[0]) - margin
+
+
+@kernel
+def frequent_part(d, short, frequent):
     """Return what the frequent words of a document add to its cosine, roughly."""
+    starts, ranks, units = short[2:5]
     total = np.float32(0.0)
     for p in range(starts[d], starts[d + 1]):
         total += frequent[ranks[p]] * units[p]
@@ -163,7 +234,7 @@ def add_savings(i, asking, index, tables, stored, scratch):
     indptr, columns, codes = asking[0], asking[1], asking[2]
     starts, documents, codes_of = index
     firsts, probable, apart, prior = tables
-    sums, savings, numbers, keys = scratch[0], scratch[1], scratch[4], scratch[5]
+    sums, savings, numbers, keys = scratch.sums, scratch.query, scratch.numbers, scratch.keys
     sums[:] = 0.0
     for p in range(indptr[i], indptr[i + 1]):
         j = columns[p]
@@ -190,46 +261,54 @@ def difference(one, other):
 
 
 @kernel
-def find_nearest(n, n_neighbors, keys, numbers, weights, heap, members):
-    """Put the nearest of n documents into a heap, the farthest at its root; return how many.
+def find_nearest(n, n_neighbors, weights, scratch):
+    """Put the nearest of n documents in the scratch into its heap, the farthest at the root.
 
     A document of weight w counts w times: the heap holds as few as count k times, or all.
     """
-    size, total = 0, 0.0
+    keys, size, total = scratch.keys, 0, 0.0
     for first in range(0, n, LANES):
         end = min(first + LANES, n)
-        if total >= n_neighbors and not any_above(keys, first, end, heap[0]):
+        if total >= n_neighbors and not any_above(keys[first:end], scratch.heap[0]):
             continue
         for place in range(first, end):
-            key = keys[place]
-            if total >= n_neighbors and key <= heap[0]:
-                continue
-            number = numbers[place]
-            total += weights[number]
-            root = weights[members[0]] if size and key > heap[0] else np.inf
-            if total - root >= n_neighbors:  # it takes the root's place
-                total -= root
-                sift(heap, members, size, key, number)
-            else:
-                child = size
-                size += 1
-                while child and heap[(child - 1) >> 1] > key:
-                    parent = (child - 1) >> 1
-                    heap[child], members[child] = heap[parent], members[parent]
-                    child = parent
-                heap[child], members[child] = key, number
-            while total - weights[members[0]] >= n_neighbors:
-                total -= weights[members[0]]
-                size -= 1
-                sift(heap, members, size, heap[size], members[size])
-    return size
+            if total < n_neighbors or keys[place] > scratch.heap[0]:
+                number = scratch.numbers[place]
+                size, total = offer(keys[place], number, n_neighbors, size, total, weights, scratch)
 
 
 @kernel
-def any_above(keys, first, end, bar):
+def offer(key, number, n_neighbors, size, total, weights, scratch):
+    """Take a document into the heap, and out of it what is no longer needed; return its size.
+
+    Also returned is how often all in it count together.
+    """
+    heap, members = scratch.heap, scratch.members
+    total += weights[number]
+    root = weights[members[0]] if size and key > heap[0] else np.inf
+    if total - root >= n_neighbors:  # it takes the root's place
+        total -= root
+        sift(heap, members, size, key, number)
+    else:
+        child = size
+        size += 1
+        while child and heap[(child - 1) >> 1] > key:
+            parent = (child - 1) >> 1
+            heap[child], members[child] = heap[parent], members[parent]
+            child = parent
+        heap[child], members[child] = key, number
+    while total - weights[members[0]] >= n_neighbors:
+        total -= weights[members[0]]
+        size -= 1
+        sift(heap, members, size, heap[size], members[size])
+    return size, total
+
+
+@kernel
+def any_above(keys, bar):
     """Count how many keys are above a bar: a loop that becomes vectors."""
     n_above = 0
-    for place in range(first, end):
+    for place in range(len(keys)):
         n_above += keys[place] > bar
     return n_above
 
@@ -252,7 +331,7 @@ def sift(heap, members, size, key, number):
 @kernel
 def find_votes(n, metric, by_similarity, size, scratch, weights):
     """Keep of n documents those that are as near as the root of the heap, with their votes."""
-    heap, numbers, keys, votes = scratch[2], scratch[4], scratch[5], scratch[6]
+    heap, numbers, keys, votes = scratch.heap, scratch.numbers, scratch.keys, scratch.votes
     bar = heap[0] - TIED * max(size, abs(heap[0]))
     n_voters, total, nearest = 0, 0.0, -np.inf
     for place in range(n):
@@ -286,17 +365,16 @@ def find_votes(n, metric, by_similarity, size, scratch, weights):
 def vote(i, rules, asking, index, short, kept, stored, tables, scratch):
     """Find who votes on document i, with each one's share of the votes, and return how many."""
     metric, by_similarity, n_neighbors = rules
-    heap, members, numbers, keys = scratch[2:6]
-    n, weights = 0, stored[2]
+    weights = stored[2]
     if len(weights) == 0:
         return 0
     if metric == DIFFERENCE:
         n = add_savings(i, asking, index, tables, stored, scratch)
     elif metric == COSINE and n_neighbors < kept[3]:
         n = find_near(i, n_neighbors, asking, index, short, kept, stored, scratch)
-    if n == 0:
+    else:
         n = find_all(i, asking, index, kept, stored, scratch)
-    find_nearest(n, n_neighbors, keys, numbers, weights, heap, members)
+    find_nearest(n, n_neighbors, weights, scratch)
     return find_votes(n, metric, by_similarity, asking[3][i], scratch, weights)
 
 
@@ -305,7 +383,7 @@ def score_documents(rules, asking, index, short, kept, stored, tables, labels, s
                     first, end):  # fmt: skip
     """Write the share of the votes that each category has, less a half: 0 where it is a tie."""
     label_starts, categories = labels
-    voters, votes, totals = scratch[4], scratch[6], scratch[11]
+    voters, votes, totals = scratch.numbers, scratch.votes, scratch.totals
     for i in range(first, end):
         totals[:] = -0.5
         for place in range(vote(i, rules, asking, index, short, kept, stored, tables, scratch)):

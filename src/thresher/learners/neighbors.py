@@ -275,23 +275,20 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
         stored = scales, sizes, collection["weights"]
         return asking, (rules, query, collection.index, collection.short, kept, stored, tables)
 
-    def _scratch(self) -> tuple[np.ndarray, ...]:
-        """Return room for what a kernel is at.
+    def _scratch(self) -> Any:
+        """Return room for what a kernel is at."""
+        from thresher._kernels.neighbors import LANES, Scratch
 
-        Sums; the values of the document that asks; a heap and its members; numbers of documents,
-        their keys and votes; all numbers; rough sums, a heap of these, and values of frequent
-        words; and the votes for each category.
-        """
         n = self._collection.n_documents
-        query, totals = np.zeros(max(self.n_features, MOST_VALUES)), np.empty(self.n_categories)
         sums, heap, keys, votes = np.empty((4, n))
         members, numbers = np.empty((2, n), np.int64)
-        rough, rough_heap = np.empty((2, n), np.float32)
-        frequent = np.zeros(self.n_features, np.float32)
-        every = np.arange(n)
-        return (
-            sums, query, heap, members, numbers, keys, votes, every, rough, rough_heap, frequent,
-            totals,
+        rough, bounds = np.empty((2, n), np.float32)
+        return Scratch(
+            query=np.zeros(max(self.n_features, MOST_VALUES)),
+            sums=sums, heap=heap, members=members, numbers=numbers, keys=keys, votes=votes,
+            rough=rough, frequent=np.zeros(self.n_features, np.float32),
+            bounds=bounds, bits=bounds.view(np.int32), highest=np.empty(1 + n // LANES, np.int32),
+            totals=np.empty(self.n_categories),
         )  # fmt: skip
 
     # ---- why ---------------------------------------------------------------------------------
@@ -368,7 +365,7 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
 
         asking, arrays = self._arrays(rows)
         scratch = self._scratch()
-        voters, keys, votes = scratch[4:7]
+        voters, keys, votes = scratch.numbers, scratch.keys, scratch.votes
         for i in range(asking.n_rows):
             n = vote(i, *arrays, scratch)
             size, own = arrays[1][3][i], keys[:n].copy()
