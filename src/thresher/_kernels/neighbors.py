@@ -30,10 +30,13 @@ class Scratch(NamedTuple):
     keys: np.ndarray  # float64: theirs
     votes: np.ndarray  # float64: theirs
     rough: np.ndarray  # float32: sums of 24 bits
+    rough_bits: np.ndarray  # int32: the same memory
     frequent: np.ndarray  # float32, a cell for each frequent column: the asking one's values
     bounds: np.ndarray  # float32: what a rough sum may come to
-    bits: np.ndarray  # int32: the same memory, seen as whole numbers
-    highest: np.ndarray  # int32, a cell for each block of documents: the highest bound's bits
+    bound_bits: np.ndarray  # int32: the same memory
+    peaks: np.ndarray  # float32, a cell for each block of documents: the largest there
+    peak_bits: np.ndarray  # int32: the same memory
+    every: np.ndarray  # int64: all numbers
     totals: np.ndarray  # float64, a cell for each category: its votes
 
 
@@ -105,8 +108,8 @@ def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
 
     Frequent words are most of the work and say little. So the others are added up first, roughly;
     what frequent ones can add is bounded by the lengths of what the two documents have of them.
-    Then documents are looked at, those around the highest bound first: the nearest so far set a
-    bar, and who cannot exceed it is out. Where too many can, the frequent words are added up for
+    Then documents are looked at, the nearest first: the nearest so far set a bar, and who cannot
+    exceed it is out. Where too many can, the frequent words are added up for
     all. Who reaches the last bar is added up anew, exactly.
     """
     indptr, columns, values, lengths = asking
@@ -160,30 +163,49 @@ def look_closer(n_neighbors, length, margin, n_indexed, short, weights, scratch)
     The documents and their rough keys are put into the scratch; returned are how many they are,
     less than zero where they would be too many, and what key the nearest have at least.
     """
-    highest, bounds = scratch.highest, scratch.bounds
-    n_blocks, best = (n_indexed + LANES - 1) // LANES, 0
-    find_bounds(n_indexed, length, scratch.rough, short[5], bounds)
-    for block in range(n_blocks):
-        highest[block] = largest(scratch.bits[block * LANES : min((block + 1) * LANES, n_indexed)])
-        if highest[block] > highest[best]:
-            best = block
-    n, size, total, bar = 0, 0, 0.0, np.float32(-np.inf)
-    for turn in range(-1, n_blocks):
-        block = best if turn < 0 else turn
-        first, end = block * LANES, min((block + 1) * LANES, n_indexed)
-        if turn == best or not any_above(bounds[first:end], bar):
-            continue
-        for d in range(first, end):
-            if bounds[d] > bar:
-                key = scratch.rough[d] + frequent_part(d, short, scratch.frequent)
-                scratch.numbers[n], scratch.keys[n] = d, key
+    rough, bounds, peaks, n_blocks = scratch.rough, scratch.bounds, scratch.peaks, 0
+    find_peaks(scratch.rough_bits[:n_indexed], scratch.peak_bits)
+    for block in range((n_indexed + LANES - 1) // LANES):
+        if n_blocks < n_neighbors:
+            push(scratch.heap, scratch.members, n_blocks, peaks[block], block)
+            n_blocks += 1
+        elif peaks[block] > scratch.heap[0]:
+            sift(scratch.heap, scratch.members, n_blocks, peaks[block], block)
+    # At least so many blocks have somebody who is as near, without frequent words.
+    n, least = 0, scratch.heap[0]
+    if n_blocks < n_neighbors or least <= 0:
+        return -1, np.float32(0.0)
+    for place in range(n_blocks):
+        first = scratch.members[place] * LANES
+        for d in range(first, min(first + LANES, n_indexed)):
+            if rough[d] >= least:
+                scratch.numbers[n] = d
                 n += 1
-                if total < n_neighbors or key > scratch.heap[0]:
-                    size, total = offer(key, d, n_neighbors, size, total, weights, scratch)
-                    if total >= n_neighbors:
-                        bar = np.float32(scratch.heap[0]) - margin
+    find_bounds(n_indexed, length, rough, short[5], bounds)
+    size, total = 0, 0.0
+    for place in range(n):
+        d = scratch.numbers[place]
+        bounds[d] = 0.0  # it is seen here, and not again
+        scratch.keys[place] = rough[d] + frequent_part(d, short, scratch.frequent)
+        if total < n_neighbors or scratch.keys[place] > scratch.heap[0]:
+            size, total = offer(scratch.keys[place], d, n_neighbors, size, total, weights, scratch)
+    bar = np.float32(scratch.heap[0]) - margin
+    if total < n_neighbors or bar <= 0:
+        return -1, bar
+    find_peaks(scratch.bound_bits[:n_indexed], scratch.peak_bits)
+    for block in range((n_indexed + LANES - 1) // LANES):
+        if peaks[block] <= bar:
+            continue
         if n * FEW > n_indexed:
             return -1, bar
+        for d in range(block * LANES, min((block + 1) * LANES, n_indexed)):
+            if bounds[d] > bar:
+                key = rough[d] + frequent_part(d, short, scratch.frequent)
+                scratch.numbers[n], scratch.keys[n] = d, key
+                n += 1
+                if key > scratch.heap[0]:
+                    size, total = offer(key, d, n_neighbors, size, total, weights, scratch)
+                    bar = np.float32(scratch.heap[0]) - margin
     return n, bar
 
 
@@ -195,22 +217,33 @@ def find_bounds(n, length, rough, reach, bounds):
 
 
 @kernel
-def largest(bits):
-    """Return the largest of some numbers, or 0: those above zero are in the order of their bits."""
-    most = np.int32(0)
-    for place in range(len(bits)):
-        most = max(most, bits[place])
-    return most
+def find_peaks(bits, peaks):
+    """Write the bits of the largest number of each block, or of zero.
+
+    The bits of numbers above zero, as whole numbers, are in the order of the numbers; and of whole
+    numbers the largest is found many at a time.
+    """
+    for block in range((len(bits) + LANES - 1) // LANES):
+        own = bits[block * LANES : (block + 1) * LANES]
+        most = np.int32(0)
+        for place in range(len(own)):
+            most = max(most, own[place])
+        peaks[block] = most
 
 
 @kernel
 def look_at_all(n_neighbors, margin, n_indexed, weights, scratch):
-    """Put all documents with their rough keys into the scratch; return as `look_closer` does."""
-    numbers, keys = scratch.numbers, scratch.keys
-    for d in range(n_indexed):
-        numbers[d], keys[d] = d, scratch.rough[d]
-    find_nearest(n_indexed, n_neighbors, weights, scratch)
-    return n_indexed, np.float32(scratch.heap[0]) - margin
+    """Put those documents into the scratch that are roughly nearest; return as `look_closer`."""
+    rough, n = scratch.rough, 0
+    find_nearest(n_indexed, n_neighbors, rough, scratch.every, weights, scratch)
+    bar = np.float32(scratch.heap[0]) - margin
+    for first in range(0, n_indexed, LANES):
+        end = min(first + LANES, n_indexed)
+        if any_above(rough[first:end], bar):
+            for d in range(first, end):
+                scratch.numbers[n], scratch.keys[n] = d, rough[d]
+                n += rough[d] > bar
+    return n, bar
 
 
 @kernel
@@ -261,20 +294,21 @@ def difference(one, other):
 
 
 @kernel
-def find_nearest(n, n_neighbors, weights, scratch):
-    """Put the nearest of n documents in the scratch into its heap, the farthest at the root.
+def find_nearest(n, n_neighbors, keys, numbers, weights, scratch):
+    """Put the nearest of n documents into the heap, the farthest at its root; return how many.
 
     A document of weight w counts w times: the heap holds as few as count k times, or all.
     """
-    keys, size, total = scratch.keys, 0, 0.0
+    size, total = 0, 0.0
     for first in range(0, n, LANES):
         end = min(first + LANES, n)
         if total >= n_neighbors and not any_above(keys[first:end], scratch.heap[0]):
             continue
         for place in range(first, end):
             if total < n_neighbors or keys[place] > scratch.heap[0]:
-                number = scratch.numbers[place]
-                size, total = offer(keys[place], number, n_neighbors, size, total, weights, scratch)
+                one = keys[place], numbers[place]
+                size, total = offer(*one, n_neighbors, size, total, weights, scratch)
+    return size
 
 
 @kernel
@@ -290,13 +324,8 @@ def offer(key, number, n_neighbors, size, total, weights, scratch):
         total -= root
         sift(heap, members, size, key, number)
     else:
-        child = size
+        push(heap, members, size, key, number)
         size += 1
-        while child and heap[(child - 1) >> 1] > key:
-            parent = (child - 1) >> 1
-            heap[child], members[child] = heap[parent], members[parent]
-            child = parent
-        heap[child], members[child] = key, number
     while total - weights[members[0]] >= n_neighbors:
         total -= weights[members[0]]
         size -= 1
@@ -311,6 +340,17 @@ def any_above(keys, bar):
     for place in range(len(keys)):
         n_above += keys[place] > bar
     return n_above
+
+
+@kernel
+def push(heap, members, size, key, number):
+    """Put a document into a heap of `size` others."""
+    child = size
+    while child and heap[(child - 1) >> 1] > key:
+        parent = (child - 1) >> 1
+        heap[child], members[child] = heap[parent], members[parent]
+        child = parent
+    heap[child], members[child] = key, number
 
 
 @kernel
@@ -374,7 +414,7 @@ def vote(i, rules, asking, index, short, kept, stored, tables, scratch):
         n = find_near(i, n_neighbors, asking, index, short, kept, stored, scratch)
     else:
         n = find_all(i, asking, index, kept, stored, scratch)
-    find_nearest(n, n_neighbors, weights, scratch)
+    find_nearest(n, n_neighbors, scratch.keys, scratch.numbers, weights, scratch)
     return find_votes(n, metric, by_similarity, asking[3][i], scratch, weights)
 
 

@@ -16,7 +16,7 @@ STORED = {
     "indptr": np.int64, "columns": np.int32, "values": np.float32,
     "label_indptr": np.int64, "labels": np.int32, "weights": np.float64,
 }  # fmt: skip
-FREQUENT = 5  # a word is that is in more than one of so many documents
+FREQUENT = 6  # a word is that is in more than one of so many documents
 
 
 class Growing:

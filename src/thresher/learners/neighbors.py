@@ -283,12 +283,15 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
         sums, heap, keys, votes = np.empty((4, n))
         members, numbers = np.empty((2, n), np.int64)
         rough, bounds = np.empty((2, n), np.float32)
+        peaks = np.empty(1 + n // LANES, np.float32)
         return Scratch(
             query=np.zeros(max(self.n_features, MOST_VALUES)),
             sums=sums, heap=heap, members=members, numbers=numbers, keys=keys, votes=votes,
-            rough=rough, frequent=np.zeros(self.n_features, np.float32),
-            bounds=bounds, bits=bounds.view(np.int32), highest=np.empty(1 + n // LANES, np.int32),
-            totals=np.empty(self.n_categories),
+            rough=rough, rough_bits=rough.view(np.int32),
+            frequent=np.zeros(self.n_features, np.float32),
+            bounds=bounds, bound_bits=bounds.view(np.int32),
+            peaks=peaks, peak_bits=peaks.view(np.int32),
+            every=np.arange(n), totals=np.empty(self.n_categories),
         )  # fmt: skip
 
     # ---- why ---------------------------------------------------------------------------------
