@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting bench-concepts bench-unlabelled clean
+.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-unlabelled clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -95,6 +95,9 @@ bench-concepts: $(VENV)/.developing  ## pLSA against scikit-learn's NMF: time an
 
 bench-boosting: $(VENV)/.developing  ## stumps: one category against scikit-learn, fifty with concepts
 	$(BIN)/python benchmarks/boosting.py $(ARGS)
+
+bench-learners: $(VENV)/.developing  ## every learner: quality, time, size, and beside scikit-learn's relative; what is finished is kept
+	$(BIN)/python -m benchmarks.learners $(ARGS)
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

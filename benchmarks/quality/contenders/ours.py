@@ -11,6 +11,7 @@ from benchmarks.quality.contender import Answer, Contender, Learned, Problem
 NEEDS = ("thresher.categorizer",)
 OURS, FAST = "Thresher", "Thresher, fast"
 ONE_FIT, TUNED = "Thresher, one fit", "Thresher, thresholds by folds"
+LEARNER = "Thresher: "  # before the name of a learner
 UNCONCERNED = ("cli", "corpora", "experiments", "papers", "report", "service")
 
 
@@ -49,6 +50,11 @@ def source_version() -> str:
 
 def _contender(name: str, **settings: Any) -> Contender:
     return Contender(name, learn, settings, "thresher", NEEDS, warm=True)
+
+
+def of_learner(name: str, **settings: Any) -> Contender:
+    """Return the contender that is one learner by its name, as `train --learner` takes it."""
+    return _contender(f"{LEARNER}{name}", learner=name, **settings)
 
 
 CONTENDERS = (_contender(OURS), _contender(FAST, preset="fast"))
