@@ -138,7 +138,7 @@ class Rival(NamedTuple):
         return *mean_and_spread(runs), params
 
 
-EXPERTS = {"max_iter": (1, 2, 5), "penalty": (0.5, 0.3, 0.7)}
+EXPERTS = {"max_iter": (1, 2, 5), "penalty": (0.5, 0.3, 0.1)}
 RIVALS: dict[str, Rival] = {
     "Experts unigram": Rival(SleepingExperts, EXPERTS, SINGLE_WORDS, seeds=True),
     "Experts, sparse trigrams": Rival(
