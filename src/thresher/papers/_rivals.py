@@ -146,7 +146,7 @@ RIVALS: dict[str, Rival] = {
     ),
     "Neural network": Rival(
         MultilayerPerceptron,
-        {"output": ("logistic",), "hidden": (6,), "max_iter": (10, 30)},
+        {"output": ("logistic",), "hidden": (6,), "max_iter": (10, 5, 20)},
         seeds=True,
         is_quick=False,
     ),
