@@ -4,7 +4,7 @@
 
 Quality: a `Categorizer` with the learner's name and nothing else set, from texts in memory; where
 documents have several labels its thresholds come from left-out documents, which is most of the
-time. Race: the learner alone, on rows of words that were prepared once, the same for both, with the
+time, and are zero for those that are marked as too slow for it. Race: the learner alone, on rows of words that were prepared once, the same for both, with the
 strength that ours prefers; one thread, processor seconds, the best of three where that is quick.
 Slow pairs learn only the largest categories, which the table says. What is finished is kept, as
 long as the source and the documents stay as they are.
@@ -251,7 +251,9 @@ def quality_table(cells: list[Cell]) -> str:
         for corpus, figure in columns:
             value = place[corpus, name].figures.get(figure) if (corpus, name) in place else None
             shown.append("" if value is None else f"{value:.1f}")
-        lines.append(f"| `{name.removeprefix(ours.LEARNER)}` | {' | '.join(shown)} |")
+        learner = name.removeprefix(ours.LEARNER)
+        mark = " *" if learner in ours.SLOW else ""
+        lines.append(f"| `{learner}`{mark} | {' | '.join(shown)} |")
     why = [f"`{one.contender}`, {one.task}: {one.missing}." for one in cells if one.missing]
     return "\n".join(lines + (["", *why] if why else []))
 
