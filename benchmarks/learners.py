@@ -4,10 +4,11 @@
 
 Quality: a `Categorizer` with the learner's name and nothing else set, from texts in memory; where
 documents have several labels its thresholds come from left-out documents, which is most of the
-time, and are zero for those that are marked as too slow for it. Race: the learner alone, on rows of words that were prepared once, the same for both, with the
-strength that ours prefers; one thread, processor seconds, the best of three where that is quick.
-Slow pairs learn only the largest categories, which the table says. What is finished is kept, as
-long as the source and the documents stay as they are.
+time, and are zero for those that are marked as too slow for it. Race: the learner alone, on rows of
+words that were prepared once, the same for both, with the strength that ours prefers; one thread,
+processor seconds, the best of three where that is quick. Slow pairs learn only the largest
+categories, which the table says. What is finished is kept, as long as the source and the documents
+stay as they are.
 """
 
 from __future__ import annotations
