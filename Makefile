@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting bench-neighbors bench-concepts bench-unlabelled clean
+.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-neighbors bench-unlabelled clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -99,6 +99,9 @@ bench-boosting: $(VENV)/.developing  ## stumps: one category against scikit-lear
 
 bench-neighbors: $(VENV)/.developing  ## the nearest documents, found against scikit-learn's brute force
 	$(BIN)/python benchmarks/neighbors.py $(ARGS)
+
+bench-learners: $(VENV)/.developing  ## every learner: quality, time, size, and beside scikit-learn's relative; what is finished is kept
+	$(BIN)/python -m benchmarks.learners $(ARGS)
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) $(BENCH) $(BASE) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

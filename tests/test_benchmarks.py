@@ -1,5 +1,6 @@
 """The benchmark's arithmetic, and that nobody is dropped from it in silence."""
 
+import dataclasses
 import io
 import json
 import sys
@@ -13,7 +14,7 @@ from sklearn.metrics import f1_score
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import unlabelled
+from benchmarks import learners, unlabelled
 from benchmarks.peers import __main__ as runner
 from benchmarks.peers import chart, child, data, report
 from benchmarks.peers.case import Case, break_even, f1, indicator
@@ -26,6 +27,8 @@ from benchmarks.quality.contenders import CONTENDERS, find, ours, scikit_learn
 from benchmarks.quality.corpora import TASKS, Task
 from benchmarks.quality.running import Cell, run_cell
 from benchmarks.quality.table import Tables, compare, verdict
+
+from thresher import LEARNERS
 
 
 def result(contender, seconds=None, *, job="train", variant="", threads=1, **more):
@@ -328,6 +331,51 @@ def test_contenders_of_the_quality_table_have_names_of_their_own_and_settings_as
     assert len(set(names)) == len(names)
     assert all(json.loads(json.dumps(one.settings)) == one.settings for one in CONTENDERS)
     assert len({task.name for task in TASKS}) == len(TASKS) == 8
+
+
+def test_every_learner_by_its_name_is_a_contender():
+    one = find(f"{ours.LEARNER}rocchio")
+    assert one.settings == {"learner": "rocchio"} and one.package == "thresher"
+
+
+def test_every_race_is_of_a_learner_there_is():
+    assert {race.ours for race in learners.RACES} <= set(LEARNERS)
+    names = [race.name for race in learners.RACES]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    "name", ["naive-bayes", "nearest-neighbors", "maximum-entropy, method=gis"]
+)
+def test_a_race_times_both_on_the_largest_categories(name, tmp_path):
+    for part in ("train", "test"):
+        data.write(tmp_path / f"{part}.jsonl", [GRAIN, GOLD, GRAIN] * 12)
+    race = next(race for race in learners.RACES if race.name.startswith(name))
+    race = dataclasses.replace(race, categories=1)
+    figures = learners.run_race(race, tmp_path / "train.jsonl", tmp_path / "test.jsonl")
+    assert figures["categories"] == 1 and figures["ours"] > 0
+    assert ("theirs" in figures) == (race.theirs is not None)
+
+
+def test_tables_of_learners_show_what_is_there_and_why_something_is_not():
+    cells = [
+        Cell("r90", "Thresher: arow", {"micro_f1": 87.25, "processor": 1.5, "model_mb": 20.0}),
+        Cell("20newsgroups", "Thresher: arow", missing="not done after 9 seconds"),
+    ]
+    text = learners.quality_table(cells)
+    assert "| `arow` | 87.2 |  |  | 1.5 |  | 20.0 |" in text
+    assert text.endswith("`Thresher: arow`, 20newsgroups: not done after 9 seconds.")
+    row = {"name": "arow", "title": "SVC", "ours": 2.0, "theirs": 5.0, "categories": 90}
+    assert "| `arow` | 90 | 2.00 | SVC | 5.00 | 2.5 × |" in learners.race_table([row])
+
+
+def test_a_finished_race_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(learners, "TASKS", [ONE_LABEL])
+    monkeypatch.setattr(learners, "in_process", lambda *_: {"ours": 1.0, "categories": 2})
+    first = learners.kept_race(learners.RACES[0], ONE_LABEL.name, tmp_path, again=False)
+    monkeypatch.setattr(learners, "in_process", lambda *_: {"missing": "ran again"})
+    assert learners.kept_race(learners.RACES[0], ONE_LABEL.name, tmp_path, again=False) == first
+    assert "missing" in learners.kept_race(learners.RACES[0], ONE_LABEL.name, tmp_path, again=True)
 
 
 def test_fits_are_compared_by_the_best_of_their_turns(tmp_path, monkeypatch):

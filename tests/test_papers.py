@@ -15,11 +15,14 @@ from sklearn.metrics import f1_score
 from thresher.errors import MissingExtra, ParameterError
 from thresher.evaluation import evaluate
 from thresher.evaluation.folds import k_fold
+from thresher.examples import Examples
 from thresher.experiments.protocols import in_parallel
+from thresher.learners import NaiveBayes
 from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
 from thresher.papers import cai_hofmann_2003 as concepts_paper
 from thresher.papers import o_zhang_2000 as perceptrons_paper
+from thresher.papers._rivals import RIVALS, SINGLE_WORDS, SPARSE_TRIGRAMS, Rival, counted_split
 from thresher.papers._running import (
     Documents,
     Problem,
@@ -54,6 +57,7 @@ from thresher.papers.carvalho_cohen_2006.tables import (
     table_4,
 )
 from thresher.papers.dagan_karov_roth_1997 import (
+    TABLE_2,
     VERSIONS,
     Grid,
     break_even,
@@ -728,6 +732,34 @@ def test_balanced_winnow_plus_reaches_the_published_break_even(
     task = split_task(variant)
     scores = passes_of(task, promotion, margin, None, (passes,), seed=0)
     assert break_even(scores[passes], task.test.labels) >= published_point
+
+
+def test_a_rival_is_chosen_on_held_out_training_documents():
+    # The last quarter is as the test documents are: only a prior that counts nothing fails there.
+    task = Task(several_categories(300), several_categories(200, seed=1))
+    rival = Rival(NaiveBayes, {"smoothing": (1e6, 1.0)})
+    assert rival.versions() == [{"smoothing": 1e6}, {"smoothing": 1.0}]
+    assert rival.choose(task, quick=False) == {"smoothing": 1.0}
+    assert rival.choose(task, quick=True) == {"smoothing": 1e6}  # the first
+    scores = rival.scores(task, {"smoothing": 1.0})
+    expected = NaiveBayes().fit_rows(Examples.of(*task.train)).score_rows(task.test.rows)
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_the_rivals_of_table_2_are_those_that_the_paper_lists():
+    assert {*TABLE_2} - {*RIVALS} == {"BalancedWinnow+", "Ripper", "SWAP"}
+    assert {*RIVALS} - {*TABLE_2} == {"Majority class"}
+
+
+@pytest.mark.corpus
+def test_sparse_trigrams_help_sleeping_experts(data_dir):
+    """On training documents, with the default parameters."""
+    points = {}
+    for features in (SINGLE_WORDS, SPARSE_TRIGRAMS):
+        held_out = counted_split("modapte", features).rehearsal()
+        scores = RIVALS["Experts unigram"].scores(held_out, {"penalty": 0.5})
+        points[features] = break_even(scores, held_out.test.labels)
+    assert points[SPARSE_TRIGRAMS] > points[SINGLE_WORDS] + 3
 
 
 @pytest.mark.corpus

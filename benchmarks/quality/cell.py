@@ -59,7 +59,9 @@ def test(learned: Any, categories: list[str], path: Path, decisions: str) -> dic
     texts, labels = read(path)
     names = sorted({name for own in labels for name in own} | set(categories))
     number = {name: i for i, name in enumerate(names)}
+    began = perf_counter()
     answer = learned.answer(texts)
+    seconds = perf_counter() - began
     truth, decided = indicator(labels, number), indicator(answer.decided, number)
     scores = None
     if answer.scores is not None:
@@ -79,7 +81,8 @@ def test(learned: Any, categories: list[str], path: Path, decisions: str) -> dic
         "macro_f1": evaluation.macro["f1"],
         "break_even": evaluation.micro.get("break_even"),
     }
-    return {name: 100 * value for name, value in measures.items() if value is not None}
+    figures = {name: 100 * value for name, value in measures.items() if value is not None}
+    return figures | {"test_seconds": seconds}
 
 
 if __name__ == "__main__":

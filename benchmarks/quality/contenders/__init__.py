@@ -19,5 +19,7 @@ def find(name: str) -> Contender:
     for one in (*CONTENDERS, *FIT_ONLY):
         if one.name == name:
             return one
+    if name.startswith(ours.LEARNER):
+        return ours.of_learner(name.removeprefix(ours.LEARNER))
     known = ", ".join(one.name for one in CONTENDERS)
     raise LookupError(f"There is no contender called {name!r}; there are {known}.")

@@ -11,6 +11,8 @@ from benchmarks.quality.contender import Answer, Contender, Learned, Problem
 NEEDS = ("thresher.categorizer",)
 OURS, FAST = "Thresher", "Thresher, fast"
 ONE_FIT, TUNED = "Thresher, one fit", "Thresher, thresholds by folds"
+LEARNER = "Thresher: "  # before the name of a learner
+SLOW = ("boosted-perceptrons", "multilayer-perceptron")  # too slow to learn thresholds by folds
 UNCONCERNED = ("cli", "corpora", "experiments", "papers", "report", "service")
 
 
@@ -49,6 +51,12 @@ def source_version() -> str:
 
 def _contender(name: str, **settings: Any) -> Contender:
     return Contender(name, learn, settings, "thresher", NEEDS, warm=True)
+
+
+def of_learner(name: str) -> Contender:
+    """Return the contender that is one learner by its name, as `train --learner` takes it."""
+    settings: dict[str, Any] = {"objective": None} if name in SLOW else {}
+    return _contender(f"{LEARNER}{name}", learner=name, **settings)
 
 
 CONTENDERS = (_contender(OURS), _contender(FAST, preset="fast"))
