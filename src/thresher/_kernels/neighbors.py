@@ -239,10 +239,10 @@ def look_at_all(n_neighbors, margin, n_indexed, weights, scratch):
     bar = np.float32(scratch.heap[0]) - margin
     for first in range(0, n_indexed, LANES):
         end = min(first + LANES, n_indexed)
-        if any_above(rough[first:end], bar):
+        if any_reach(rough[first:end], bar):
             for d in range(first, end):
                 scratch.numbers[n], scratch.keys[n] = d, rough[d]
-                n += rough[d] > bar
+                n += rough[d] >= bar
     return n, bar
 
 
@@ -302,7 +302,7 @@ def find_nearest(n, n_neighbors, keys, numbers, weights, scratch):
     size, total = 0, 0.0
     for first in range(0, n, LANES):
         end = min(first + LANES, n)
-        if total >= n_neighbors and not any_above(keys[first:end], scratch.heap[0]):
+        if total >= n_neighbors and not any_reach(keys[first:end], scratch.heap[0]):
             continue
         for place in range(first, end):
             if total < n_neighbors or keys[place] > scratch.heap[0]:
@@ -334,11 +334,11 @@ def offer(key, number, n_neighbors, size, total, weights, scratch):
 
 
 @kernel
-def any_above(keys, bar):
-    """Count how many keys are above a bar: a loop that becomes vectors."""
+def any_reach(keys, bar):
+    """Count how many keys reach a bar: a loop that becomes vectors."""
     n_above = 0
     for place in range(len(keys)):
-        n_above += keys[place] > bar
+        n_above += keys[place] >= bar
     return n_above
 
 
