@@ -84,6 +84,12 @@ def test_golden_model_learns_on_as_it_did(name):
     assert_says(model, MODELS[name]["after"])
 
 
+REMEMBERING = (
+    "arow", "arow-little-memory", "concepts", "gaps", "hashed-gaps", "linear-svm", "majority-class",
+    "nearest-neighbors", "value-difference",
+)  # fmt: skip
+
+
 def test_models_from_before_there_was_a_memory_have_none():
     remembering = {
         name
@@ -91,7 +97,5 @@ def test_models_from_before_there_was_a_memory_have_none():
         if Categorizer.load(FOLDER / f"{name}.thresher").stations.memory is not None
     }
     assert remembering == {
-        f"v2-{case}-{form}"
-        for case in ("arow", "arow-little-memory", "concepts", "linear-svm")
-        for form in ("one", "several")
+        f"v2-{case}-{form}" for case in REMEMBERING for form in ("one", "several")
     }

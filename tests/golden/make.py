@@ -12,7 +12,17 @@ from pathlib import Path
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from thresher import AROW, LEARNERS, Categorizer, NaiveBayes
+from thresher import (
+    AROW,
+    LEARNERS,
+    BoostedPerceptrons,
+    Categorizer,
+    DecisionTree,
+    MaximumEntropy,
+    MultilayerPerceptron,
+    NaiveBayes,
+    NearestNeighbors,
+)
 from thresher.learners import is_online
 from thresher.storage import FORMAT_VERSION
 
@@ -33,6 +43,16 @@ CASES |= {
     "linear-svm-without-memory": {"learner": "linear-svm", "remember": 0},
     "concepts": {"learner": "arow", "concepts": (2, 3)},
     "boosted-concepts": {"learner": "stump-boosting", "concepts": 3, "objective": None},
+    "gaps": {"ngram_range": (1, 3), "gaps": True},
+    "hashed-gaps": {"ngram_range": (2, 3), "gaps": True, "hashing_bits": 9},
+    "interpolated-tree": {"learner": DecisionTree(pruning="interpolation")},
+    "boosted-signs": {"learner": BoostedPerceptrons(vote="signs", max_iter=5)},
+    "logistic-network": {"learner": MultilayerPerceptron(output="logistic", hidden=0)},
+    "scaled-entropy": {"learner": MaximumEntropy(method="gis", event_space="joint", max_iter=20)},
+    "value-difference": {
+        "learner": NearestNeighbors(metric="value-difference"),
+        "strength": "book",
+    },
     "arow-little-memory": {"learner": AROW(prior="flat", average="examples"), "remember": 8},
 }
 
