@@ -78,6 +78,10 @@ def draw_panels(shown: Figure) -> Any:
         if shown.log_x:
             axes.set_xscale("log")
         axes.set(title=panel, xlabel=shown.x_label, ylabel=shown.y_label)
-    grid[0].legend(frameon=False, fontsize=8)
+    if shown.bars:  # which leave no room beside them
+        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=2,
+                      frameon=False, fontsize=8)  # fmt: skip
+    else:
+        grid[0].legend(frameon=False, fontsize=8)
     figure.suptitle(shown.title, fontsize=10, wrap=True)
     return figure

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thresher.errors import counted
 from thresher.learners.online import Perceptron
 from thresher.papers._result import Drawing, Table
 from thresher.papers._running import Documents, one_category
@@ -374,8 +375,8 @@ def exercise_16_12(seed: int = 0, quick: bool = False) -> Drawing:
             region = axes.contourf(x, y, side, levels=(0.5, 1), colors=COLOURS[2], alpha=0.15)
             line = _draw_boundary(axes, state.weights, state.threshold, color=COLOURS[3])
             drawn = [one for one in (region, line) if one is not None]
-            text = f"{number} corrections: {accuracy:.1f} % of the training documents right"
-            axes.set_title(text, fontsize=10)
+            right = f"{accuracy:.1f} % of the training documents right"
+            axes.set_title(f"{counted(number, 'correction')}: {right}", fontsize=10)
             yield figure
 
     return Drawing(
