@@ -756,17 +756,20 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     ) -> Self:
         own, arrays = part_of("learner", header, tensors)
         kind = learner_class(require_field(own, "learner", str), more)
-        learner = kind.from_state(own, arrays)
         features = Features.from_state(*part_of("features", header, tensors))
         decisions = Decisions.from_state(*part_of("decisions", header, tensors))
         categories = Categories.from_state(require_field(header, "categories", dict))
-        shape = learner.n_features, learner.n_categories
+        # Before the learner makes room for so many.
+        shape = require_field(own, "n_features", int), require_field(own, "n_categories", int)
         if shape != (features.n_columns, len(categories)) or shape[1] != len(decisions.thresholds):
             raise ModelError(
                 f"the learner has {shape[0]:,} features and {shape[1]:,} categories, but there are "
                 f"{features.n_columns:,} columns, {len(categories):,} names and "
                 f"{len(decisions.thresholds):,} thresholds."
             )
+        learner = kind.from_state(own, arrays)
+        if (learner.n_features, learner.n_categories) != shape:
+            raise ModelError("the learner has other sizes than it says.")
         model = cls.from_plain(require_field(header, "parameters", dict))
         if not is_auto(model.learner):
             model.learner = learner
