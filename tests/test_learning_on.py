@@ -15,6 +15,7 @@ LABELS = [name for name in ("grain", "energy", "sea") for _ in range(12)]
 LATER = ["unheard words of wheat", "new pipes for oil", "a metal called tin"]
 LATER_LABELS = ["grain", "energy", "metals"]
 SPACES = {
+    "neighbours": {"learner": "nearest-neighbors"},
     "words": {},
     "stems": {"stem": True},
     "one space": {"ngram_range": (1, 2), "char_ngram_range": (3, 3), "min_df": {"runs": 2}},

@@ -30,17 +30,20 @@ OPTIONS = {
     "concepts": {"concepts": (3, 5)},
     "averaged": {"learner": "averaged"},
     "naive Bayes": {"learner": "naive-bayes"},
+    "nearest neighbours": {"learner": "everyone"},
 }
 
 PROGRAM = textwrap.dedent(
     """
     import sys, threading
     import numpy as np
-    from thresher import Categorizer, Perceptron
+    from thresher import Categorizer, NearestNeighbors, Perceptron
 
     options = {options!r}
     if options.get("learner") == "averaged":
         options["learner"] = Perceptron(average="examples")
+    if options.get("learner") == "everyone":  # votes, so that every lesson makes a difference
+        options["learner"] = NearestNeighbors(n_neighbors=10_000, weights="uniform")
 
     def fitted():
         topics = ("wheat grains priced", "oil crude barrels", "ships ports sailing")
