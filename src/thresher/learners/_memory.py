@@ -16,12 +16,14 @@ from thresher.rows import Labels, Rows
 NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
 
 
-def in_memory(examples: Examples, owner: str) -> tuple[Rows, Labels, np.ndarray]:
+def in_memory(
+    examples: Examples, owner: str, non_negative: bool = False
+) -> tuple[Rows, Labels, np.ndarray]:
     """Return all documents that count, checked, with their labels and weights."""
     parts = [rows for rows, _ in examples] or [NOTHING]
     rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
     labels = examples.labels()
-    check_rows(rows, owner, examples.n_columns, False)
+    check_rows(rows, owner, examples.n_columns, non_negative)
     check_labels(rows, labels, owner, examples.n_categories)
     weights = checked_sample_weight(labels.weights, rows.n_rows)
     if not weights.all():

@@ -11,13 +11,12 @@ from thresher.errors import ParameterError
 from thresher.examples import Examples
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
+from thresher.learners._memory import in_memory
 from thresher.learners._probable import Probabilistic, competing_shares, log_odds
 from thresher.learners._sums import FEWEST
 from thresher.learners._tables import one_each
 from thresher.learners._weighing import (
-    check_labels,
     check_rows,
-    checked_sample_weight,
     linear_scores,
     linear_shares,
 )
@@ -28,7 +27,6 @@ from thresher.storage import require_field, require_tensor
 
 __all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
 
-NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
 LANES = 16  # categories that are fitted in step
 PRIOR_VARIANCE = 300.0  # by folds, see docs/maximum-entropy.md
 
@@ -168,16 +166,9 @@ class MaximumEntropy(Probabilistic, Learner):
     ) -> Self:
         """Learn from documents in memory; nothing is watched, as there are no mistakes."""
         self.check_parameters()
-        parts = [rows for rows, _ in examples] or [NOTHING]
-        rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
-        rows, labels = rows._replace(n_columns=examples.n_columns), examples.labels()
         scaled = self.method != "lbfgs" and self.features == "strength"
-        check_rows(rows, "MaximumEntropy", examples.n_columns, scaled)
-        check_labels(rows, labels, "MaximumEntropy", examples.n_categories)
-        weights = checked_sample_weight(labels.weights, rows.n_rows)
-        if not weights.all():
-            counted = np.flatnonzero(weights)
-            rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
+        rows, labels, weights = in_memory(examples, "MaximumEntropy", scaled)
+        rows = rows._replace(n_columns=examples.n_columns)
         self.n_features, self.n_categories = examples.n_columns, examples.n_categories
         self._compete = _exclude_each_other(labels)
         shape = 1 + self.n_features, self.n_categories

@@ -12,6 +12,7 @@ import numpy as np
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
+from thresher.learners._memory import in_memory
 from thresher.learners._probable import Probabilistic
 from thresher.learners._pruning import (
     best_size,
@@ -33,7 +34,7 @@ from thresher.learners._trees import (
     joined,
     leaves_in,
 )
-from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight
+from thresher.learners._weighing import check_rows
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import Choice, Number, Whole, parameter
 from thresher.rows import Rows
@@ -41,7 +42,6 @@ from thresher.storage import require_tensor
 
 __all__ = ["DecisionTree", "Step", "Tree", "count_tree", "grow_tree", "information_gain"]
 
-NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
 Grower = Callable[[np.ndarray, np.ndarray, Growth], Tree]
 
 
@@ -183,15 +183,7 @@ class DecisionTree(Probabilistic, Learner):
     ) -> Self:
         """Grow and prune a tree for each category, from documents in memory; nothing is watched."""
         self.check_parameters()
-        parts = [rows for rows, _ in examples] or [NOTHING]
-        rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
-        labels = examples.labels()
-        check_rows(rows, "DecisionTree", examples.n_columns, False)
-        check_labels(rows, labels, "DecisionTree", examples.n_categories)
-        weights = checked_sample_weight(labels.weights, rows.n_rows)
-        if not weights.all():
-            counted = np.flatnonzero(weights)
-            rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
+        rows, labels, weights = in_memory(examples, "DecisionTree")
         weights, belongs = exact_weights(weights), labels.to_dense()
         columns, order = Columns(rows), self._held_out_order(rows.n_rows)
         growers: SimpleQueue[Grower] = SimpleQueue()
