@@ -358,8 +358,7 @@ def test_what_is_reserved_is_not_saved():
 # ---- the book -----------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not corpora.is_here("reuters21578"), reason="Reuters-21578 is not here")
-def test_earn_by_one_neighbour():
+def test_earn_by_one_neighbour(data_dir):
     """Words of titles say "earn" well enough; each document is its own nearest neighbour."""
     train = corpora.load("reuters21578:modapte").split("train")
     texts = [text[:200] for text in train.texts[:1500]]

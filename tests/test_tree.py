@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
-from browser import Browser, find_browser
 from checks import CHECKS, applies, documents, examples_of, labels_of, rows_of
 from naive import tree as naive
 from thresher import Categorizer, DecisionTree, Strength, TextCounter, corpora
@@ -551,21 +550,19 @@ def test_boxes_do_not_touch_and_hold_what_figure_16_1_holds():
     assert "<script>" not in hostile and boxes_of(hostile)
 
 
-@pytest.mark.skipif(find_browser() is None, reason="no Chromium")
-def test_the_picture_can_be_seen_in_light_and_in_dark(tmp_path):
+def test_the_picture_can_be_seen_in_light_and_in_dark(browser, tmp_path):
     tree = three()
     path = tmp_path / "tree.svg"
     path.write_text(tree_svg(tree, ["vs", "cts", "net"]), encoding="utf-8")
-    with Browser(find_browser()) as browser:
-        colours = []
-        for dark in (False, True):
-            browser.open(path, dark=dark)
-            style = "getComputedStyle(document.querySelector('{}')).fill"
-            colours.append([browser.evaluate(style.format(one)) for one in (".paper", "text")])
-            overflows = browser.evaluate(
-                "[...document.querySelectorAll('text')].filter(t => t.getBBox().x < 0).length"
-            )
-            assert overflows == 0 and not browser.errors
+    colours = []
+    for dark in (False, True):
+        browser.open(path, dark=dark)
+        style = "getComputedStyle(document.querySelector('{}')).fill"
+        colours.append([browser.evaluate(style.format(one)) for one in (".paper", "text")])
+        overflows = browser.evaluate(
+            "[...document.querySelectorAll('text')].filter(t => t.getBBox().x < 0).length"
+        )
+        assert overflows == 0 and not browser.errors
     assert colours[0] != colours[1] and all(paper != ink for paper, ink in colours)
 
 
@@ -604,9 +601,8 @@ def test_inspect_refuses_what_it_cannot_draw(model, tmp_path):
 # ---- a corpus -----------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not corpora.is_here("reuters21578"), reason="no copy of Reuters-21578")
 @pytest.mark.parametrize("kind", ["book", "tf-idf"])
-def test_thousands_of_words(kind):
+def test_thousands_of_words(kind, data_dir):
     """Full trees know their training documents, but for those that are equal."""
     train = corpora.load("reuters21578:modapte,categories=R10").split("train")
     counts = TextCounter().count(train.texts[:2000])
