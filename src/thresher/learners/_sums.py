@@ -53,12 +53,8 @@ class SummingLearner(GrowingLearner):
     ) -> Self:
         """Add all documents up, in one pass; nothing is watched, as there are no mistakes."""
         self.start(examples.n_columns, examples.n_categories)
-        done = 0
-        for rows, labels in examples:
-            self._add(rows, labels, self._checked(rows, labels, labels.weights))
-            done += rows.n_rows
-            if progress is not None:
-                progress("adding up", done, done / len(examples))
+        for block in self._met(examples, "adding up", progress):
+            self._add(*block)
         self._settle()
         return self
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from thresher.errors import ModelError, ParameterError
+from thresher.examples import Examples
 from thresher.learners._tables import Table, Tables
 from thresher.learners._targets import Targets
 from thresher.learners._weighing import (
@@ -17,7 +18,7 @@ from thresher.learners._weighing import (
     checked_order,
     checked_sample_weight,
 )
-from thresher.learners.learner import Learner
+from thresher.learners.learner import Learner, Progress
 from thresher.rows import Labels, Rows
 
 __all__ = ["GrowingLearner"]
@@ -88,6 +89,17 @@ class GrowingLearner(Learner):
         check_rows(rows, owner, self.n_features, self.non_negative)
         check_labels(rows, labels, owner, self.n_categories)
         return checked_sample_weight(sample_weight, rows.n_rows)
+
+    def _met(
+        self, examples: Examples, stage: str, progress: Progress
+    ) -> Iterator[tuple[Rows, Labels, np.ndarray]]:
+        """Yield all documents once, block by block, checked and with their weights."""
+        done = 0
+        for rows, labels in examples:
+            yield rows, labels, self._checked(rows, labels, labels.weights)
+            done += rows.n_rows
+            if progress is not None:
+                progress(stage, done, done / len(examples))
 
     # ---- what a subclass with tables provides ------------------------------------------------
 

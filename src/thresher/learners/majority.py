@@ -55,12 +55,8 @@ class MajorityClass(Probabilistic, GrowingLearner):
     ) -> Self:
         """Count the documents of each category; nothing is watched, as there are no mistakes."""
         self.start(examples.n_columns, examples.n_categories)
-        done = 0
-        for rows, labels in examples:
-            self._learn(rows, labels, None, self._checked(rows, labels, labels.weights), n_jobs)
-            done += rows.n_rows
-            if progress is not None:
-                progress("counting", done, done / len(examples))
+        for rows, labels, weights in self._met(examples, "counting", progress):
+            self._learn(rows, labels, None, weights, n_jobs)
         return self
 
     def _learn(

@@ -127,13 +127,10 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
         Parameters are those of `Learner.fit_rows`.
         """
         self.check_parameters()
-        collection, done = Collection(), 0
+        collection = Collection()
         self.n_features, self.n_categories = examples.n_columns, examples.n_categories
-        for rows, labels in examples:
-            collection.append(rows, labels, self._checked(rows, labels, labels.weights))
-            done += rows.n_rows
-            if progress is not None:
-                progress("indexing", done, done / len(examples))
+        for block in self._met(examples, "indexing", progress):
+            collection.append(*block)
         return self._take_over(collection, self.n_features, self.n_categories)
 
     def _take_over(self, collection: Collection, n_features: int, n_categories: int) -> Self:
