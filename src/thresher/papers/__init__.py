@@ -7,28 +7,56 @@ the published values. The corpora must be on this machine (`thresher corpus fetc
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TypeVar
 
-from thresher.errors import ParameterError
-from thresher.papers._result import Curve, Difference, Drawing, Figure, Item, Paper, Result, Table
+from thresher.corpora import is_here, parse_spec
+from thresher.errors import DocumentError, MissingExtra, ParameterError, counted
+from thresher.papers._result import (
+    Agreement,
+    Claim,
+    Curve,
+    Difference,
+    Drawing,
+    Figure,
+    Finding,
+    Item,
+    Paper,
+    Result,
+    Table,
+)
+from thresher.papers._running import CORES, Run
 
 __all__ = [
+    "Agreement",
+    "Claim",
     "Curve",
     "Difference",
     "Drawing",
     "Figure",
+    "Finding",
     "Item",
     "Paper",
     "Result",
+    "Run",
     "Table",
+    "check_needs",
     "list_papers",
     "reproduce",
+    "select",
 ]
 
 T = TypeVar("T")
 
+# What has to be importable for an extra.
+PACKAGES = {
+    "english": ("lemminflect",),
+    "plots": ("matplotlib",),
+    "scikit-learn": ("sklearn", "scipy"),
+}
 # One module each, imported when the papers are asked for.
 MODULES = (
     "dagan_karov_roth_1997",
@@ -58,8 +86,61 @@ def list_papers() -> list[Paper]:
     return list(_papers().values())
 
 
-def reproduce(paper: str, item: str, *, seed: int = 0, quick: bool = False) -> Result:
+def select(paper: str, items: Sequence[str] = ()) -> list[tuple[Paper, str]]:
+    """Return the tables and figures that are asked for, with their papers.
+
+    Parameters
+    ----------
+    paper : str
+        Name of the paper, as in `list_papers`, or "all".
+    items : list of str
+        Names of tables and figures of it, such as "table-4". None are all of them.
+
+    Examples
+    --------
+    >>> [item for paper, item in select("dagan-karov-roth-1997", ["table-2"])]
+    ['table-2']
+    >>> select("carvalho-cohen-2006", ["table-44"])
+    Traceback (most recent call last):
+    thresher.errors.ParameterError: carvalho-cohen-2006 has no 'table-44'. Did you mean table-4? ...
+    """
+    if paper == "all":
+        if items:
+            raise ParameterError(f"Items are of one paper; of all, {items[0]!r} means nothing.")
+        return [(one, item) for one in list_papers() for item in one.items]
+    chosen = _named(_papers(), paper, "There is no paper")
+    for item in items:
+        _named(chosen.items, item, f"{paper} has no")
+    return [(chosen, item) for item in items or chosen.items]
+
+
+def check_needs(items: Iterable[Item]) -> None:
+    """Raise an error if corpora or extras are missing, with the commands that bring them."""
+    items = list(items)
+    extras = dict.fromkeys(extra for item in items for extra in item.extras)
+    lacking = [extra for extra in extras if not all(map(find_spec, PACKAGES[extra]))]
+    if lacking:
+        names = ", ".join(package for extra in lacking for package in PACKAGES[extra])
+        raise MissingExtra(
+            f"What is asked needs {names}, not installed here: "
+            f"pip install 'thresher[{','.join(lacking)}]'."
+        )
+    names_of = dict.fromkeys(parse_spec(spec).name for item in items for spec in item.corpora)
+    missing = [name for name in names_of if not is_here(name)]
+    if missing:
+        commands = "; ".join(f"thresher corpus fetch {name}" for name in missing)
+        raise DocumentError(
+            f"What is asked needs {counted(len(missing), 'corpus', 'corpora')} that "
+            f"{'is' if len(missing) == 1 else 'are'} not on this machine. Fetch first: {commands}"
+        )
+
+
+def reproduce(
+    paper: str, item: str, *, seed: int = 0, quick: bool = False, jobs: int = CORES
+) -> Result:
     """Run the experiment behind a table or figure.
+
+    Cells that an earlier run has finished are read from the cache (`$THRESHER_CACHE`).
 
     Parameters
     ----------
@@ -71,20 +152,22 @@ def reproduce(paper: str, item: str, *, seed: int = 0, quick: bool = False) -> R
         Seed of everything random: folds, subsets, the order of examples.
     quick : bool, default=False
         A small part of it, in seconds, to see that it works.
+    jobs : int, default=number of cores
+        How many cells are computed at a time; results are the same for any number.
 
     Returns
     -------
     Result
-        With `published`, `ours`, `differences()`, `to_markdown()` and `plot(path)`.
+        With `published`, `ours`, `differences()`, `agreement()`, `to_markdown()` and `plot(path)`.
 
     Examples
     --------
-    >>> reproduce("carvalho-cohen-2006", "table-44")
-    Traceback (most recent call last):
-    thresher.errors.ParameterError: carvalho-cohen-2006 has no 'table-44'. Did you mean table-4? ...
+    >>> reproduce("carvalho-cohen-2006", "table-3").ours["MBW"]["M"]
+    1.0
     """
-    items = _named(_papers(), paper, "There is no paper").items
-    return _named(items, item, f"{paper} has no").run(seed, quick)
+    ((chosen, name),) = select(paper, [item])
+    check_needs([chosen.items[name]])
+    return chosen.items[name].run(Run(seed=seed, quick=quick, jobs=jobs))
 
 
 def _named(known: dict[str, T], name: str, complaint: str) -> T:

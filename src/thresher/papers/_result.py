@@ -7,9 +7,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-__all__ = ["Cells", "Curve", "Difference", "Drawing", "Figure", "Item", "Paper", "Result", "Table"]
+if TYPE_CHECKING:
+    from thresher.papers._running import Run
+
+__all__ = [
+    "Agreement",
+    "Cells",
+    "Claim",
+    "Curve",
+    "Difference",
+    "Drawing",
+    "Figure",
+    "Finding",
+    "Item",
+    "Paper",
+    "Result",
+    "Table",
+]
 
 Cells = dict[str, dict[str, float]]  # row, then column
 
@@ -41,6 +57,33 @@ class Difference(NamedTuple):
         return abs(self.difference) <= 2 * self.spread
 
 
+class Agreement(NamedTuple):
+    """How many values that the paper prints we have as well, and how near ours are.
+
+    Examples
+    --------
+    >>> (Agreement(10, 1, 0) + Agreement(4, 2, 3)).share
+    0.85
+    """
+
+    within: int  # the tolerance
+    covered: int  # beyond it, but within two standard deviations between runs
+    beyond: int  # both
+
+    @property
+    def n_cells(self) -> int:
+        return sum(self)
+
+    @property
+    def share(self) -> float:
+        """The part that is within tolerance or covered; NaN where there is nothing to compare."""
+        return (self.within + self.covered) / self.n_cells if self.n_cells else math.nan
+
+    def __add__(self, other: object) -> Agreement:
+        assert isinstance(other, Agreement)
+        return Agreement(*(one + more for one, more in zip(self, other, strict=True)))
+
+
 class Curve(NamedTuple):
     """One line, or cloud of points, of a figure."""
 
@@ -63,7 +106,9 @@ class Result(ABC):
     ours : dict
         Ours, in the same shape.
     notes : list of str
-        What was chosen, and what could not be done as in the paper.
+        What was chosen, what could not be done as in the paper, and what explains differences.
+    tolerance : float
+        How far a value may be from the published one. Default 3, points of F1 or break-even.
     """
 
     paper: str
@@ -72,6 +117,7 @@ class Result(ABC):
     published: dict[str, dict[str, Any]]
     ours: dict[str, dict[str, Any]]
     notes: list[str] = field(default_factory=list)
+    tolerance: float = field(default=3.0, kw_only=True)
 
     @abstractmethod
     def differences(self, beyond: float = 0.0) -> list[Difference]:
@@ -80,8 +126,15 @@ class Result(ABC):
         Parameters
         ----------
         beyond : float, default=0.0
-            Leave out those that differ by this or less.
+            Leave out those that differ by this or less; -1 leaves out none.
         """
+
+    def agreement(self) -> Agreement:
+        """Return how many values agree with the published ones."""
+        cells = self.differences(beyond=-1.0)
+        beyond = self.differences(beyond=self.tolerance)
+        covered = sum(cell.is_within_spread for cell in beyond)
+        return Agreement(len(cells) - len(beyond), covered, len(beyond) - covered)
 
     def to_markdown(self) -> str:
         """Return the result as Markdown."""
@@ -131,8 +184,6 @@ class Table(Result):
         What is written after a cell of ours, such as the stars of a test.
     summaries : tuple of str
         Rows that are computed from the others (medians, ranks); they are no cells to compare.
-    tolerance : float
-        How many points a cell may differ before `to_markdown` lists it. Default 3.
     digits : int
         Digits after the point of numbers that are no counts (int). Default 1.
     best : {"row", "column", "least of row", "none"}
@@ -154,7 +205,6 @@ class Table(Result):
     spread: Cells = field(default_factory=dict)
     marks: dict[str, dict[str, str]] = field(default_factory=dict)
     summaries: tuple[str, ...] = ()
-    tolerance: float = 3.0
     digits: int = 1
     best: str = "row"
 
@@ -329,11 +379,48 @@ def _largest_first(cells: Iterable[Difference], beyond: float) -> list[Differenc
     return sorted(listed, key=lambda cell: -abs(cell.difference))
 
 
+# ---- papers ----------------------------------------------------------------------------------
+
+
 class Item(NamedTuple):
-    """A table or figure; `run(seed, quick)` returns its `Result`."""
+    """A table or figure, or an experiment of ours beside them.
+
+    Examples
+    --------
+    >>> Item("F1 of ten learners", print, lacks="two sets were never public").state
+    'in part: two sets were never public'
+    """
 
     summary: str
-    run: Callable[[int, bool], Result]
+    run: Callable[[Run], Result]
+    lacks: str = ""  # what of the paper's cannot be had here, and why
+    corpora: tuple[str, ...] = ()  # as `load` takes them
+    extras: tuple[str, ...] = ()  # of the package, such as "english"
+    is_ours: bool = False  # an experiment that the paper does not have
+
+    @property
+    def state(self) -> str:
+        """What there is of it: "here", or "in part" and why."""
+        return f"in part: {self.lacks}" if self.lacks else "here"
+
+
+class Finding(NamedTuple):
+    """What became of a claim: whether it holds, the figures, and if it does not, why."""
+
+    holds: bool
+    figures: str
+    why: str = ""
+
+
+class Claim(NamedTuple):
+    """Something that a paper says in its text about its figures.
+
+    `check` gets the results of `items`, in their order.
+    """
+
+    text: str
+    items: tuple[str, ...]
+    check: Callable[..., Finding]
 
 
 @dataclass(frozen=True)
@@ -345,10 +432,16 @@ class Paper:
     name, title, citation : str
         The word by which it is asked for, its title, and what to cite.
     items : dict of str to Item
-        Its tables and figures by name, such as "table-4".
+        Its tables and figures by name, such as "table-4", and after them experiments of ours.
+    liberties : tuple of str
+        What the paper leaves open or has otherwise, and what was taken.
+    claims : tuple of Claim
+        What it says about its figures.
     """
 
     name: str
     title: str
     citation: str
     items: dict[str, Item]
+    liberties: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()

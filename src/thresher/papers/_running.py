@@ -1,24 +1,123 @@
-"""What every reproduction needs: problems and tasks, folds, runs with several seeds."""
+"""What every reproduction needs: the run and its loop, problems and tasks, folds."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from thresher.evaluation.folds import Split, deal
-from thresher.experiments.protocols import in_parallel
 from thresher.learners.online import OnlineLearner
+from thresher.papers._keeping import Store
+from thresher.papers._result import Cells
 from thresher.rows import Labels, Rows
 
-T = TypeVar("T", bound=Hashable)
-R = TypeVar("R")
+T = TypeVar("T")
+Watch = Callable[[int, int], None]
 
 CORES = os.cpu_count() or 1
 HELD_OUT = 0.25
+
+
+def _unwatched(done: int, n_cells: int) -> None:
+    """Show nothing."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How an experiment is run, and the one loop that all of them share.
+
+    An experiment is a grid of cells. `measure(*key)` gives one of them: a dictionary of numbers by
+    name, or whatever JSON can say, from plain values alone. So it can be computed beside others,
+    kept on disk, and read again by a later run.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of everything random: folds, subsets, the order of examples.
+    quick : bool
+        Whether a small part is enough, in seconds, to see that it works.
+    jobs : int
+        How many cells are computed at a time. Results are the same for any number.
+    store : Store or None
+        Where finished cells are kept; None keeps none.
+    watch : function
+        Called with the number of finished cells and of all cells of a grid.
+
+    Examples
+    --------
+    >>> run = Run(seed=3, store=None)
+    >>> run.cells(lambda name, seed: f"{name}{seed}", [("a", 3), ("b", 4)])
+    ['a3', 'b4']
+    >>> run.rows(lambda size, seed: {"F1": size * seed}, {"small": (1,), "large": (2,)}, 2)
+    ({'small': {'F1': 3.5}, 'large': {'F1': 7.0}}, {'small': {'F1': 0.7...}, ...
+    """
+
+    seed: int = 0
+    quick: bool = False
+    jobs: int = CORES
+    store: Store | None = field(default_factory=Store)
+    watch: Watch = _unwatched
+
+    def of(self, full: T, small: T) -> T:
+        """Return what the paper did, or in a quick run the small form of it."""
+        return small if self.quick else full
+
+    def seeds(self, number: int) -> list[int]:
+        """Return so many seeds; one in a quick run."""
+        return list(range(self.seed, self.seed + self.of(number, 1)))
+
+    def cells(
+        self, measure: Callable[..., Any], keys: Iterable[tuple[Any, ...]], *, inside: bool = False
+    ) -> list[Any]:
+        """Return what `measure(*key)` gives for each key, from disk where it is there.
+
+        With `inside` cells come one after the other, and `measure` gets all jobs as `n_jobs`.
+        """
+        keys = list(keys)
+        paths = [self.store.path(measure, key) if self.store else None for key in keys]
+        kept = [self.store.read(path) if self.store and path else None for path in paths]
+        done = len(keys) - kept.count(None)
+        self.watch(done, len(keys))
+
+        def compute(place: int) -> Any:
+            own = {"n_jobs": self.jobs} if inside else {}
+            cell, path = measure(*keys[place], **own), paths[place]
+            return self.store.write(path, cell) if self.store and path else cell
+
+        ahead = [place for place, cell in enumerate(kept) if cell is None]
+        with ThreadPoolExecutor(1 if inside else self.jobs) as pool:
+            try:
+                for place, cell in zip(ahead, pool.map(compute, ahead), strict=True):
+                    kept[place], done = cell, done + 1
+                    self.watch(done, len(keys))
+            except BaseException:  # a Ctrl-C waits for the cells begun, and begins no other
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return kept
+
+    def rows(
+        self,
+        measure: Callable[..., Any],
+        rows: Mapping[str, tuple[Any, ...]],
+        n_seeds: int = 1,
+        *,
+        inside: bool = False,
+    ) -> tuple[Cells, Cells]:
+        """Return the rows of a table, the mean of some seeds, and their standard deviations.
+
+        `measure(*rows[name], seed)` gives the cells of a row by column.
+        """
+        seeds = self.seeds(n_seeds)
+        keys = [(*key, seed) for key in rows.values() for seed in seeds]
+        cells = iter(self.cells(measure, keys, inside=inside))
+        both = {name: mean_and_spread([next(cells) for _ in seeds]) for name in rows}
+        means, spreads = ({name: pair[i] for name, pair in both.items()} for i in (0, 1))
+        return means, spreads
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,21 +231,6 @@ def f1_percent(decided: np.ndarray, positive: np.ndarray) -> float:
     hits = int(np.count_nonzero(decided & positive))
     either = int(np.count_nonzero(decided)) + int(np.count_nonzero(positive))
     return 200.0 * hits / max(1, either)
-
-
-def run_with_seeds(
-    function: Callable[[T, int], R], items: Collection[T], seeds: Sequence[int]
-) -> dict[T, list[R]]:
-    """Return what a function gives for each item with each of the seeds, computed on all cores.
-
-    Examples
-    --------
-    >>> run_with_seeds(lambda name, seed: f"{name}{seed}", ("a", "b"), (3, 4))
-    {'a': ['a3', 'a4'], 'b': ['b3', 'b4']}
-    """
-    jobs = [(item, seed) for item in items for seed in seeds]
-    runs = iter(list(in_parallel(lambda job: function(*job), jobs, CORES)))
-    return {item: [next(runs) for _ in seeds] for item in items}
 
 
 def mean_and_spread(

@@ -1,0 +1,190 @@
+"""Cells that are finished are kept on disk, so that a run that was stopped goes on where it was.
+
+A cell is what a function gave for some arguments. It is kept under the function, the arguments and
+the version of the code: the sources of the function's module and of every module of ours that it
+imports, without comments and docstrings, and the versions of the libraries that compute. Whatever
+changes, the cell is computed anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import thresher
+from thresher._files import replace_file
+from thresher.corpora import cache_folder
+from thresher.errors import OutputError, ThresherWarning
+
+__all__ = ["Store", "code_version", "library_versions"]
+
+SOURCE = Path(thresher.__file__).parent
+LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "lemminflect", "PyStemmer")
+# What only draws, prints or keeps changes no cell.
+SHOWN = (
+    "thresher.report",
+    "thresher.cli",
+    "thresher.papers._drawing",
+    "thresher.papers._keeping",
+    "thresher.papers._result",
+)
+
+
+class Store:
+    """Finished cells in a folder, one small JSON file each.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = Store(tempfile.mkdtemp())
+    >>> cell = store.path(code_version, ("table-4", 0))
+    >>> store.read(cell), store.write(cell, {"F1": 81.3}), store.read(cell)
+    (None, {'F1': 81.3}, {'F1': 81.3})
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self.folder = Path(folder) if folder else cache_folder() / "papers"
+        self._complains = True
+
+    def path(self, function: Callable[..., Any], key: tuple[Any, ...]) -> Path:
+        """Return the file of what a function gives for some arguments."""
+        module = function.__module__
+        described = json.dumps([function.__qualname__, _plain(key), code_version(module)])
+        name = hashlib.sha256(described.encode()).hexdigest()[:24]
+        return self.folder / module.removeprefix("thresher.papers.") / f"{name}.json"
+
+    def read(self, path: Path) -> Any:
+        """Return a kept cell, or None where there is none that can be read."""
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))["cell"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # it is computed again
+
+    def write(self, path: Path, cell: Any) -> Any:
+        """Keep a cell, and return it as it will be read; a full disk costs the keeping alone."""
+        text = json.dumps({"cell": cell})
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replace_file(path) as temporary:
+                Path(temporary).write_text(text, encoding="utf-8")
+        except (OSError, OutputError) as problem:
+            if self._complains:
+                warnings.warn(
+                    f"Finished cells cannot be kept in {self.folder} ({problem}); what is stopped "
+                    "has to begin anew.",
+                    ThresherWarning,
+                    stacklevel=2,
+                )
+            self._complains = False
+        return json.loads(text)["cell"]
+
+
+def _plain(value: Any) -> Any:
+    """Return arguments as JSON says them; those that it cannot say are an error of ours."""
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise TypeError(f"A cell is named by plain values, not by {value!r}.")
+
+
+# ---- the version of the code -----------------------------------------------------------------
+
+
+@cache
+def code_version(module: str) -> str:
+    """Return a word that changes whenever a cell of a module might.
+
+    Examples
+    --------
+    >>> len(code_version("thresher.papers._keeping"))
+    16
+    """
+    summed = hashlib.sha256(repr(library_versions()).encode())
+    for name in sorted(_reached(module)):
+        summed.update(f"{name} {_meaning(name)}".encode())
+    return summed.hexdigest()[:16]
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """Return the versions of what computes, as far as it is installed."""
+    versions = {}
+    for name in LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _reached(module: str) -> set[str]:
+    """Return the module and all of ours that it imports, directly or not, wherever it does so."""
+    reached: set[str] = set()
+    ahead = [module]
+    while ahead:
+        name = ahead.pop()
+        if name not in reached and not name.startswith(SHOWN) and _file(name):
+            reached.add(name)
+            ahead += _imports(name)
+    return reached | {module}
+
+
+def _file(module: str) -> Path | None:
+    path = SOURCE.joinpath(*module.split(".")[1:])
+    candidates = (path.with_suffix(".py"), path / "__init__.py")
+    return next((one for one in candidates if one.is_file()), None)
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    path = _file(module)
+    assert path is not None
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _imports(module: str) -> list[str]:
+    names, tree = [], _tree(module)
+    typing_only = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != "thresher":
+            names += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [f"{node.module}.{one.name}" for one in node.names]
+        elif isinstance(node, ast.Import):
+            names += [one.name for one in node.names]
+    if module == "thresher.corpora":  # which imports the one that is asked for
+        names += [f"{module}.{path.stem}" for path in (SOURCE / "corpora").glob("[a-z]*.py")]
+    return [name for name in names if name.startswith("thresher.")]
+
+
+@cache
+def _meaning(module: str) -> str:
+    """Return the code of a module without comments, docstrings and its place on the page."""
+    tree = ast.parse(ast.unparse(_tree(module)))
+    for node in _with_docstrings(tree):
+        node.body = node.body[1:] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+def _with_docstrings(tree: ast.Module) -> Iterator[Any]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            yield node
