@@ -14,7 +14,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -162,10 +162,14 @@ def _imports(module: str) -> list[str]:
     for node in ast.walk(tree):
         if node in typing_only:
             continue
-        if isinstance(node, ast.ImportFrom) and node.module and node.module != "thresher":
-            names += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [f"{node.module}.{one.name}" for one in node.names]
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("thresher."):
+            for one in node.names:
+                # A package may hand on, perhaps lazily, what a module of it defines.
+                handed_on = getattr(import_module(str(node.module)), one.name, None)
+                home = getattr(handed_on, "__module__", "")
+                names += [str(node.module), f"{node.module}.{one.name}", str(home)]
+        elif isinstance(node, ast.ImportFrom) and node.module == "thresher":
+            names += [f"thresher.{one.name}" for one in node.names]
         elif isinstance(node, ast.Import):
             names += [one.name for one in node.names]
     if module == "thresher.corpora":  # which imports the one that is asked for
