@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from thresher.evaluation.folds import Split, deal
-from thresher.learners.online import OnlineLearner
 from thresher.papers._keeping import Store
 from thresher.papers._result import Cells
 from thresher.rows import Labels, Rows
@@ -200,21 +199,6 @@ def folds(
     fold = deal(positives_first if stratified else order, n_folds)
     for number in range(n_folds):
         yield Split(order[fold[order] != number], np.flatnonzero(fold == number))
-
-
-def scores_after(
-    learner: OnlineLearner, task: Task, passes: Collection[int], seed: int
-) -> dict[int, np.ndarray]:
-    """Return the test scores after each of some passes, each pass in another order."""
-    rows, labels = task.train
-    learner.start(rows.n_columns, labels.n_categories, len(rows.indices) / rows.n_rows)
-    random = np.random.default_rng(seed)
-    scores = {}
-    for done in range(1, max(passes) + 1):
-        learner.learn_rows(rows, labels, random.permutation(rows.n_rows))
-        if done in passes:
-            scores[done] = learner.score_rows(task.test.rows)
-    return scores
 
 
 def f1_percent(decided: np.ndarray, positive: np.ndarray) -> float:

@@ -25,6 +25,7 @@ from thresher.evaluation import evaluate
 from thresher.experiments.protocols import in_parallel
 from thresher.features import Strength
 from thresher.learners.online import BalancedWinnow, OnlineLearner, Perceptron, PositiveWinnow
+from thresher.papers._passes import scores_after
 from thresher.papers._result import Cells, Item, Paper, Table
 from thresher.papers._rivals import (
     RIVALS,
@@ -41,7 +42,6 @@ from thresher.papers._running import (
     numbered,
     one_category,
     run_with_seeds,
-    scores_after,
 )
 from thresher.rows import Rows
 

@@ -11,6 +11,7 @@ from thresher.evaluation import evaluate, read_measure
 from thresher.examples import Examples
 from thresher.features import Strength
 from thresher.learners.online import AROW, LEARNERS, OnlineLearner
+from thresher.papers._passes import scores_after
 from thresher.papers._result import Cells, Item, Paper, Table
 from thresher.papers._running import (
     Documents,
@@ -18,7 +19,6 @@ from thresher.papers._running import (
     mean_and_spread,
     numbered,
     run_with_seeds,
-    scores_after,
 )
 from thresher.text import TextCounter
 
