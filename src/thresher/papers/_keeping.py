@@ -44,14 +44,23 @@ class Store:
     --------
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
-    >>> cell = store.path(code_version, ("table-4", 0))
-    >>> store.read(cell), store.write(cell, {"F1": 81.3}), store.read(cell)
+    >>> path = store.path(code_version, ("table-4", 0))
+    >>> store.read(path), store.write(path, {"F1": 81.3}, 2.5), store.read(path)
     (None, {'F1': 81.3}, {'F1': 81.3})
+    >>> store.seconds
+    2.5
     """
 
-    def __init__(self, folder: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path | None = None, *, anew: bool = False) -> None:
         self.folder = Path(folder) if folder else cache_folder() / "papers"
+        self.anew = anew  # whether cells that are there are computed again
+        self._taken: dict[Path, float] = {}
         self._complains = True
+
+    @property
+    def seconds(self) -> float:
+        """How long the cells took that were read or written, each counted once."""
+        return sum(self._taken.values())
 
     def path(self, function: Callable[..., Any], key: tuple[Any, ...]) -> Path:
         """Return the file of what a function gives for some arguments."""
@@ -62,14 +71,19 @@ class Store:
 
     def read(self, path: Path) -> Any:
         """Return a kept cell, or None where there is none that can be read."""
+        if self.anew and path not in self._taken:
+            return None
         try:
-            return json.loads(path.read_text(encoding="utf-8"))["cell"]
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            self._taken[path] = float(kept["seconds"])
+            return kept["cell"]
         except (OSError, ValueError, KeyError, TypeError):
             return None  # it is computed again
 
-    def write(self, path: Path, cell: Any) -> Any:
+    def write(self, path: Path, cell: Any, seconds: float) -> Any:
         """Keep a cell, and return it as it will be read; a full disk costs the keeping alone."""
-        text = json.dumps({"cell": cell})
+        text = json.dumps({"cell": cell, "seconds": round(seconds, 3)})
+        self._taken[path] = seconds
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with replace_file(path) as temporary:

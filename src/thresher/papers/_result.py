@@ -151,6 +151,16 @@ class Result(ABC):
         """Yield the figure as often as it has changed; most results do not move."""
         yield self.draw()
 
+    @property
+    def has_picture(self) -> bool:
+        """Whether there is something to draw."""
+        return True
+
+    @property
+    def moves(self) -> bool:
+        """Whether the picture has several frames."""
+        return False
+
     def plot(self, path: str | Path) -> Path:
         """Draw the result into a file, such as an `.svg` or a `.png`, and return its path.
 
@@ -213,6 +223,10 @@ class Table(Result):
         """The columns, in the order of the longest row."""
         rows = sorted([*self.ours.values(), *self.published.values()], key=len, reverse=True)
         return list(dict.fromkeys(column for row in rows for column in row))
+
+    @property
+    def has_picture(self) -> bool:
+        return bool(self._cells())
 
     def _cells(self) -> list[Difference]:
         return [
@@ -289,6 +303,8 @@ class Drawing(Table):
     ----------
     picture : function
         Yields the figure of matplotlib: once, or again after each change.
+    moves : bool
+        Whether it yields several. Default False.
 
     Examples
     --------
@@ -299,6 +315,11 @@ class Drawing(Table):
     """
 
     picture: Callable[[], Iterator[Any]] = field(kw_only=True)
+    moves: bool = field(default=False, kw_only=True)  # type: ignore[assignment]
+
+    @property
+    def has_picture(self) -> bool:
+        return True
 
     def frames(self) -> Iterator[Any]:
         return self.picture()
@@ -445,3 +466,8 @@ class Paper:
     items: dict[str, Item]
     liberties: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
+
+    @property
+    def published(self) -> dict[str, Item]:
+        """The tables and figures that the paper itself has."""
+        return {name: item for name, item in self.items.items() if not item.is_ours}
