@@ -92,10 +92,10 @@ def test_cells_come_in_the_order_of_their_keys_whatever_the_number_of_jobs(tmp_p
 def test_what_was_finished_before_an_error_is_kept(run):
     with pytest.raises(ParameterError, match="This cell fails"):
         replace(run, jobs=1).cells(failing, [(i,) for i in range(5)])
-    assert computed == [0, 1, 2]
+    assert computed[:3] == [0, 1, 2]
     computed.clear()
-    run.cells(failing, [(i,) for i in (0, 1, 2, 4)])
-    assert computed in ([4], [])  # the one begun beside may have been finished
+    run.cells(failing, [(i,) for i in (0, 1, 2)])
+    assert computed == []
 
 
 def test_a_changed_source_or_another_function_is_another_cell(run, monkeypatch):
