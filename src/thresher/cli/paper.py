@@ -120,7 +120,7 @@ def page(
     from thresher._files import check_writable
     from thresher.papers import _page
 
-    every = papers.list_papers()
+    every = [one for one in papers.list_papers() if one.published]
     papers.check_needs([item for one in every for item in one.items.values()], ["plots"])
     target = check_writable(file)
     with _watched(seed, quick, jobs, anew) as settings:
