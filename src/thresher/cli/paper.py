@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -149,7 +151,12 @@ def _watched(
                 bar.update(task, completed=done, total=n_cells, description=shown)
 
         run = Run(seed=seed, quick=quick, store=Store(anew=anew), watch=watch, title=title)
-        yield replace(run, jobs=jobs) if jobs else run
+        try:
+            yield replace(run, jobs=jobs) if jobs else run
+        except KeyboardInterrupt:
+            common.say("thresher: stopped; what is finished is kept, the same command goes on.")
+            sys.stdout.flush()
+            os._exit(130)  # without waiting for the cells begun, some of which take minutes
 
 
 def _places(plot: str, chosen: Sequence[tuple[Paper, str]]) -> list[Path]:

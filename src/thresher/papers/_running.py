@@ -95,14 +95,13 @@ class Run:
             return self.store.write(path, cell, taken) if self.store and path else cell
 
         ahead = [place for place, cell in enumerate(kept) if cell is None]
-        with ThreadPoolExecutor(1 if inside else self.jobs) as pool:
-            try:
-                for place, cell in zip(ahead, pool.map(compute, ahead), strict=True):
-                    kept[place], done = cell, done + 1
-                    self.watch(self.title, done, len(keys))
-            except BaseException:  # a Ctrl-C waits for the cells begun, and begins no other
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        pool = ThreadPoolExecutor(1 if inside else self.jobs)
+        try:
+            for place, cell in zip(ahead, pool.map(compute, ahead), strict=True):
+                kept[place], done = cell, done + 1
+                self.watch(self.title, done, len(keys))
+        finally:  # stopped by an error or by Ctrl-C, it begins no other cell and waits for none
+            pool.shutdown(wait=False, cancel_futures=True)
         return kept
 
     def rows(
