@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from thresher.papers._result import Claim, Figure, Finding, Table
-from thresher.papers.o_zhang_2000.tables import CATEGORIES, POSITIVES_OF_CRUDE
+from thresher.papers.o_zhang_2000.experiments import CATEGORIES
+from thresher.papers.o_zhang_2000.tables import POSITIVES_OF_CRUDE
 
 COMPARABLE = 5.0  # points
 
@@ -156,9 +157,7 @@ CLAIMS = (
         balance_decides,
     ),
     Claim("On earn all three are alike.", ("table-3",), earn_alike),
-    Claim(
-        "The network is comparable with naive Bayes.", ("table-3", "readings"), like_naive_bayes
-    ),
+    Claim("The network is comparable with naive Bayes.", ("table-3", "readings"), like_naive_bayes),
     Claim(
         "Boosting is superior on unbalanced data.",
         ("table-3", "figure-2", "readings"),

@@ -265,7 +265,9 @@ SHARE_READINGS = (
 TRACED = "earn"
 
 
-def boosting_trace(n_documents: int, n_words: int, n_rounds: int, seed: int) -> list[dict[str, Any]]:
+def boosting_trace(
+    n_documents: int, n_words: int, n_rounds: int, seed: int
+) -> list[dict[str, Any]]:
     """Follow figure 1 line by line beside the library's learner, on the first documents.
 
     Of every round: ε, α, Z and the share of α as printed, and the same of the library's units.

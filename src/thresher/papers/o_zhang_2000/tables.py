@@ -173,8 +173,8 @@ def table_3(run: Run) -> Table:
             f"{f1['BLP, 20 rounds']['grain']:.1f}: all above the paper's "
             f"{F1['BLP']['grain']}, as is one unit alone, "
             f"{f1['one unit, a step a document']['grain']:.1f}. **The network on grain** depends "
-            f"on where it begins: ± 0.05 gives {f1['MN, initial weights within ±0.05']['grain']:.1f}"
-            f", ± 0.2 {f1['MN, initial weights within ±0.2']['grain']:.1f}, ± 0.5 "
+            f"on where it begins: ± 0.05 gives "
+            f"{f1['MN, initial weights within ±0.05']['grain']:.1f}, ± 0.2 {f1['MN, initial weights within ±0.2']['grain']:.1f}, ± 0.5 "
             f"{f1['MN, initial weights within ±0.5']['grain']:.1f}, for 500 such steps do not "
             "bring it to an end; the paper does not say what it took. **Naive Bayes on crude**: "
             f"{_bayes_on_crude(f1)}; low as the paper's only with strengths of length one, where "
@@ -270,9 +270,7 @@ def figure_3(run: Run) -> Figure:
 def figure_1(run: Run) -> Table:
     """The algorithm, followed line by line beside the library's learner."""
     n_documents, n_words, n_rounds = run.of((300, 30, 10), (100, 20, 3))
-    (rounds,) = run.cells(
-        experiments.boosting_trace, [(n_documents, n_words, n_rounds, run.seed)]
-    )
+    (rounds,) = run.cells(experiments.boosting_trace, [(n_documents, n_words, n_rounds, run.seed)])
     apart = max(one["weights apart"] for one in rounds)
     shown = ("ε", "ε, library", "α", "α, library", "Z", "Z, library", "α / Σα", "α / Σα, library")
     ours: dict[str, dict[str, Any]] = {
