@@ -117,7 +117,7 @@ def perceptron_swing(run: Run) -> Drawing:
     shuffled = run.cells(swings.swing, [(n_passes, 0, order) for order in run.seeds(ORDERS)])
     curves = {"test": cell["test"], "training": cell["training"]}
     shown = curves | {f"test, every {EVERY} documents": within["test"]}
-    measured = {"lowest": np.min, "median": np.median, "highest": np.max}
+    measured: dict[str, Any] = {"lowest": np.min, "median": np.median, "highest": np.max}
     ours: Cells = {
         row: {name: float(measure(curve)) for name, curve in shown.items()}
         for row, measure in measured.items()
@@ -270,10 +270,7 @@ def figure_16_9(run: Run) -> Drawing:
         {name: {"weight": weight} for name, weight in published.TWO_DIMENSIONS.items()},
         ours,
         notes,
-        spread={
-            name: {"weight": float(one)}
-            for name, one in zip(names, np.std(states, axis=0, ddof=1), strict=True)
-        },  # fmt: skip
+        spread={name: {"weight": float(one)} for name, one in zip(names, spreads, strict=True)},
         tolerance=1.0,
         best="none",
         picture=picture,
