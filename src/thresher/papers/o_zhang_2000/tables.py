@@ -209,9 +209,9 @@ def readings(run: Run) -> Table:
     notes = [
         f"{_sizes(run)} MN and BLP have one step an epoch of all documents together, BLP votes by "
         "signs, naive Bayes learns one topic of all for every document, unless the row says "
-        f"otherwise. Runs: {run.of(METHODS['MN'].n_runs, 1)} of MN and BLP, "
-        f"{run.of(METHODS['MN, a step a document'].n_runs, 1)} of the others with chance, one "
-        "where there is none or where votes are outputs.",
+        f"otherwise. Runs: {run.of(METHODS['MN'].n_runs, 1)} of MN and BLP, one of what has no "
+        "chance in it or only explains, "
+        f"{run.of(METHODS['MN, a step a document'].n_runs, 1)} of the others.",
         "With a step a document the network is as good as boosting on all three categories "
         f"({ours['MN, a step a document']['recall crude']:.1f} recall on crude, the paper's "
         f"{RECALL_ON_CRUDE['MN']}), and nothing is left of the paper's findings: the low recall "
