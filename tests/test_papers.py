@@ -21,7 +21,6 @@ from thresher.learners import NaiveBayes
 from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
 from thresher.papers import cai_hofmann_2003 as concepts_paper
-from thresher.papers import o_zhang_2000 as perceptrons_paper
 from thresher.papers._rivals import RIVALS, SINGLE_WORDS, SPARSE_TRIGRAMS, Rival, counted_split
 from thresher.papers._running import (
     Documents,
@@ -396,52 +395,6 @@ def test_normalised_strengths_are_of_what_was_kept(column, is_same):
 def test_positives_of_categories_without_training_count_as_lost():
     labels = numbered([["a"], ["new"]], ["a", "new"])
     assert break_even(np.array([[1.0], [0.0]]), labels) == 50.0
-
-
-# ---- the paper of 2000 ------------------------------------------------------------------------
-
-
-def test_published_precision_on_crude_follows_from_f1_and_recall():
-    cells, recalls = perceptrons_paper.F1, perceptrons_paper.RECALL_ON_CRUDE
-    assert recalls["BLP"] - recalls["MN"] == pytest.approx(37.2)
-    for name, precision in (("MN", 93.2), ("BLP", 92.9)):
-        f1 = 2 / (1 / precision + 1 / recalls[name])
-        assert f1 == pytest.approx(cells[name]["crude"], abs=0.03)
-
-
-@pytest.mark.corpus
-def test_documents_with_a_body_are_as_many_as_in_the_paper_and_words_nearly(data_dir):
-    train, test = perceptrons_paper.collection(perceptrons_paper.FULL)
-    assert (train.rows.n_rows, test.rows.n_rows) == (8_762, 3_009)
-    assert train.rows.n_columns == pytest.approx(8_754, rel=0.07)
-    table = perceptrons_paper.table_2()
-    assert max(abs(cell.difference) for cell in table.differences()) < 1.6
-
-
-@pytest.mark.corpus
-def test_a_quick_table_3_and_its_figures_are_the_same_twice(data_dir, tmp_path):
-    tables = []
-    for _ in range(2):
-        for part in (perceptrons_paper.collection, perceptrons_paper.measure):
-            part.cache_clear()
-        tables.append(perceptrons_paper.table_3(quick=True))
-    assert tables[0].ours == tables[1].ours and list(tables[0].ours) == [*perceptrons_paper.METHODS]
-    assert min(tables[0].ours[name]["earn"] for name in ("MN", "BLP", "Naïve")) > 90
-    recall, precision = (perceptrons_paper.figure_2, perceptrons_paper.figure_3)
-    bars = [figure(quick=True).ours["Reuters-21578"]["BLP"].y[0] for figure in (recall, precision)]
-    assert 2 / (1 / bars[0] + 1 / bars[1]) == pytest.approx(tables[0].ours["BLP"]["crude"])
-    figure = recall(quick=True)
-    assert "| Reuters-21578 | crude | earn | grain |" in figure.to_markdown()
-    assert figure.plot(tmp_path / "bars.svg").stat().st_size > 1000
-
-
-@pytest.mark.corpus
-def test_boosted_perceptrons_have_nearly_the_published_f1_and_recall(data_dir):
-    cells = perceptrons_paper.measure(perceptrons_paper.FULL, "BLP", 0)
-    for name, within in (("earn", 1), ("grain", 3), ("crude", 4)):
-        published_f1 = perceptrons_paper.F1["BLP"][name]
-        assert cells["f1"][name] == pytest.approx(published_f1, abs=within)
-    assert cells["recall"]["crude"] > 80
 
 
 # ---- the paper of 2003 ------------------------------------------------------------------------
