@@ -152,7 +152,7 @@ def perceptron_weights(table: Table) -> Finding:
     ranked = sorted(weights, key=lambda name: -weights[name])
     places = {name: ranked.index(name) + 1 for name in ("cts", "profit", "lt")}
     figures = ", ".join(f"{name} {weights[name]:.1f} (place {places[name]})" for name in places)
-    spread = table.spread["lt"].get("weight", 0.0)
+    spread = table.spread.get("lt", {}).get("weight", 0.0)
     holds = max(places.values()) <= 5
     why = f"`lt` has {weights['lt']:.1f} ± {spread:.1f} between orders; & takes part of its place"
     return Finding(holds, figures, "" if holds else why)
