@@ -1,0 +1,1 @@
+"""L. Cai and T. Hofmann."""
