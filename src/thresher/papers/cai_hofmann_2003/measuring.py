@@ -287,31 +287,3 @@ def cells_of(evaluation: Evaluation, average: str) -> dict[str, float]:
     place = ("macro", "micro").index(average)
     names = ((column, both[place]) for column, both in MEASURES.items())
     return {column: 100 * float(means[name]) for column, name in names if name}
-
-
-def bottleneck(
-    texts: Texts, topics: tuple[str, ...], n_shown: tuple[int, int], seed: int, *, n_jobs: int = 1
-) -> dict[str, Any]:
-    """Find as many concepts as topics in the documents of one of them, and show some of it.
-
-    Returns
-    -------
-    dict
-        The first documents of each topic by name with their P(z|d), and the most telling words
-        of each concept with their P(w|z).
-    """
-    documents = read(texts)
-    chosen = [i for i, own in enumerate(documents.topics) if len(own) == 1 and own[0] in topics]
-    rows = documents.rows.take(np.array(chosen))
-    concepts = Concepts(len(topics), max_iter=MOST_ITERATIONS, random_state=seed)
-    concepts.fit_rows(rows, n_jobs=n_jobs)
-    shown = {}
-    for topic in topics:
-        own = [place for place, i in enumerate(chosen) if documents.topics[i] == [topic]]
-        for number, place in enumerate(own[: n_shown[0]], 1):
-            shown[f"{topic} {number}"] = concepts.memberships_[place].tolist()
-    telling = [concepts.words(k, n_shown[1])[0] for k in range(len(topics))]
-    columns = np.array(list(dict.fromkeys(np.concatenate(telling).tolist())))
-    chances = concepts.word_probabilities_[0][np.searchsorted(concepts.columns_, columns)]
-    words = {documents.words[j]: own for j, own in zip(columns, chances.tolist(), strict=True)}
-    return {"documents": shown, "words": words, "n_documents": len(chosen)}
