@@ -278,7 +278,7 @@ def test_agreement_counts_what_is_within_covered_and_beyond():
 def toy_papers():
     def figure(run):
         curves = {"a": {"P": Curve((1, 2), (3.0, 4.0))}}
-        run.cells(lambda: time.sleep(0.01), [()])
+        run.cells(lambda: time.sleep(0.01) or 1, [()])
         return Figure("x", "figure-1", "Figure 1: a curve", {}, curves)
 
     def moving(run):

@@ -83,8 +83,8 @@ class Store:
 
     def write(self, path: Path, cell: Any, seconds: float) -> Any:
         """Keep a cell, and return it as it will be read; a full disk costs the keeping alone."""
-        text = json.dumps({"cell": cell, "seconds": round(seconds, 3)})
-        self._taken[path] = seconds
+        self._taken[path] = round(seconds, 3)
+        text = json.dumps({"cell": cell, "seconds": self._taken[path]})
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with replace_file(path) as temporary:
