@@ -42,9 +42,13 @@ class Plan(NamedTuple):
 _REUTERS, _MEDLINE = "reuters21578:modapte", "medline:major=true"
 REUTERS = Plan(Sample(Texts(_REUTERS)), tuple(range(100, 1001, 100)), (50, 100, 200))
 MEDLINE = Plan(
-    Sample(Texts(_MEDLINE, (), 10), 50, "all", "random"), tuple(range(500, 1001, 100)), (200, 500, 1000)
+    Sample(Texts(_MEDLINE, (), 10), 50, "all", "random"),
+    tuple(range(500, 1001, 100)),
+    (200, 500, 1000),
 )
-OHSUMED = Plan(Sample(Texts("ohsumed23", (), 10), 23, "all", "random"), (100, 500), (200, 500, 1000))
+OHSUMED = Plan(
+    Sample(Texts("ohsumed23", (), 10), 23, "all", "random"), (100, 500), (200, 500, 1000)
+)
 SMALL = Plan(Sample(Texts(_REUTERS, (2_000, 1_000, 1_000)), 10), (20, 40), (10, 20, 40))
 SMALL_MEDLINE = Plan(
     Sample(Texts(_MEDLINE, (5_000,), 10), 10, "all", "random"), (20, 40), (10, 20, 40)
@@ -80,7 +84,9 @@ def rows_of(measured: Mapping[tuple[str, str], list[Any]]) -> tuple[Cells, Cells
         columns = columns_of(variant, average)
         for row in features:
             runs = [one["stages"][-1][average] for one in measured[variant, row]]
-            mean, deviation = mean_and_spread([{name: own[name] for name in columns} for own in runs])
+            mean, deviation = mean_and_spread(
+                [{name: own[name] for name in columns} for own in runs]
+            )
             ours[row_name(variant, average, row)] = mean
             spread |= {row_name(variant, average, row): deviation} if deviation else {}
             if row != features[0]:
@@ -125,7 +131,12 @@ def _table(
     item: str, title: str, ours: Cells, notes: list[str], printed: Cells, **more: Any
 ) -> Table:
     gains = tuple(row for row in ours if row.endswith("improvement"))
-    looks = {"summaries": gains, "tolerances": ERROR_TOLERANCE, "digits": 2, "best": "none"}
+    looks: dict[str, Any] = {
+        "summaries": gains,
+        "tolerances": ERROR_TOLERANCE,
+        "digits": 2,
+        "best": "none",
+    }
     return Table(NAME, item, title, printed, ours, notes, **looks | more)
 
 
@@ -229,16 +240,18 @@ def words(run: Run) -> Table:
         }
     printed = TABLE_1["MH", "macro"][0], TABLE_1["MH", "micro"][0], TABLE_1["MR", "micro"][0]
     figures = N_WORDS, printed[0][1], printed[0][5], printed[1][3], printed[2][0]
-    row = dict(zip(ours["as in table 1"], (*figures, TABLE_1["MR", "macro"][0][0]), strict=True))
-    recalls, errors = ([cells[name] for cells in ours.values()] for name in ("MH macro r", "MR Err"))
+    paper = dict(zip(ours["as in table 1"], (*figures, TABLE_1["MR", "macro"][0][0]), strict=True))
+    recalls, errors = (
+        [cells[name] for cells in ours.values()] for name in ("MH macro r", "MR Err")
+    )
     notes = [
         f"However words are taken, macro recall of MH lies from {min(recalls):.1f} to "
-        f"{max(recalls):.1f} (published {row['MH macro r']}), while MR's error at zero goes from "
-        f"{min(errors):.1f} to {max(errors):.1f} (published {row['MR Err']}): it hangs on details "
-        "that no ranking hangs on, for MR's zero divides nothing.",
+        f"{max(recalls):.1f} (published {paper['MH macro r']}), while MR's error at zero goes from "
+        f"{min(errors):.1f} to {max(errors):.1f} (published {paper['MR Err']}): it "
+        "hangs on details that no ranking hangs on, for MR's zero divides nothing.",
     ]
     title = "Words alone, taken otherwise, Reuters-21578"
-    shown = ours if run.quick else ours | {PAPER_ROW: row}
+    shown = ours if run.quick else ours | {PAPER_ROW: paper}
     return Table(NAME, "words", title, {}, shown, notes, digits=2, best="none")
 
 
@@ -283,7 +296,7 @@ def memberships(run: Run) -> Table:
     plan = run.of(REUTERS, SMALL)
     sizes = run.of((500,), (40,))
     rehearsed = plan.sample._replace(division="rehearsal")
-    grid = {f"P(z\\|d) ≥ {least:g}": (least,) for least in LIMITS}
+    grid: dict[str, tuple[Any, ...]] = {f"P(z\\|d) ≥ {least:g}": (least,) for least in LIMITS}
     grid["folded in"] = (LEAST_MEMBERSHIP, True)
     rows = [(row, sample) for row in grid for sample in (plan.sample, rehearsed)][:-1]
     keys = [
@@ -292,7 +305,11 @@ def memberships(run: Run) -> Table:
         for variant in VARIANTS
     ]
     cells = dict(
-        zip([(key[0], key[1], *key[5:]) for key in keys], run.cells(boost, keys, inside=True), strict=True)
+        zip(
+            [(key[0], key[1], *key[5:]) for key in keys],
+            run.cells(boost, keys, inside=True),
+            strict=True,
+        )
     )
     ours: Cells = {}
     for row, how in grid.items():
@@ -317,8 +334,8 @@ def memberships(run: Run) -> Table:
         "chosen on the last quarter of the training documents, learned from the others (held out), "
         "with concepts of all K; but limits had been compared on test documents before. Without "
         "one nearly every document has a little of every concept, and stumps are made of that "
-        f"noise. MR's error at zero goes from {min(errors):.2f} to {max(errors):.2f} with the limit "
-        f"(mixA in the paper: {TABLE_1['MR', 'macro'][1][0]}), and the weight on concepts falls "
+        f"noise. MR's error at zero goes from {min(errors):.2f} to {max(errors):.2f} with it (mixA "
+        f"in the paper: {TABLE_1['MR', 'macro'][1][0]}), and the weight on concepts falls "
         f"as it rises (figure 4 of the paper: {first} % at first, {last} % at last). Folded in: "
         "P(z|d) found again from all occurrences, those held out included.",
     ]
