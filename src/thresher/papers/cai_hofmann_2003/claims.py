@@ -91,7 +91,9 @@ def variants_are_alike(table: Table) -> Finding:
 def concepts_improve_all(table: Table) -> Finding:
     gains = _gains(table, "mixA")
     worse = {name: gain for name, gain in gains.items() if gain <= 0}
-    figures = f"{len(gains) - len(worse)} of {len(gains)} are better, by {_listed(gains)}"
+    ranked = sorted(gains, key=gains.__getitem__)
+    ends = _listed({name: gains[name] for name in (ranked[0], ranked[-1])})
+    figures = f"{len(gains) - len(worse)} of {len(gains)} are better; least and most: {ends}"
     return _finding(not worse, figures, f"not better: {_listed(worse)}")
 
 

@@ -276,7 +276,7 @@ def early_rounds(run: Run) -> Table:
     }
     first, last = (f"{{}}, {stage} rounds" for stage in (plan.stages[0], plan.stages[-1]))
     notes = [
-        "The first rounds of the fits of table 1. With more of them MR's error at zero grows, from "
+        "The first rounds of the fits of table 1. MR's error at zero goes from "
         f"{ours[first.format('term')]['MR Err']:.2f} to {ours[last.format('term')]['MR Err']:.2f} "
         f"with words and from {ours[first.format('mixA')]['MR Err']:.2f} to "
         f"{ours[last.format('mixA')]['MR Err']:.2f} with concepts (published 4.54 and 1.62), while "
