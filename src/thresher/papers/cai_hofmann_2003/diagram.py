@@ -13,7 +13,7 @@ from thresher.papers._running import Run
 from thresher.papers.cai_hofmann_2003.measuring import MOST_ITERATIONS, Texts, read
 
 NAME = "cai-hofmann-2003"
-TOPICS = ("crude", "grain", "interest", "ship")
+TOPICS = ("coffee", "crude", "gold", "interest")
 TEXTS = Texts("reuters21578:modapte", (9_603, 0, 0), 10)
 SMALL_TEXTS = TEXTS._replace(most=(4_000, 0, 0))
 N_DOCUMENTS, N_WORDS = 2, 4  # of each topic, of each concept
