@@ -21,7 +21,7 @@ from thresher.papers._passes import scores_after
 from thresher.papers._running import Documents, Task, one_category
 from thresher.papers.dagan_karov_roth_1997.documents import LEMMAS, counted_split
 
-__all__ = ["LEARNERS", "SPLITS", "Contender", "rehearsed", "tested"]
+__all__ = ["LEARNERS", "SPLITS", "Contender", "rehearsed", "measured"]
 
 SPLITS = {"Apte's split": "modapte", "Lewis's split": "modlewis"}
 BY_CATEGORY = ", by category"
@@ -95,7 +95,7 @@ def rehearsed(contender: Contender, variant: str, seed: int) -> tuple[float, int
     )
 
 
-def tested(contenders: tuple[Contender | None, ...], seed: int) -> dict[str, float]:
+def measured(contenders: tuple[Contender | None, ...], seed: int) -> dict[str, float]:
     """Return the break-even points of a row of table 2: a contender on each split, or none.
 
     With several passes, the points after each of them.

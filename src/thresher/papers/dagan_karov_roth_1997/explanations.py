@@ -6,7 +6,7 @@ from typing import Any
 
 from thresher.papers._result import Cells, Table
 from thresher.papers._running import Run
-from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, tested
+from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, measured
 from thresher.papers.dagan_karov_roth_1997.documents import (
     CONTENT,
     LEMMAS,
@@ -32,7 +32,7 @@ from thresher.papers.dagan_karov_roth_1997.tables import (
     plus,
     row_of_table_1,
     step,
-    test_rows,
+    measure_chosen,
 )
 
 __all__ = ["features", "negative_weights", "ranges", "rates", "rivals", "settings"]
@@ -172,7 +172,7 @@ def ranges(run: Run) -> Table:
         for promotion in run.of((1.1, 1.2), (1.1,))
         for margin in run.of(MARGINS, MARGINS[::3])
     }
-    cells, _ = run.rows(tested, rows)
+    cells, _ = run.rows(measured, rows)
     ours = {
         name: {column: value for column, value in row.items() if "by category" not in column}
         for name, row in cells.items()
@@ -210,7 +210,7 @@ def features(run: Run) -> Table:
         for name, (one, cut) in kinds.items()
         if not run.quick or name in ("all words", "all lemmas of nouns and verbs")
     }
-    ours, _ = test_rows(run, choose(run, grids), 1)
+    ours, _ = measure_chosen(run, choose(run, grids), 1)
     notes = [
         "One order of the documents; promotion (1.1 or 1.2) and passes (8, 16 or 25) are chosen on "
         "the last quarter of the training documents. The paper expects a richer set of features "
@@ -285,7 +285,7 @@ IN_QUICK = ("Experts unigram: one pass in the order of time", "Bayes: counts", "
 def rivals(run: Run) -> Table:
     """The rivals of table 2 with one thing otherwise."""
     rows = {name: ((one, one),) for name, one in TRIED.items() if not run.quick or name in IN_QUICK}
-    ours, _ = run.rows(tested, rows)
+    ours, _ = run.rows(measured, rows)
     notes = [
         "One order of the documents, parameters given, nothing chosen.",
         "What was reached, and what is published: " + "; ".join(_reached(ours)) + ".",

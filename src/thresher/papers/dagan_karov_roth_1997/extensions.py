@@ -185,9 +185,9 @@ def measure_without_negative(column: str, promotion: float, seed: int) -> dict[s
         rows.append(
             {
                 "as learned": break_even(scores, task.test.labels),
-                CUT: break_even(_weighed(test, positive), task.test.labels),
+                CUT: break_even(weighed(test, positive), task.test.labels),
                 LENGTH: break_even(
-                    _weighed(Strength("frequency", normalize="sum").apply(test), positive),
+                    weighed(Strength("frequency", normalize="sum").apply(test), positive),
                     task.test.labels,
                 ),
                 "weights below zero, %": 100 * float((weights < 0).sum() / moved.sum()),
@@ -196,7 +196,7 @@ def measure_without_negative(column: str, promotion: float, seed: int) -> dict[s
     return {name: float(np.mean([one[name] for one in rows])) for name in rows[0]}
 
 
-def _weighed(rows: Rows, weights: np.ndarray) -> np.ndarray:
+def weighed(rows: Rows, weights: np.ndarray) -> np.ndarray:
     """Return the scores of documents, the sums of strengths times weights."""
     products = rows.values[:, None] * weights[rows.indices]
     sums = np.concatenate([np.zeros((1, weights.shape[1])), np.cumsum(products, 0, np.float64)])

@@ -7,7 +7,7 @@ from typing import Any
 
 from thresher.papers._result import Cells, Table
 from thresher.papers._running import Run
-from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, rehearsed, tested
+from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, rehearsed, measured
 from thresher.papers.dagan_karov_roth_1997.documents import (
     CONTENT,
     LEMMAS,
@@ -271,15 +271,15 @@ def described(contender: Contender) -> str:
     return ", ".join(words)
 
 
-def test_rows(
+def measure_chosen(
     run: Run, best: Mapping[str, dict[str, tuple[Contender, float]]], n_orders: int
 ) -> tuple[Cells, Cells]:
     """Return the break-even points of what was chosen, on the test documents."""
     rows = {row: (tuple(one for one, _ in chosen.values()),) for row, chosen in best.items()}
     varied = {row: key for row, key in rows.items() if any(is_varied(one) for one in key[0])}
     fixed = {row: key for row, key in rows.items() if row not in varied}
-    ours, spread = run.rows(tested, varied, n_orders)
-    ours |= run.rows(tested, fixed)[0]
+    ours, spread = run.rows(measured, varied, n_orders)
+    ours |= run.rows(measured, fixed)[0]
     return {row: ours[row] for row in rows}, spread
 
 
@@ -291,7 +291,7 @@ def is_varied(contender: Contender) -> bool:
 def table_2(run: Run) -> Table:
     """Break-even points of BalancedWinnow+ and its rivals on two splits of the whole collection."""
     best = choose(run, run.of({**PLUS, **RIVALS}, QUICK))
-    ours, spread = test_rows(run, best, ORDERS)
+    ours, spread = measure_chosen(run, best, ORDERS)
     chosen = "; ".join(
         f"{row}, {column}: {described(contender)} ({point:.1f} there)"
         for row, columns in best.items()
