@@ -69,6 +69,15 @@ def test_modified_balanced_winnow_by_hand():
     assert weights_after(learner, "a", False) == [2 * 0.25 - 1.5 * 1.5, 1, 1, 1]
 
 
+def test_the_floor_is_met_where_one_feature_is_almost_alone():
+    # "a" weighs 31/32: 1 - x is 1/32, below the floor of 1/16.
+    document = rows("a")._replace(values=np.array([31], np.float32))
+    for floor, down in ((1 / 16, 1 / 32), (0.0, 1 / 64)):
+        learner = ModifiedBalancedWinnow(floor=floor).start(4, 1)
+        learner.learn_rows(document, Labels.from_lists([[0]], 1))
+        assert learner.state()[1]["down"][1, 0] == down
+
+
 def test_an_empty_document_does_not_kill_the_always_on_feature():
     learner = ModifiedBalancedWinnow().start(4, 1)
     for _ in range(30):
@@ -178,6 +187,99 @@ def test_romma_by_hand():
     np.testing.assert_allclose(learner.effective_weights()[:, 0], [-1, 3, 0, 0], rtol=1e-5)
     # Both documents are now scored right, and by exactly one.
     np.testing.assert_allclose(learner.score_rows(rows("aab", "a"))[:, 0], [1, -1], rtol=1e-5)
+
+
+def strengths_of(random, length, n_features=200):
+    """One document of so many features, of any strengths."""
+    features = np.sort(random.choice(n_features, length, replace=False)).astype(np.int32)
+    values = random.random(length, np.float32) + np.float32(0.1)
+    return Rows(np.array([0, length]), features, values, n_features)
+
+
+@pytest.mark.parametrize("always_on", [0.0, 0.5])
+def test_romma_learns_a_document_that_it_refused_before(always_on):
+    """Such a document is parallel to the weights; rounding once decided, and wiped them to zero."""
+    random = np.random.default_rng(0)
+    for _ in range(1000):
+        document = strengths_of(random, random.integers(1, 200))
+        learner = ROMMA(always_on=always_on).start(200, 1)
+        for positive in (False, True, False):
+            learner.learn_rows(document, Labels.from_lists([[0] if positive else []], 1))
+            squares = (document.values.astype(np.float64) ** 2).sum() + always_on**2
+            expected = np.zeros(200)
+            expected[document.indices] = (1 if positive else -1) * document.values / squares
+            weights = learner.effective_weights()[:, 0]
+            np.testing.assert_allclose(weights, expected, rtol=1e-3, atol=1e-6)
+
+
+def test_romma_from_one_passes_over_a_document_parallel_to_its_weights():
+    learner = ROMMA(initial="one", always_on=False).start(4, 1)
+    learner.learn_rows(rows("ab"), Labels.from_lists([[]], 1))
+    assert learner.effective_weights()[:, 0].tolist() == [1, 1, 0, 0]
+    assert learner.mistakes_ == [1]
+
+
+@pytest.mark.parametrize("in_norm, step", [(True, 1 / 6.5), (False, 1 / 5.5)])
+def test_the_always_on_feature_counts_in_the_norm_or_not(in_norm, step):
+    learner = PassiveAggressive(
+        variant="relaxed", gamma=0.5, always_on=True, always_on_in_norm=in_norm
+    )
+    expected = [2 * step, step, 0, 0]
+    np.testing.assert_allclose(weights_after(learner, "aab", True), expected, rtol=1e-6)
+    assert learner.always_on_weights()[0] == pytest.approx(step)
+
+
+def test_romma_without_the_always_on_feature_in_the_norm_by_hand():
+    learner = ROMMA(always_on=True, always_on_in_norm=False).start(4, 1)
+    learner.learn_rows(rows("aab"), Labels.from_lists([[0]], 1))
+    # |x|² = 5: w = x/5, and 1/5 for the always-on feature.
+    np.testing.assert_allclose(learner.effective_weights()[:, 0], [0.4, 0.2, 0, 0], rtol=1e-6)
+    # |w|² = 0.24, |x|² = 1, <w,x> = 0.6: D = -0.12, c = 0.84 / D = -7, d = 0.24 (-1.6) / D = 3.2.
+    learner.learn_rows(rows("a"), Labels.from_lists([[]], 1))
+    expected = [-7 * 0.4 + 3.2, -7 * 0.2, 0, 0]
+    np.testing.assert_allclose(learner.effective_weights()[:, 0], expected, rtol=1e-5)
+    assert learner.always_on_weights()[0] == pytest.approx(-7 * 0.2 + 3.2, rel=1e-5)
+
+
+# ---- ties ---------------------------------------------------------------------------------------
+
+
+TIED = {
+    "positive": PositiveWinnow(margin=0.0, always_on=True),
+    "balanced": BalancedWinnow(margin=0.0, always_on=True, normalize_strength=True),
+    "regret": RegretWinnow(),
+    "margin": PositiveWinnow(threshold_range=(1.0, 1.5), always_on=True, initial_weight=1.5),
+    "perceptron": Perceptron(
+        threshold=1.0, initial_weight=None, normalize_strength=True, always_on=True
+    ),
+}
+
+
+@pytest.mark.parametrize("learner", TIED.values(), ids=TIED)
+@pytest.mark.parametrize("positive", [True, False])
+def test_rounding_does_not_decide_ties(learner, positive):
+    """A fresh document whose strengths sum to one scores exactly the threshold: a mistake."""
+    random, labels = np.random.default_rng(0), Labels.from_lists([[0] if positive else []], 1)
+    for length in range(1, 201):
+        document = strengths_of(random, length)
+        equal = document._replace(values=np.ones(length, np.float32))
+        for one in (document, equal):
+            fresh = clone(learner).start(200, 1)
+            at_threshold = learner.threshold_range is None
+            # Of what was never learned from, learners that drop it say nothing.
+            if at_threshold and learner.unseen == "keep":
+                assert fresh.score_rows(one)[0, 0] == 0
+            assert fresh.learn_rows(one, labels).tolist() == [1], length
+            company = clone(learner).start(200, 2)
+            assert company.learn_rows(one, labels._replace(n_categories=2))[0] == 1
+
+
+def test_scores_beside_the_threshold_are_no_ties():
+    learner = PositiveWinnow(margin=0.0, normalize_strength=False, initial_weight=1.0).start(4, 1)
+    for beyond, expected in ((2.0**-20, 0), (2.0**-23, 1)):
+        one = rows("a")._replace(values=np.array([1 + beyond], np.float32))
+        assert (learner.score_rows(one)[0, 0] == 0) == expected
+        assert learner.learn_rows(one, Labels.from_lists([[0]], 1)).tolist() == [expected]
 
 
 def test_sleeping_experts_by_hand():

@@ -91,8 +91,9 @@ def learn_both(learner, lines, twin):
     st.sampled_from([0.0, 0.3]),
     st.sampled_from([1.0, 2.5]),
     st.booleans(),
+    st.sampled_from([1 / 16, 0.0]),
 )
-def test_winnow(lines, average, kind, margin, positive_weight, normalize):
+def test_winnow(lines, average, kind, margin, positive_weight, normalize, floor):
     learner = LEARNERS[f"{kind}-winnow"](
         average=average,
         margin=margin,
@@ -102,10 +103,13 @@ def test_winnow(lines, average, kind, margin, positive_weight, normalize):
         promotion=1.3,
     )
     low, high = np.array([1 - margin, 1 + margin], np.float32)
+    if kind == "modified-balanced":
+        learner.set_params(floor=floor)
     kind = kind.removesuffix("-balanced")
 
     def twin(documents, k, copies, history):
-        return naive.winnow(documents, k, copies, kind, low, high, *learner._factors(), history)
+        factors = learner._factors()
+        return naive.winnow(documents, k, copies, kind, low, high, *factors, history, floor)
 
     learn_both(learner, lines, twin)
 
@@ -117,8 +121,9 @@ def test_winnow(lines, average, kind, margin, positive_weight, normalize):
     st.sampled_from(["perceptron", "presence", "relaxed", "PA", "PA-I", "PA-II"]),
     st.sampled_from([1.0, 2.5]),
     st.integers(0, 2**21 - 1),
+    st.booleans(),
 )
-def test_additive(lines, average, kind, positive_weight, discarded):
+def test_additive(lines, average, kind, positive_weight, discarded, always_on_in_norm):
     rule = {"threshold": 0.25, "epsilon": 0.75, "gamma": 0.1, "aggressiveness": 0.5}
     if kind in ("perceptron", "presence"):
         rule |= {"promotion": 0.5, "demotion": 0.25}
@@ -128,6 +133,7 @@ def test_additive(lines, average, kind, positive_weight, discarded):
         )
         low, high = 0.25 - 0.1, 0.25 + 0.1
     else:
+        rule["always_on_in_norm"] = always_on_in_norm
         learner = PassiveAggressive(variant=kind, average=average, **rule)
         low, high = 0.25 - 0.75, 0.25 + 0.75
     learner.set_params(positive_weight=positive_weight)
@@ -154,9 +160,11 @@ def test_romma():
     n_compared = []
 
     @settings(FEW, derandomize=True)  # what is counted shall not depend on chance
-    @given(LINES, AVERAGES, st.booleans(), st.sampled_from(["zero", "one"]))
-    def equals_its_twin(lines, average, aggressive, initial):
-        learner = ROMMA(average=average, aggressive=aggressive, initial=initial)
+    @given(LINES, AVERAGES, st.booleans(), st.sampled_from(["zero", "one"]), st.booleans())
+    def equals_its_twin(lines, average, aggressive, initial, in_norm):
+        learner = ROMMA(
+            average=average, aggressive=aggressive, initial=initial, always_on_in_norm=in_norm
+        )
         n_compared.append(assert_romma_equals_its_twin(learner, lines, rtol=1e-2))
 
     equals_its_twin()
@@ -173,9 +181,8 @@ def assert_romma_equals_its_twin(learner, lines, rtol):
     compared = 0
     for k in range(N_CATEGORIES):
         history = naive.History(learner.average, np.zeros(1 + N_FEATURES))
-        wrong, last, clear = naive.romma(
-            documents, k, 1 + N_FEATURES, learner.aggressive, learner.initial == "one", history
-        )
+        kind = learner.aggressive, learner.initial == "one", history, learner.always_on_in_norm
+        wrong, last, clear = naive.romma(documents, k, 1 + N_FEATURES, *kind)
         if clear and wrong == mistakes[k]:
             expected = last if learner.average is None else history.mean(last)
             scale = max(1.0, np.abs(expected).max())
@@ -187,12 +194,13 @@ def assert_romma_equals_its_twin(learner, lines, rtol):
 
 @pytest.mark.parametrize("aggressive", [False, True])
 @pytest.mark.parametrize("initial", ["zero", "one"])
-def test_romma_makes_the_same_mistakes_on_ordinary_documents(aggressive, initial):
+@pytest.mark.parametrize("in_norm", [True, False])
+def test_romma_makes_the_same_mistakes_on_ordinary_documents(aggressive, initial, in_norm):
     random = np.random.default_rng(5)
     X = random.random((300, N_FEATURES)).astype(np.float32)
     Y = X @ random.normal(size=(N_FEATURES, N_CATEGORIES)) > 0
     lines = [(dict(enumerate(x)), set(np.flatnonzero(y)), 1.0) for x, y in zip(X, Y, strict=True)]
-    learner = ROMMA(aggressive=aggressive, initial=initial)
+    learner = ROMMA(aggressive=aggressive, initial=initial, always_on_in_norm=in_norm)
     assert assert_romma_equals_its_twin(learner, lines, rtol=1e-3) == N_CATEGORIES
     assert learner.mistakes_[0] > N_CATEGORIES
 

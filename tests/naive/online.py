@@ -30,6 +30,12 @@ def score(document, column):
     return total
 
 
+def bounds(document, low, high):
+    """The bounds of a mistake, beyond which no rounding carries a score that is exactly there."""
+    slack = F4(len(document) - 1 + 4) * F4(2.0**-24)
+    return low - slack * abs(low), high + slack * abs(high)
+
+
 def clamp(weight, factor):
     return weight if weight == 0 else min(max(weight * factor, LEAST), MOST)
 
@@ -59,14 +65,14 @@ class History:
         return self.sum / self.count if self.count else last
 
 
-def winnow(stream, k, arrays, kind, low, high, promotion, demotion, history):
+def winnow(stream, k, arrays, kind, low, high, promotion, demotion, history, floor=1 / 16):
     """Return the mistakes of one pass of a Winnow for category `k`."""
     weights = arrays["weights"][:, k]
     mistakes = 0
     for i, document in enumerate(stream.documents):
         positive = k in stream.labels[i]
-        s = score(document, weights)
-        mistaken = s <= high if positive else s >= low
+        s, (least, most) = score(document, weights), bounds(document, low, high)
+        mistaken = s <= most if positive else s >= least
         before = weights.copy()
         if mistaken:
             mistakes += 1
@@ -78,7 +84,7 @@ def winnow(stream, k, arrays, kind, low, high, promotion, demotion, history):
                     continue
                 a, b = grow, shrink
                 if kind == "modified":
-                    a, b = a * (F4(1) + x), b * max(F4(1) - x, F4(1 / 16))
+                    a, b = a * (F4(1) + x), b * max(F4(1) - x, F4(floor))
                 if not positive:
                     a, b = b, a
                 if kind == "positive":
@@ -91,10 +97,10 @@ def winnow(stream, k, arrays, kind, low, high, promotion, demotion, history):
     return mistakes
 
 
-def squared_norm(document, live):
+def squared_norm(document, live, counts_always_on=True):
     total = F8(0)
     for place, (f, x) in enumerate(document):
-        if place == 0 or live[f]:
+        if live[f] if place else counts_always_on:
             total += F8(x) ** 2
     return total
 
@@ -120,7 +126,8 @@ def additive(stream, k, arrays, kind, low, high, rule, live, history):
         s = score(document, weights)
         # The margin itself is a mistake of the Perceptron, not of Passive-Aggressive.
         if kind in ("perceptron", "presence"):
-            mistaken = s <= F4(high) if positive else s >= F4(low)
+            least, most = bounds(document, F4(low), F4(high))
+            mistaken = s <= most if positive else s >= least
         else:
             mistaken = s < F4(high) if positive else s > F4(low)
         before = weights.copy()
@@ -128,7 +135,7 @@ def additive(stream, k, arrays, kind, low, high, rule, live, history):
             mistakes += 1
             sign = 1.0 if positive else -1.0
             loss = rule.get("epsilon", 0) - sign * (F8(s) - rule["threshold"])
-            norm = squared_norm(document, live[:, k])
+            norm = squared_norm(document, live[:, k], rule.get("always_on_in_norm", True))
             distance = step(kind, loss, norm, rule, positive)
             move = F4(sign * power(stream, i, k, positive) * distance)
             for place, (f, x) in enumerate(document):
@@ -138,7 +145,7 @@ def additive(stream, k, arrays, kind, low, high, rule, live, history):
     return mistakes
 
 
-def romma(stream, k, n_rows, aggressive, start_at_one, history):
+def romma(stream, k, n_rows, aggressive, start_at_one, history, counts_always_on=True):
     """Return mistakes and weights of one pass of ROMMA for category `k`, in double precision.
 
     The third number tells whether single precision must come to the same: no correction was on a
@@ -152,25 +159,26 @@ def romma(stream, k, n_rows, aggressive, start_at_one, history):
                 weights[f] = 1
                 met.add(f)
         s = sum(float(x) * weights[f] for f, x in document)
-        length = sum(float(x) ** 2 for _, x in document)
+        length = squared_norm(document, np.ones(n_rows, bool), counts_always_on)
         norm = float(weights @ weights)
         mistaken = label * s < 1 if aggressive else label * s <= 0
         before = weights.copy()
         if mistaken:
             mistakes += 1
             below = length * norm - s * s
+            guard = 4 * (len(document) - 1 + 4) * 2.0**-24
             edge = abs(label * s - norm * length) if aggressive else np.inf
-            clear &= norm * length == 0 or min(below, edge) > 1e-4 * norm * length
+            clear &= norm * length == 0 or min(abs(below), edge) > 1e-4 * norm * length
             if length == 0:
                 c, d = 1.0, 0.0
             elif norm == 0 or (aggressive and label * s >= norm * length):
                 c, d = 0.0, label / length
-            elif below <= 1e-12 * length * norm:
-                c, d = 1.0, 0.0
+            elif abs(below) <= guard * length * norm:
+                c, d = 1.0, 0.0 if start_at_one else (label - s) / length
             else:
                 c, d = (length * norm - label * s) / below, norm * (label - s) / below
             p = power(stream, i, k, label > 0)
-            c, d = max(0.0, 1 + p * (c - 1)), p * d
+            c, d = max(min(c, 0.0), 1 + p * (c - 1)), p * d
             weights *= c
             for f, x in document:
                 weights[f] += d * float(x)
@@ -204,8 +212,8 @@ def regret(stream, k, arrays, low, high, promotion, demotion, start, gamma, hist
     mistakes = 0
     for i, document in enumerate(stream.documents):
         positive = k in stream.labels[i]
-        s = score(document, weights)
-        mistaken = s <= high if positive else s >= low
+        s, (least, most) = score(document, weights), bounds(document, low, high)
+        mistaken = s <= most if positive else s >= least
         mistakes += bool(mistaken)
         before = weights.copy()
         factor = F4(1)

@@ -23,8 +23,7 @@ ZERO, UNIT = np.float32(0.0), np.float32(1.0)
 UNKNOWN = np.float32(-np.inf)  # the score of a category that an answer says nothing about
 # Weights stay within 2^-64 .. 2^64: a sum of a million of them is far from the ends of float32.
 LEAST, MOST = np.float32(2.0**-64), np.float32(2.0**64)
-# Where a document is one feature alone, 1 - strength is zero and would kill the weight for ever.
-LEAST_REMAINDER = np.float32(2.0**-4)
+ROUNDING = np.float32(2.0**-24)  # how far one operation of float32 is off, relatively, at most
 
 
 class Documents(NamedTuple):
@@ -53,8 +52,10 @@ class Tally(NamedTuple):
 
 
 # In every rule: a negative that reaches `low` is a mistake, and a positive that does not exceed
-# `high`. In all weights: `drift` is the sum of clock * change, empty without averaging; `live` says
-# which weights may change, empty where all may.
+# `high`. A score that rounding may have parted from them is a tie, which counts as one of exactly
+# `low` or `high` where `ties` is 1, as none where it is -1; at 0 rounding decides. In all weights:
+# `drift` is the sum of clock * change, empty without averaging; `live` says which weights may
+# change, empty where all may.
 
 
 class WinnowWeights(NamedTuple):
@@ -71,8 +72,10 @@ class WinnowRule(NamedTuple):
     average: int
     low: np.float32
     high: np.float32
+    ties: np.float32
     promotion: np.float32
     demotion: np.float32
+    floor: np.float32  # of 1 - strength; for Modified Balanced Winnow alone
     start: np.float32  # the weight at which a feature has no opinion; for external regret alone
     regret: float  # for external regret alone
 
@@ -88,12 +91,14 @@ class AdditiveRule(NamedTuple):
     average: int
     low: np.float32
     high: np.float32
+    ties: np.float32
     threshold: float  # this and what follows are float64
     promotion: float = 0.0
     demotion: float = 0.0
     epsilon: float = 0.0
     aggressiveness: float = 0.0
     gamma: float = 0.0
+    norm_share: float = 1.0  # of the always-on feature's square that |x|^2 counts
 
 
 # What is called for every document gets the few arrays that it needs: the first four of
@@ -154,6 +159,22 @@ def carries(indptr, labels, i, k, end):
     for p in range(indptr[i], end):
         carried |= labels[p] == k
     return carried
+
+
+@kernel
+def error_bound(n_entries):
+    """Return how far a sum of so many products, all of one sign, may be off, relatively.
+
+    One rounding for each sum and for the product, two for strengths that were normalised.
+    """
+    return np.float32(n_entries + 4) * ROUNDING
+
+
+@kernel
+def stretched(low, high, ties, n_entries):
+    """Return the bounds of a mistake that let rounding decide nothing for a document."""
+    slack = ties * error_bound(n_entries)
+    return low - slack * abs(low), high + slack * abs(high)
 
 
 @kernel
@@ -229,7 +250,7 @@ def multiply(model, rule, f, k, strength, grow, shrink, is_positive, clock):
     """Promote (or demote) category `k`'s weight of the feature in row `f`."""
     if rule.kind == MODIFIED:
         grow *= UNIT + strength
-        shrink *= max(UNIT - strength, LEAST_REMAINDER)
+        shrink *= max(UNIT - strength, rule.floor)
     if not is_positive:
         grow, shrink = shrink, grow
     if rule.kind == POSITIVE:
@@ -260,10 +281,12 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 @kernel
 def winnow_epoch(documents, model, tally, rule, lo, hi):
     """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
-    rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
+    rows, labels = documents[:4], documents[6:8]
     for met in range(len(documents.order)):
         i = documents.order[met]
         weight = documents.sample_weight[i]
+        n_entries = documents.indptr[i + 1] - documents.indptr[i]
+        bounds = stretched(rule.low, rule.high, rule.ties, n_entries)
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
@@ -280,17 +303,18 @@ def winnow_epoch(documents, model, tally, rule, lo, hi):
 
 
 @kernel
-def squared_norm(documents, i):
-    total = np.float64(documents.always_on[i]) ** 2
+def squared_norm(documents, i, share):
+    """Return |x|^2 of document `i`, with a share of the always-on feature's square."""
+    total = share * np.float64(documents.always_on[i]) ** 2
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
         total += np.float64(documents.values[p]) ** 2
     return total
 
 
 @kernel
-def squared_norm_of_live(documents, i, live, k):
+def squared_norm_of_live(documents, i, share, live, k):
     """Return the squared norm over the features that category `k` has not discarded."""
-    total = np.float64(documents.always_on[i]) ** 2
+    total = share * np.float64(documents.always_on[i]) ** 2
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
         if live[documents.indices[p] + ONE, k]:
             total += np.float64(documents.values[p]) ** 2
@@ -361,13 +385,13 @@ def add_document(documents, i, model, tally, rule, met, lo, hi, end):
 def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
     """Correct the categories listed as wrong on document `i`, the first of them negatives."""
     masked = len(model.live) > 0
-    norm = 0.0 if masked else squared_norm(documents, i)
+    norm = 0.0 if masked else squared_norm(documents, i, rule.norm_share)
     for j in range(lo, end):
         k, is_positive = tally.wrong[j], j >= middle
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(tally.scores[k]) - rule.threshold)
         if masked:
-            norm = squared_norm_of_live(documents, i, model.live, k)
+            norm = squared_norm_of_live(documents, i, rule.norm_share, model.live, k)
         scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
         tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
     add_document(documents, i, model, tally, rule, met, lo, hi, end)
@@ -386,7 +410,7 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
     for i in documents.order:
         start, stop = documents.indptr[i], documents.indptr[i + 1]
         score = documents.always_on[i] * weights[0, k]
-        norm = np.float64(documents.always_on[i]) ** 2
+        norm = rule.norm_share * np.float64(documents.always_on[i]) ** 2
         for p in range(start, stop):
             strength = documents.values[p]
             score += strength * weights[documents.indices[p] + ONE, k]
@@ -395,7 +419,8 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
             tally.clock[k] -= 1.0
             continue
         is_positive = carries(*labels, i, k, documents.label_indptr[i + 1])
-        if score > rule.high if is_positive else score < rule.low:
+        low, high = stretched(rule.low, rule.high, rule.ties, stop - start)
+        if score > high if is_positive else score < low:
             continue
         sign = 1.0 if is_positive else -1.0
         margin = sign * (np.float64(score) - rule.threshold)
@@ -414,9 +439,11 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
     if hi - lo == 1 and rule.average == NO_AVERAGE and len(model.live) == 0:
         additive_epoch_alone(documents, model.weights, tally, rule, lo)
         return
-    rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
+    rows, labels = documents[:4], documents[6:8]
     met = np.int64(0)
     for i in documents.order:
+        n_entries = documents.indptr[i + 1] - documents.indptr[i]
+        bounds = stretched(rule.low, rule.high, rule.ties, n_entries)
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
@@ -445,18 +472,24 @@ class RommaWeights(NamedTuple):
 class RommaRule(NamedTuple):
     average: int
     aggressive: bool
+    skips: bool  # whether a document parallel to the weights is passed over
     low: np.float32
     high: np.float32
+    norm_share: float
 
 
 @kernel
-def romma_coefficients(aggressive, label, score, norm, length):
-    """Return c and d of w <- c w + d x, given y, <w,x>, |w|^2 and |x|^2."""
-    if norm == 0.0 or (aggressive and label * score >= norm * length):
+def romma_coefficients(rule, label, score, norm, length, bound):
+    """Return c and d of w <- c w + d x, given y, <w,x>, |w|^2, |x|^2 and how far <w,x> may be off.
+
+    Where w and x are parallel, as far as can be told, the conditions that ROMMA puts on both cannot
+    be met together. The document's own is then met by the least change, as Passive-Aggressive does.
+    """
+    if norm == 0.0 or (rule.aggressive and label * score >= norm * length):
         return 0.0, label / length
     below = length * norm - score * score
-    if below <= 1e-12 * length * norm:  # w and x are parallel: no correction is defined
-        return 1.0, 0.0
+    if abs(below) <= 4.0 * bound * length * norm:
+        return (1.0, 0.0) if rule.skips else (1.0, (label - score) / length)
     return (length * norm - label * score) / below, norm * (label - score) / below
 
 
@@ -469,12 +502,12 @@ def romma_add(model, rule, f, k, change):
 @kernel
 def romma_scale(model, rule, k, factor):
     """Multiply the weights of category `k`, keeping the scale within the range of float32."""
-    if factor <= 0.0:
+    if factor == 0.0:
         for f in range(model.n_rows):
             romma_add(model, rule, np.uint64(f), k, -model.weights[f, k])
         return
     model.scale[k] *= factor
-    if 1e-6 < model.scale[k] < 1e6:
+    if 1e-6 < abs(model.scale[k]) < 1e6:
         return
     for f in range(model.n_rows):
         model.weights[f, k] *= model.scale[k]
@@ -486,14 +519,16 @@ def romma_scale(model, rule, k, factor):
 def romma_update(documents, i, model, rule, k, label, score, weight):
     masked = len(model.live) > 0
     if masked:
-        length = squared_norm_of_live(documents, i, model.live, k)
+        length = squared_norm_of_live(documents, i, 1.0, model.live, k)
     else:
-        length = squared_norm(documents, i)
-    if length == 0.0:
+        length = squared_norm(documents, i, 1.0)
+    counted_length = length - (1.0 - rule.norm_share) * np.float64(documents.always_on[i]) ** 2
+    if counted_length <= 0.0:
         return
-    c, d = romma_coefficients(rule.aggressive, label, score, model.norm[k], length)
-    # A document of weight one half goes half of the way.
-    c, d = max(0.0, 1.0 + weight * (c - 1.0)), weight * d
+    bound = np.float64(error_bound(documents.indptr[i + 1] - documents.indptr[i]))
+    c, d = romma_coefficients(rule, label, score, model.norm[k], counted_length, bound)
+    # A document of weight one half goes half of the way; one of weight two not beyond zero.
+    c, d = max(min(c, 0.0), 1.0 + weight * (c - 1.0)), weight * d
     model.norm[k] = max(0.0, c * c * model.norm[k] + 2.0 * c * d * score + d * d * length)
     romma_scale(model, rule, k, c)
     change = d / model.scale[k]
@@ -612,7 +647,9 @@ def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
 @kernel
 def regret_factors(documents, i, tally, rule, lo, hi):
     """Put Winnow's factor of each category into `steps` and its label, ±1 or 0, into `scores`."""
-    labels, bounds, weight = documents[6:8], (rule.low, rule.high), documents.sample_weight[i]
+    labels, weight = documents[6:8], documents.sample_weight[i]
+    n_entries = documents.indptr[i + 1] - documents.indptr[i]
+    bounds = stretched(rule.low, rule.high, rule.ties, n_entries)
     middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
     tally.steps[lo:hi] = UNIT
     for j in range(lo, end):

@@ -10,8 +10,9 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
+from thresher.learners._checks import check_rows, in_blocks
 from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
-from thresher.learners._weighing import check_rows, in_blocks, narrowed, weigh
+from thresher.learners._weighing import narrowed, weigh
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.online._discarding import extremal_mask
@@ -24,6 +25,7 @@ PRUNE_EVERY = 1000  # documents between two prunings to the feature budget
 PIECES = 20  # of a pass that is watched
 LISTED_PASSES = 1000  # of which the mistakes are kept; a stream never ends
 MOST = 2.0**24  # of what multiplies weights
+ROUNDING = 2.0**-24  # how far one operation of single precision is off, relatively, at most
 # What the kernels get for arrays that a learner does without.
 NOTHING = {
     "up": np.empty((0, 0), np.float32),
@@ -317,6 +319,9 @@ class OnlineLearner(GrowingLearner):
             below = weigh(strengths, always_on, divisor, self.n_categories, n_jobs)
             scores /= np.where(below > 0, below, np.float32(1))
         scores -= np.float32(self.bar)
+        if self.bar:  # a score that rounding may have parted from the threshold is at it
+            slack = abs(self.bar) * ROUNDING * (4 + np.diff(rows.indptr))
+            scores[np.abs(scores) <= slack.astype(np.float32)[:, None]] = 0
         return scores
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:

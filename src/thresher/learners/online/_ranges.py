@@ -21,7 +21,14 @@ def _refuse_range(value: Any) -> str | None:
 
 
 class ThresholdRange(OnlineLearner):
-    """A learner that promotes and demotes by fixed amounts."""
+    """A learner that promotes and demotes by fixed amounts.
+
+    A score at θ, or at the ends of the range about it, is a mistake. Rounding does not decide which
+    scores are there: those of documents of n features that differ from it by no more than
+    (n + 4) 2^-24 of it.
+    """
+
+    _ties = 1  # that they are mistakes, for the kernels
 
     margin: float = parameter(
         default=0.0,

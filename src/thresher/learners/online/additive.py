@@ -36,8 +36,10 @@ class Additive(OnlineLearner):
         own, average = self._rule(), AVERAGES.index(self.average)
         kind = getattr(kernels, own.pop("kind"))
         low, high = np.float32(own.pop("low")), np.float32(own.pop("high"))
+        ties = np.float32(own.pop("ties"))
         numbers: Any = {name: float(value) for name, value in own.items()}
-        rule = kernels.AdditiveRule(kind, average, low, high, float(self.threshold), **numbers)
+        threshold = float(self.threshold)
+        rule = kernels.AdditiveRule(kind, average, low, high, ties, threshold, **numbers)
         return kernels.additive_epoch, self._arrays(kernels.AdditiveWeights), rule
 
     def _merge_columns(self, source: int, target: int) -> None:
@@ -122,14 +124,29 @@ class Perceptron(Additive, ThresholdRange):
         demotion = self.promotion if self.demotion is None else self.demotion
         factors = {"promotion": self.promotion, "demotion": demotion}
         kind = "PRESENCE" if self.step == "presence" else "PERCEPTRON"
-        return {"kind": kind, "low": low, "high": high, **factors}
+        return {"kind": kind, "low": low, "high": high, "ties": self._ties, **factors}
 
     def _filter_range(self) -> tuple[float, float]:
         rule = self._rule()
         return self._initial() - rule["demotion"], self._initial() + rule["promotion"]
 
 
-class PassiveAggressive(Additive):
+class NormCounting(OnlineLearner):
+    """A learner whose corrections go by the norm of the document."""
+
+    always_on: float = inherited(default=0.5)
+    always_on_in_norm: bool = parameter(
+        default=True,
+        kind=Flag(),
+        words="""Whether the always-on feature counts in :math:`|x|^2`. In the program behind the
+        figures published in 2006 it does not.""",
+    )
+
+    def _norm_share(self) -> float:
+        return float(self.always_on_in_norm)
+
+
+class PassiveAggressive(Additive, NormCounting):
     r"""Passive-Aggressive: the smallest step that scores the document right by a margin.
 
     A document belongs if :math:`\sum_j x_j w_j > θ`. With y = ±1 and the loss
@@ -193,14 +210,17 @@ class PassiveAggressive(Additive):
         low, high = np.array(ends, np.float32)
         return {
             "kind": self.variant.upper().replace("-", "_"),
-            # No loss at the very margin, where the kernels see a mistake.
+            # No loss at the very margin, where the kernels see a mistake. Rounding may decide
+            # there, for the correction is as small as the loss.
             "low": np.nextafter(low, np.float32("inf")),
             "high": np.nextafter(high, np.float32("-inf")),
+            "ties": 0,
+            "norm_share": self._norm_share(),
             **{name: getattr(self, name) for name in ("epsilon", "aggressiveness", "gamma")},
         }
 
 
-class ROMMA(OnlineLearner):
+class ROMMA(NormCounting):
     r"""The Relaxed Online Maximum Margin Algorithm.
 
     A document belongs if :math:`\langle w, x\rangle > 0`. A mistake, with y = ±1, sets
@@ -212,6 +232,12 @@ class ROMMA(OnlineLearner):
     Notes
     -----
     A document of weight one half is corrected half of the way.
+
+    Where w and x are parallel, D is zero: no weights meet what the algorithm asks of both. That is
+    so where :math:`D \le 4 (n + 4) 2^{-24} |x|^2|w|^2` for a document of n features, which single
+    precision cannot tell from zero. Then c = 1 and :math:`d = (y - \langle w, x\rangle) / |x|^2`,
+    the least change that scores x right; `initial="one"` passes over the document, as the program
+    of 2006 did.
 
     References
     ----------
@@ -237,7 +263,6 @@ class ROMMA(OnlineLearner):
         words="""What the weight of a feature is when it is first met. The algorithm starts from
         zero; "one" is what the program behind the figures published in 2006 did.""",
     )
-    always_on: float = inherited(default=0.5)
 
     def _layout(self) -> dict[str, Table]:
         figures = {"scale": 1.0, "norm": 0.0, "turned": 0.0}
@@ -257,8 +282,9 @@ class ROMMA(OnlineLearner):
         model = self._arrays(kernels.RommaWeights, first=first, n_rows=1 + self.n_features)
         # From zero a score of 0 is a mistake; at a margin of exactly 1 nothing is left to correct.
         margin = np.nextafter(np.float32(1), np.float32(0)) if self.aggressive else np.float32(0)
-        average = AVERAGES.index(self.average)
-        rule = kernels.RommaRule(average, self.aggressive, -margin, margin)
+        average, skips = AVERAGES.index(self.average), self.initial == "one"
+        share = self._norm_share()
+        rule = kernels.RommaRule(average, self.aggressive, skips, -margin, margin, share)
         return kernels.romma_epoch, model, rule
 
     def _first(self, documents: Any) -> np.ndarray:

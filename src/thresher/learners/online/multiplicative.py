@@ -67,9 +67,14 @@ class Winnow(ThresholdRange):
         from thresher._kernels import online as kernels
 
         kind, average = getattr(kernels, self._kind), AVERAGES.index(self.average)
-        low, high = np.array(self._range(), np.float32)
-        rule = kernels.WinnowRule(kind, average, low, high, *self._factors(), *self._regret())
+        low, high, ties, floor = np.array([*self._range(), self._ties, self._floor()], np.float32)
+        factors = *self._factors(), floor, *self._regret()
+        rule = kernels.WinnowRule(kind, average, low, high, ties, *factors)
         return getattr(kernels, self._epoch), self._arrays(kernels.WinnowWeights), rule
+
+    def _floor(self) -> float:
+        """Return the least that 1 - strength is taken as, where it multiplies."""
+        return 0.0
 
     def _regret(self) -> tuple[np.float32, float]:
         """Return the weight without an opinion, and what regret multiplies it by."""
@@ -170,8 +175,8 @@ class ModifiedBalancedWinnow(BalancedWinnow):
 
     As `BalancedWinnow`, with factors :math:`α(1 + x_j)` and :math:`β(1 - x_j)`, strengths that sum
     to one together with an always-on feature, and a margin as wide as the threshold. Made for a
-    single pass. Where a document is one feature alone, :math:`1 - x_j` is taken as 1/16: zero would
-    kill that weight for ever.
+    single pass. Where a document is one feature almost alone, :math:`1 - x_j` is taken as the
+    floor: zero would kill that weight for ever.
 
     References
     ----------
@@ -191,6 +196,11 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "frequency"}
     _kind = "MODIFIED"
 
+    floor: float = parameter(
+        default=0.0625,
+        kind=Number(0, 1),
+        words="What 1 - x is at least; 0 is the published rule.",
+    )
     margin: float = inherited(default=1.0)
     promotion: float = inherited(default=1.5)
     demotion: float | None = inherited(default=0.5)
@@ -198,6 +208,9 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     normalize_strength: bool = inherited(default=True)
     unseen: str = inherited(default="drop")
     max_iter: int = inherited(default=1)
+
+    def _floor(self) -> float:
+        return self.floor
 
 
 class RegretWinnow(PositiveWinnow):
