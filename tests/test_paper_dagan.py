@@ -9,10 +9,10 @@ import pytest
 from thresher.examples import Examples
 from thresher.learners import NaiveBayes
 from thresher.learners.online import BalancedWinnow
-from thresher.papers import Run, Table, check_needs, list_papers
+from thresher.papers import Run, Table, check_needs, learner_table
 from thresher.papers._running import Documents, Task, numbered, one_category
 from thresher.papers.dagan_karov_roth_1997 import PAPER, contenders, explanations
-from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, rehearsed, measured
+from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, measured, rehearsed
 from thresher.papers.dagan_karov_roth_1997.documents import TRIGRAMS, WORDS, Setting, draw
 from thresher.papers.dagan_karov_roth_1997.extensions import (
     VERSIONS,
@@ -32,14 +32,11 @@ from thresher.papers.dagan_karov_roth_1997.tables import (
     described,
     experts,
     grid,
+    measure_chosen,
     plus,
     row_of_table_1,
     step,
 )
-from thresher.papers.dagan_karov_roth_1997.tables import (
-    measure_chosen,
-)
-from thresher.papers.learner_table import learner_table
 from thresher.rows import Labels, Rows
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
@@ -310,7 +307,7 @@ def test_claims_about_table_1_hold_of_the_published_figures_but_for_the_range():
         if not finding.holds and {*claim.items} & {"table-1"}:
             failed[claim.text] = finding.why
     assert [*failed] == ["The threshold range improves the results."]
-    assert "-2.9 at 0.1" in [*failed.values()][0]
+    assert "-2.9 at 0.1" in next(iter(failed.values()))
 
 
 def test_a_step_is_what_a_column_brings():
@@ -325,8 +322,8 @@ def test_every_item_says_what_it_needs():
     for item in PAPER.items.values():
         assert item.corpora and item.extras == ("english",)
     assert "Ripper" in PAPER.items["table-2"].lacks
-    own = {paper.name: paper for paper in list_papers()}["thresher"]
-    assert own.items["learners"].is_ours and own.items["learners"].corpora
+    learners = learner_table.PAPER.items["learners"]
+    assert learners.is_ours and learners.corpora
 
 
 # ---- on the corpus ----------------------------------------------------------------------------
@@ -423,6 +420,6 @@ def test_few_passes_over_the_whole_collection_are_golden(data_dir):
 
 @pytest.mark.corpus
 def test_one_pass_of_passive_aggressive_is_near_a_batch_learner(data_dir):
-    rows = learner_table(QUICK).ours
+    rows = learner_table.learner_table(QUICK).ours
     assert rows["passive-aggressive"]["break-even, 1 pass"] > 87.5
     assert_golden("learners, quick", rows)

@@ -21,7 +21,7 @@ from thresher.papers._passes import scores_after
 from thresher.papers._running import Documents, Task, one_category
 from thresher.papers.dagan_karov_roth_1997.documents import LEMMAS, counted_split
 
-__all__ = ["LEARNERS", "SPLITS", "Contender", "rehearsed", "measured"]
+__all__ = ["LEARNERS", "SPLITS", "Contender", "measured", "rehearsed"]
 
 SPLITS = {"Apte's split": "modapte", "Lewis's split": "modlewis"}
 BY_CATEGORY = ", by category"

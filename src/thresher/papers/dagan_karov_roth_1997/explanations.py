@@ -29,10 +29,10 @@ from thresher.papers.dagan_karov_roth_1997.tables import (
     choose,
     extensions_of,
     grid,
+    measure_chosen,
     plus,
     row_of_table_1,
     step,
-    measure_chosen,
 )
 
 __all__ = ["features", "negative_weights", "ranges", "rates", "rivals", "settings"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from thresher.papers._result import Cells, Table
 from thresher.papers._running import Run
-from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, rehearsed, measured
+from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, measured, rehearsed
 from thresher.papers.dagan_karov_roth_1997.documents import (
     CONTENT,
     LEMMAS,
