@@ -39,6 +39,7 @@ from thresher.papers.dagan_karov_roth_1997.tables import (
 )
 from thresher.rows import Labels, Rows
 
+FIRST_FEATURES = "lemmas of nouns and verbs, three occurrences"
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
 QUICK = Run(quick=True, store=None)
 
@@ -223,7 +224,7 @@ def test_a_contender_is_chosen_on_held_out_training_documents(toy_splits):
 def test_passes_are_chosen_too_and_the_fewest_of_equals(toy_splits):
     point, minus_passes = rehearsed(plus(1.1, passes=(1, 8, 9)), "modapte", 0)
     cells = measured((plus(1.1, passes=(1, 8)), None), 0)
-    assert minus_passes in (-8, -9) and point > 90
+    assert minus_passes in (-8, -9) and point > 85
     assert cells["Apte's split, 8 passes"] > cells["Apte's split, 1 passes"]
     assert not any("Lewis" in column for column in cells)
     (chosen, _), _ = choose(QUICK, {"row": grid(passes=(1, 8), promotions=(1.1,))})["row"].values()
@@ -265,13 +266,12 @@ def test_the_rivals_of_table_2_are_those_that_the_paper_lists():
 
 
 def full_results():
-    """Return results of the shape of full runs; figures of table 1 are the published ones."""
+    """Return results of the shape of full runs; those of table 1 and of trigrams are published."""
+    table_2 = {row: dict.fromkeys(SPLITS, 70.0) for row in [*PLUS, *RIVALS]}
+    table_2 |= {row: TABLE_2[row] for row in ("BalancedWinnow+", "Experts, sparse trigrams")}
     rows = {
         "table-1": {**TABLE_1, BY_STRENGTH: TABLE_1["Perceptron"]},
-        "table-2": {
-            row: {column: 80.0 - place for column in SPLITS}
-            for place, row in enumerate([*PLUS, *RIVALS])
-        },
+        "table-2": table_2,
     }
     share = {explanations.DISCARDED: 66.0}
     rows["table-1-rates"] = {
@@ -288,26 +288,39 @@ def full_results():
     rows["negative-weights"] = {"Discard": dict(zip(kinds, (73.0, 60.0, 72.0, 30.0), strict=True))}
     rows["table-2-rivals"] = {name: dict.fromkeys(SPLITS, 70.0) for name in explanations.TRIED}
     rows["table-2-features"] = {
-        name: dict.fromkeys(SPLITS, 75.0)
-        for name in ("lemmas of nouns and verbs, three occurrences", "all words", TRIGRAMS)
+        name: dict.fromkeys(SPLITS, point)
+        for name, point in ((FIRST_FEATURES, 75.0), ("all words", 74.0), (TRIGRAMS, 76.0))
     }
     spread = {"BalancedWinnow": {"Sqrt. freq.": 7.0}}
     return {name: Table("x", name, "t", {}, ours, spread=spread) for name, ours in rows.items()}
 
 
-def test_claims_about_table_1_hold_of_the_published_figures_but_for_the_range():
+def findings_of(results):
+    return {
+        claim.text: claim.check(*(results[item] for item in claim.items)) for claim in PAPER.claims
+    }
+
+
+def test_claims_hold_of_the_published_figures_but_for_the_range():
     """The text says that the range improves; the printed Perceptron loses by it."""
-    results = full_results()
-    failed = {}
-    for claim in PAPER.claims:
-        finding = claim.check(*(results[item] for item in claim.items))
-        assert any(one.isdigit() for one in finding.figures), claim.text
-        assert finding.holds or any(one.isdigit() for one in finding.why) or "rich" in claim.text
-        assert not (finding.holds and finding.why)
-        if not finding.holds and {*claim.items} & {"table-1"}:
-            failed[claim.text] = finding.why
+    findings = findings_of(full_results())
+    assert all(any(one.isdigit() for one in finding.figures) for finding in findings.values())
+    failed = {text: finding.why for text, finding in findings.items() if not finding.holds}
     assert [*failed] == ["The threshold range improves the results."]
     assert "-2.9 at 0.1" in next(iter(failed.values()))
+    assert not any(finding.why for finding in findings.values() if finding.holds)
+
+
+def test_claims_fail_with_a_reason_where_all_are_equal():
+    results = full_results()
+    for table in results.values():
+        table.ours = {row: dict.fromkeys(cells, 60.0) for row, cells in table.ours.items()}
+    findings = findings_of(results)
+    held = [text.partition(" ")[0] for text, finding in findings.items() if finding.holds]
+    # Of these nothing is asked but that not much is lost, or that shares are near two thirds.
+    assert held == ["Truly", "About", "Rocchio", "All"]
+    for text in ("It is better than", "Experts with", "(Table 1) In Balanced", "The threshold"):
+        assert any(finding.why for claim, finding in findings.items() if claim.startswith(text))
 
 
 def test_a_step_is_what_a_column_brings():
