@@ -229,7 +229,7 @@ def test_passes_are_chosen_too_and_the_fewest_of_equals(toy_splits):
     assert not any("Lewis" in column for column in cells)
     (chosen, _), _ = choose(QUICK, {"row": grid(passes=(1, 8), promotions=(1.1,))})["row"].values()
     assert chosen.passes == (8,)
-    assert described(chosen) == "promotion 1.1, margin 0.1, average None, 8 passes"
+    assert described(chosen) == "promotion 1.1, margin 0.1, 8 passes"
 
 
 def test_features_are_selected_for_each_category_by_itself(toy_splits):
