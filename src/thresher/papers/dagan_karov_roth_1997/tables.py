@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thresher.papers._result import Cells, Table
-from thresher.papers._running import Run
+from thresher.papers._running import Run, mean_and_spread
 from thresher.papers.dagan_karov_roth_1997.contenders import SPLITS, Contender, measured, rehearsed
 from thresher.papers.dagan_karov_roth_1997.documents import (
     CONTENT,
@@ -66,28 +66,39 @@ def step(cells: Mapping[str, float], column: str) -> float:
     return cells[column] - cells[before]
 
 
+def _steps_of(draws: Sequence[Mapping[str, float]], column: str) -> str:
+    """Return in words what a column brings: on average, at least, at most, and how often."""
+    steps = [step(row, column) for row in draws]
+    return (
+        f"{sum(steps) / len(steps):+.1f} (from {min(steps):+.1f} to {max(steps):+.1f}, "
+        f"in {sum(one > 0 for one in steps)} of {len(steps)} draws upwards)"
+    )
+
+
 def table_1(run: Run) -> Table:
     """Break-even points of three algorithms as the paper's extensions are added."""
-    rows = {algorithm: row_of_table_1(algorithm) for algorithm in RATES}
-    ours, spread = run.rows(measure, rows, DRAWS)
-    rates = "; ".join(f"{name} {cells['rate']:.2f}" for name, cells in ours.items())
-    shares = ", ".join(f"{name} {cells['discarded']:.0f} %" for name, cells in ours.items())
-    linear, ranged = (
-        (step(ours[name], column), step(TABLE_1[name], column))
-        for name, column in (("BalancedWinnow", "Linear freq."), ("Perceptron", "θ-range"))
-    )
+    seeds = run.seeds(DRAWS)
+    keys = [(*row_of_table_1(algorithm), seed) for algorithm in RATES for seed in seeds]
+    cells = iter(run.cells(measure, keys))
+    draws = {algorithm: [next(cells) for _ in seeds] for algorithm in RATES}
+    ours, spread = ({name: mean_and_spread(own)[i] for name, own in draws.items()} for i in (0, 1))
+    rates = "; ".join(f"{name} {row['rate']:.2f}" for name, row in ours.items())
+    shares = ", ".join(f"{name} {row['discarded']:.0f} %" for name, row in ours.items())
     beside, printed = ours[BY_STRENGTH], ours["Perceptron"]
     notes = [
-        f"Mean of {len(run.seeds(DRAWS))} draws of two disjoint pairs, each with ten categories of "
+        f"Mean of {len(seeds)} draws of two disjoint pairs, each with ten categories of "
         "its own; ± is the standard deviation between draws, most of which is that of the "
         "categories. The rate is the same in all columns, that of the last one, chosen on held-out "
         f"training documents, draw by draw; on average: {rates} (the Perceptron's in units of "
         f"θ/d). Discarded on average: {shares} of the features.",
-        "Two steps are the points of interest, for in the paper they go against the others, and "
-        "so do they here or not: counting occurrences instead of presence in Balanced Winnow "
-        f"brings {linear[0]:+.1f} ({linear[1]:+.1f} in the paper), the threshold range in the "
-        f"Perceptron {ranged[0]:+.1f} ({ranged[1]:+.1f}). `table-1-rates` and `table-1-settings` "
-        "look for the reasons.",
+        "Two steps of the paper stand out: counts instead of presence help Balanced Winnow more "
+        "than square roots do, and the threshold range costs the Perceptron. Here "
+        + " and ".join(
+            f"{column} brings {algorithm} {_steps_of(draws[algorithm], column)}, "
+            f"{step(TABLE_1[algorithm], column):+.1f} in the paper"
+            for algorithm, column in (("BalancedWinnow", "Linear freq."), ("Perceptron", "θ-range"))
+        )
+        + ". `table-1-rates` and `table-1-settings` look for the reasons.",
         "The Perceptron is as printed: a weight moves by the rate, whatever the strength. That of "
         "the last row moves by the rate times the strength, as Perceptrons usually do, and differs "
         f"where strengths do: {beside['Linear freq.']:.1f} against {printed['Linear freq.']:.1f} "
