@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-neighbors bench-unlabelled clean
+.PHONY: help demo test explore base slowly checked lint docs papers bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-neighbors bench-unlabelled clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -79,6 +79,9 @@ $(BENCH)/.installed: pyproject.toml benchmarks/requirements-peers.txt
 	    || echo "$$peer could not be installed; the benchmark will say that it is missing"; \
 	done
 	@touch $@
+
+papers: $(VENV)/.developing  ## run every experiment of the five works, and write docs/papers.md; what is finished is kept
+	$(BIN)/thresher paper page docs/papers.md $(ARGS)
 
 bench: $(BENCH)/.installed  ## race the peers: speed, memory and quality in one run
 	$(BENCH)/bin/python -m benchmarks.peers $(ARGS)

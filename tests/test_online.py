@@ -91,6 +91,9 @@ def test_perceptron_by_hand():
     learner = Perceptron(promotion=2.0, demotion=1.0, always_on=False)
     assert weights_after(learner, "aab", True) == [4, 2, 0, 0]
     assert weights_after(learner, "aab", False) == [-2, -1, 0, 0]
+    learner.set_params(step="presence")  # as printed in 1997: the rate, whatever the strength
+    assert weights_after(learner, "aab", True) == [2, 2, 0, 0]
+    assert weights_after(learner, "aab", False) == [-1, -1, 0, 0]
 
 
 @pytest.mark.parametrize(

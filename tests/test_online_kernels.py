@@ -118,17 +118,18 @@ def test_winnow(lines, average, kind, margin, positive_weight, normalize, floor)
 @given(
     LINES,
     AVERAGES,
-    st.sampled_from(["perceptron", "relaxed", "PA", "PA-I", "PA-II"]),
+    st.sampled_from(["perceptron", "presence", "relaxed", "PA", "PA-I", "PA-II"]),
     st.sampled_from([1.0, 2.5]),
     st.integers(0, 2**21 - 1),
     st.booleans(),
 )
 def test_additive(lines, average, kind, positive_weight, discarded, always_on_in_norm):
     rule = {"threshold": 0.25, "epsilon": 0.75, "gamma": 0.1, "aggressiveness": 0.5}
-    if kind == "perceptron":
+    if kind in ("perceptron", "presence"):
         rule |= {"promotion": 0.5, "demotion": 0.25}
+        step = "presence" if kind == "presence" else "strength"
         learner = LEARNERS["perceptron"](
-            promotion=0.5, demotion=0.25, threshold=0.25, margin=0.1, average=average
+            promotion=0.5, demotion=0.25, threshold=0.25, margin=0.1, average=average, step=step
         )
         low, high = 0.25 - 0.1, 0.25 + 0.1
     else:
@@ -521,8 +522,12 @@ def test_compiled_equals_interpreted(name, average, monkeypatch):
         np.testing.assert_array_equal(array, interpreted[key], err_msg=key)
 
 
-@pytest.mark.parametrize("name", ["perceptron", "passive-aggressive"])
-def test_whole_runs_equal_single_corrections(name):
+@pytest.mark.parametrize(
+    "learner",
+    [LEARNERS["perceptron"](), LEARNERS["perceptron"](step="presence"), PassiveAggressive()],
+    ids=["perceptron", "presence", "passive-aggressive"],
+)
+def test_whole_runs_equal_single_corrections(learner):
     """Where many categories are mistaken the kernel adds whole runs; a mask forbids that."""
     random = np.random.default_rng(0)
     X = random.poisson(0.5, (50, 20)).astype(np.float32)
@@ -533,14 +538,14 @@ def test_whole_runs_equal_single_corrections(name):
         20,
     )
     labels = Labels.from_lists([random.choice(40, 12, replace=False) for _ in X], 40)
-    runs, masked = LEARNERS[name]().start(20, 40, 8), LEARNERS[name]().start(20, 40, 8)
+    runs, masked = clone(learner).start(20, 40, 8), clone(learner).start(20, 40, 8)
     masked.discard_features(np.zeros((20, 40), bool))
-    for learner in (runs, masked):
-        learner.learn_rows(rows, labels)
+    for one in (runs, masked):
+        one.learn_rows(rows, labels)
     np.testing.assert_array_equal(runs.effective_weights(), masked.effective_weights())
 
 
-@pytest.mark.parametrize("kind", ["perceptron", "relaxed", "PA", "PA-I", "PA-II"])
+@pytest.mark.parametrize("kind", ["perceptron", "presence", "relaxed", "PA", "PA-I", "PA-II"])
 def test_a_category_alone_equals_the_same_in_company(kind):
     """One category has a loop of its own."""
     random = np.random.default_rng(1)
@@ -549,8 +554,9 @@ def test_a_category_alone_equals_the_same_in_company(kind):
     rows, labels, weights = arrays(lines)
     own = Labels.from_lists([[0] if 1 in one[1] else [] for one in lines], 1)
     options = {"positive_weight": 2.0, "always_on": 0.5}
-    learner = LEARNERS["perceptron"](margin=0.3, **options)
-    if kind != "perceptron":
+    step = "presence" if kind == "presence" else "strength"
+    learner = LEARNERS["perceptron"](margin=0.3, step=step, **options)
+    if kind not in ("perceptron", "presence"):
         learner = PassiveAggressive(variant=kind, **options)
     company, alone = clone(learner).start(N_FEATURES, 3, 3), clone(learner).start(N_FEATURES, 1, 3)
     mistakes = company.learn_rows(rows, labels, sample_weight=weights)

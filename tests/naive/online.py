@@ -106,7 +106,7 @@ def squared_norm(document, live, counts_always_on=True):
 
 
 def step(kind, loss, norm, rule, positive):
-    if kind == "perceptron":
+    if kind in ("perceptron", "presence"):
         return rule["promotion"] if positive else rule["demotion"]
     if kind == "relaxed":
         return loss / (norm + rule["gamma"])
@@ -125,7 +125,7 @@ def additive(stream, k, arrays, kind, low, high, rule, live, history):
         positive = k in stream.labels[i]
         s = score(document, weights)
         # The margin itself is a mistake of the Perceptron, not of Passive-Aggressive.
-        if kind == "perceptron":
+        if kind in ("perceptron", "presence"):
             least, most = bounds(document, F4(low), F4(high))
             mistaken = s <= most if positive else s >= least
         else:
@@ -140,7 +140,7 @@ def additive(stream, k, arrays, kind, low, high, rule, live, history):
             move = F4(sign * power(stream, i, k, positive) * distance)
             for place, (f, x) in enumerate(document):
                 if place == 0 or live[f, k]:
-                    weights[f] += move * x
+                    weights[f] += move * (np.sign(x) if kind == "presence" else x)
         history.note(before, weights, mistaken)
     return mistakes
 

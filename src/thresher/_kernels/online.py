@@ -14,6 +14,7 @@ from thresher._kernels._jit import kernel
 
 POSITIVE, BALANCED, MODIFIED = 0, 1, 2  # what a multiplicative correction does
 PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4  # how far an additive correction goes
+PRESENCE = 5  # the Perceptron's, whatever the strengths
 NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2  # which hypotheses the average counts
 
 ONE = np.uint32(1)
@@ -323,7 +324,7 @@ def squared_norm_of_live(documents, i, share, live, k):
 @kernel
 def step(rule, margin, norm, is_positive):
     """How far to move along the document, given its margin and its squared norm."""
-    if rule.kind == PERCEPTRON:
+    if rule.kind == PERCEPTRON or rule.kind == PRESENCE:
         return rule.promotion if is_positive else rule.demotion
     loss = rule.epsilon - margin
     if rule.kind == RELAXED:
@@ -338,6 +339,12 @@ def step(rule, margin, norm, is_positive):
 
 
 @kernel
+def along(rule, strength):
+    """How far one step goes along a feature of this strength."""
+    return np.sign(strength) if rule.kind == PRESENCE else strength
+
+
+@kernel
 def add_to(model, tally, average, met, f, k, change):
     old = model.weights[f, k]
     new = old + change
@@ -348,19 +355,20 @@ def add_to(model, tally, average, met, f, k, change):
 
 
 @kernel
-def add_document(documents, i, model, tally, average, met, lo, hi, end):
+def add_document(documents, i, model, tally, rule, met, lo, hi, end):
     """Move the weights of the mistaken categories by their steps along document `i`."""
-    masked = len(model.live) > 0
+    masked, average = len(model.live) > 0, rule.average
+    always_on = along(rule, documents.always_on[i])
     start, stop = documents.indptr[i], documents.indptr[i + 1]
     for j in range(lo, end):
         k = tally.wrong[j]
-        add_to(model, tally, average, met, ALWAYS_ON, k, tally.steps[k] * documents.always_on[i])
+        add_to(model, tally, average, met, ALWAYS_ON, k, tally.steps[k] * always_on)
     if average == NO_AVERAGE and not masked and end - lo > max(1, (hi - lo) // 8):
         # Many are mistaken: whole runs, the steps of the others being zero, are quicker.
         steps = tally.steps[lo:hi]
         for p in range(start, stop):
             row = model.weights[documents.indices[p] + ONE, lo:hi]
-            strength = documents.values[p]
+            strength = along(rule, documents.values[p])
             for k in range(len(steps)):
                 row[k] += steps[k] * strength
         return
@@ -369,7 +377,7 @@ def add_document(documents, i, model, tally, average, met, lo, hi, end):
         for p in range(start, stop):
             f = documents.indices[p] + ONE
             if not masked or model.live[f, k]:
-                change = tally.steps[k] * documents.values[p]
+                change = tally.steps[k] * along(rule, documents.values[p])
                 add_to(model, tally, average, met, f, k, change)
 
 
@@ -386,7 +394,7 @@ def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
             norm = squared_norm_of_live(documents, i, rule.norm_share, model.live, k)
         scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
         tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
-    add_document(documents, i, model, tally, rule.average, met, lo, hi, end)
+    add_document(documents, i, model, tally, rule, met, lo, hi, end)
     for j in range(lo, end):
         tally.mistakes[tally.wrong[j]] += 1
         tally.steps[tally.wrong[j]] = ZERO
@@ -418,9 +426,9 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
         margin = sign * (np.float64(score) - rule.threshold)
         scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
         change = np.float32(sign * scale * step(rule, margin, norm, is_positive))
-        weights[0, k] += change * documents.always_on[i]
+        weights[0, k] += change * along(rule, documents.always_on[i])
         for p in range(start, stop):
-            weights[documents.indices[p] + ONE, k] += change * documents.values[p]
+            weights[documents.indices[p] + ONE, k] += change * along(rule, documents.values[p])
         tally.mistakes[k] += 1
     turn_clocks(tally, rule.average, len(documents.order), k, k + 1)
 

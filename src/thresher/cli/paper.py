@@ -2,55 +2,183 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from thresher.cli import _common as common
+from thresher.errors import ParameterError, counted
+
+if TYPE_CHECKING:
+    from thresher.papers import Paper, Result, Run
 
 verbs = typer.Typer(no_args_is_help=True)
 about = "Reproduce the tables and figures of the papers behind Thresher."
 common.app.add_typer(verbs, name="paper", help=about)
 
+Seed = Annotated[int, Option(help="Seed of folds, subsets and orders of learning.")]
+Quick = Annotated[bool, Option("--quick", help="A small part of each, to see that it works.")]
+Jobs = Annotated[
+    int | None,
+    Option(min=1, help="Cells computed at a time; results are the same. Default: all cores."),
+]
+Anew = Annotated[bool, Option("--anew", help="Compute again what earlier runs have finished.")]
+
 
 @common.verb("paper list", "list", group=verbs)
 def list_papers(json: common.Json = False) -> None:
-    """List the papers with their tables and figures."""
+    """List the papers with their tables and figures, and what there is of each."""
     from thresher import papers
 
     known = papers.list_papers()
     if json:
-        items = {paper.name: {k: v.summary for k, v in paper.items.items()} for paper in known}
-        common.show_json(items)
+        common.show_json({paper.name: _described(paper) for paper in known})
         return
     for paper in known:
         typer.echo(f"{paper.name}: {paper.title}")
-        for name, item in paper.items.items():
-            typer.echo(f"    {name:<16} {item.summary}")
+        for own in (False, True):
+            items = {name: one for name, one in paper.items.items() if one.is_ours == own}
+            if own and items:
+                typer.echo("  of ours:")
+            for name, item in items.items():
+                typer.echo(f"    {name:<20} {item.summary}")
+                if item.lacks:
+                    typer.echo(f"    {'':<20} {item.state}")
+        typer.echo()
+    published = [item for paper in known for item in paper.published.values()]
+    in_part = sum(bool(item.lacks) for item in published)
+    typer.echo(
+        f"{len(published)} tables and figures: {len(published) - in_part} are here, {in_part} in "
+        "part. Run one with `thresher paper run PAPER ITEM`, all with `thresher paper run all`."
+    )
+
+
+def _described(paper: Paper) -> dict[str, Any]:
+    return {
+        name: {"summary": item.summary, "state": item.state, "ours": item.is_ours}
+        for name, item in paper.items.items()
+    }
 
 
 @common.verb("paper run dagan-karov-roth-1997 table-2", group=verbs)
 def run(
-    paper: Annotated[str, Argument(metavar="PAPER", help="As `thresher paper list` shows.")],
-    item: Annotated[str, Argument(metavar="ITEM", help="A table or figure of it.")],
-    seed: Annotated[int, Option(help="Seed of the order of learning.")] = 0,
-    quick: Annotated[
-        bool, Option("--quick", help="A small part of it, to see that it works.")
-    ] = False,
-    plot: Annotated[str | None, Option(metavar="FILE", help="Draw it, e.g. to figure.svg.")] = None,
+    paper: Annotated[
+        str, Argument(metavar="PAPER", help="As `thresher paper list` shows; all: every one.")
+    ],
+    items: Annotated[
+        list[str] | None,
+        Argument(metavar="[ITEM]...", help="Tables and figures of it. Default: all of them."),
+    ] = None,
+    seed: Seed = 0,
+    quick: Quick = False,
+    jobs: Jobs = None,
+    anew: Anew = False,
+    plot: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Draw it, e.g. to figure.svg; of several items, a folder."),
+    ] = None,
     json: common.Json = False,
 ) -> None:
-    """Run a paper's experiment and print ours beside the published values, as Markdown."""
+    """Run experiments and print ours beside the published values, as Markdown.
+
+    What is finished is kept on disk: stopped, the same command goes on where it was.
+    """
     from thresher import papers
 
-    with common.bar("SpinnerColumn", "{task.description}", "TimeElapsedColumn") as bar:
-        if bar:
-            bar.add_task(f"{paper}, {item}", total=None)
-        result = papers.reproduce(paper, item, seed=seed, quick=quick)
-    if plot:
-        result.plot(plot)
-    if json:
-        common.show_json({"published": result.published, "ours": result.ours})
-    else:
-        typer.echo(result.to_markdown())
+    chosen = papers.select(paper, items or [])
+    needs = [one.items[name] for one, name in chosen]
+    papers.check_needs(needs, ["plots"] if plot else [])
+    drawn = _places(plot, chosen) if plot else [None] * len(chosen)
+    for (one, name), place in zip(chosen, drawn, strict=True):
+        with _watched(seed, quick, jobs, anew, title=f"{one.name} {name}") as settings:
+            result = one.items[name].run(settings)
+        if place and (result.has_picture or len(chosen) == 1):
+            result.plot(place)
+        if json:
+            common.show_json(_as_json(result))
+        else:
+            typer.echo(result.to_markdown() + ("\n" if len(chosen) > 1 else ""))
+
+
+@common.verb("paper page papers.md", group=verbs)
+def page(
+    file: Annotated[
+        str, Argument(metavar="FILE", help="Markdown; its pictures go into images/ beside it.")
+    ],
+    seed: Seed = 0,
+    quick: Quick = False,
+    jobs: Jobs = None,
+    anew: Anew = False,
+) -> None:
+    """Run everything, and write it as one page: counts, claims, tables, figures, differences."""
+    from thresher import papers
+    from thresher._files import check_writable
+    from thresher.papers import _page
+
+    every = [one for one in papers.list_papers() if one.published]
+    papers.check_needs([item for one in every for item in one.items.values()], ["plots"])
+    target = check_writable(file)
+    with _watched(seed, quick, jobs, anew) as settings:
+        written = _page.write_page(every, settings, target)
+    common.say(
+        f"Wrote {file}: {written.agreement.share:.0%} of "
+        f"{counted(written.agreement.n_cells, 'published value')} agree, "
+        f"{written.n_held} of {counted(written.n_claims, 'claim')} hold."
+    )
+
+
+@contextmanager
+def _watched(
+    seed: int, quick: bool, jobs: int | None, anew: bool, *, title: str = ""
+) -> Iterator[Run]:
+    """Give the settings of a run, which shows its progress if stderr is a terminal."""
+    from thresher.papers import Run, Store
+
+    columns = ("SpinnerColumn", "{task.description}", "BarColumn", "MofNCompleteColumn")
+    with common.bar(*columns, "TimeElapsedColumn") as bar:
+        task = bar.add_task(title, total=None) if bar else None
+
+        def watch(shown: str, done: int, n_cells: int) -> None:
+            common.go_on(shown, done, None)
+            if bar:
+                bar.update(task, completed=done, total=n_cells, description=shown)
+
+        run = Run(seed=seed, quick=quick, store=Store(anew=anew), watch=watch, title=title)
+        try:
+            yield replace(run, jobs=jobs) if jobs else run
+        except KeyboardInterrupt:
+            common.say("thresher: stopped; what is finished is kept, the same command goes on.")
+            sys.stdout.flush()
+            os._exit(130)  # without waiting for the cells begun, some of which take minutes
+
+
+def _places(plot: str, chosen: Sequence[tuple[Paper, str]]) -> list[Path]:
+    """Return where each picture goes: one item's to the file, several to files in a folder."""
+    if len(chosen) == 1 and not Path(plot).is_dir():
+        return [Path(plot)]
+    if Path(plot).suffix and not Path(plot).is_dir():
+        raise ParameterError(
+            f"--plot {plot}: {len(chosen)} items are drawn, so it has to be a folder."
+        )
+    Path(plot).mkdir(parents=True, exist_ok=True)
+    return [Path(plot) / f"{one.name}-{name}.svg" for one, name in chosen]
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    return {
+        "paper": result.paper,
+        "item": result.item,
+        "title": result.title,
+        "published": result.published,
+        "ours": result.ours,
+        "spread": getattr(result, "spread", {}),
+        "agreement": result.agreement()._asdict(),
+        "notes": result.notes,
+    }

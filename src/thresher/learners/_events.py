@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher.learners._weighing import in_blocks
+from thresher.learners._checks import in_blocks
 from thresher.rows import Rows
 
 __all__ = ["Documents", "Events", "Fit"]

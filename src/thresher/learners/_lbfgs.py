@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from thresher.learners._checks import in_blocks
 from thresher.learners._events import Events, Fit
-from thresher.learners._weighing import in_blocks
 
 __all__ = ["descend"]
 

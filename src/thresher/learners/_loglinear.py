@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher.errors import ParameterError
+from thresher.learners._checks import in_blocks
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._lbfgs import descend
-from thresher.learners._weighing import in_blocks
 from thresher.rows import Rows
 
 __all__ = ["LogLinear", "Schedule", "fit_loglinear", "select"]

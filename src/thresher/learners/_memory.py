@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._weighing import check_labels, check_rows, checked_sample_weight
+from thresher.learners._checks import check_labels, check_rows, checked_sample_weight
 from thresher.learners.learner import Progress
 from thresher.rows import Labels, Rows
 

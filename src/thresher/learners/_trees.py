@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher.errors import ParameterError
-from thresher.learners._weighing import check_rows, checked_sample_weight, in_blocks
+from thresher.learners._checks import check_rows, checked_sample_weight, in_blocks
 from thresher.rows import Rows
 
 EXACT_BITS = 52  # sums of so many bits are exact, in whatever order

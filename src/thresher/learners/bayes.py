@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thresher.learners._checks import check_rows
 from thresher.learners._probable import Probabilistic, competing_shares, log_odds
 from thresher.learners._sums import FEWEST, SummingLearner
-from thresher.learners._weighing import check_rows, linear_scores, linear_shares, narrowed
+from thresher.learners._weighing import linear_scores, linear_shares, narrowed
 from thresher.parameters import Choice, Number, parameter
 from thresher.rows import Rows
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
+from thresher.learners._checks import check_rows, in_blocks
 from thresher.learners._memory import in_memory, signs_of
 from thresher.learners._stumps import Columns, Rounds, Work
 from thresher.learners._tables import one_each
-from thresher.learners._weighing import check_rows, in_blocks
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows

@@ -10,14 +10,9 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
+from thresher.learners._checks import check_labels, check_rows, checked_order, checked_sample_weight
 from thresher.learners._tables import Table, Tables
 from thresher.learners._targets import Targets
-from thresher.learners._weighing import (
-    check_labels,
-    check_rows,
-    checked_order,
-    checked_sample_weight,
-)
 from thresher.learners.learner import Learner, Progress
 from thresher.rows import Labels, Rows
 

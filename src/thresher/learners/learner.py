@@ -10,8 +10,8 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError, missing_extra
 from thresher.examples import Examples
+from thresher.learners._checks import checked_sample_weight
 from thresher.learners._targets import Answers, Targets, read_targets
-from thresher.learners._weighing import checked_sample_weight
 from thresher.parameters import Estimator
 from thresher.rows import Rows
 from thresher.storage import require_field

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from thresher.examples import Examples
+from thresher.learners._checks import check_rows
 from thresher.learners._probable import Probabilistic
 from thresher.learners._sums import FEWEST
 from thresher.learners._tables import CATEGORIES, Table
-from thresher.learners._weighing import check_rows
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.rows import Labels, Rows

@@ -9,17 +9,14 @@ import numpy as np
 
 from thresher.errors import ParameterError
 from thresher.examples import Examples
+from thresher.learners._checks import check_rows
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
 from thresher.learners._memory import in_memory
 from thresher.learners._probable import Probabilistic, competing_shares, log_odds
 from thresher.learners._sums import FEWEST
 from thresher.learners._tables import one_each
-from thresher.learners._weighing import (
-    check_rows,
-    linear_scores,
-    linear_shares,
-)
+from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import AUTO, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Labels, Rows

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thresher.examples import Examples
+from thresher.learners._checks import check_rows, in_blocks
 from thresher.learners._collection import Collection, ordered, squares_of
 from thresher.learners._differences import MOST_VALUES, Differences
 from thresher.learners._probable import Probabilistic
 from thresher.learners._tables import one_each
-from thresher.learners._weighing import check_rows, in_blocks
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.parameters import Choice, Whole, parameter

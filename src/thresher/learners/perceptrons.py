@@ -9,10 +9,11 @@ import numpy as np
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
+from thresher.learners._checks import check_rows
 from thresher.learners._descent import Descent, Weights, meetings
 from thresher.learners._memory import each_in_rounds, in_memory, signs_of
 from thresher.learners._tables import one_each
-from thresher.learners._weighing import check_rows, linear_scores, linear_shares
+from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows

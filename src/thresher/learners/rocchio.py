@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from thresher.learners._checks import check_rows
 from thresher.learners._sums import SummingLearner
-from thresher.learners._weighing import check_rows, linear_scores, linear_shares, narrowed
+from thresher.learners._weighing import linear_scores, linear_shares, narrowed
 from thresher.parameters import Flag, Number, parameter
 from thresher.rows import Rows
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
+from thresher.learners._checks import check_rows
 from thresher.learners._memory import in_memory
 from thresher.learners._probable import Probabilistic
 from thresher.learners._pruning import (
@@ -34,7 +35,6 @@ from thresher.learners._trees import (
     joined,
     leaves_in,
 )
-from thresher.learners._weighing import check_rows
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import Choice, Number, Whole, parameter
 from thresher.rows import Rows

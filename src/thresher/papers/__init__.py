@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from thresher.corpora import is_here, parse_spec
 from thresher.errors import DocumentError, MissingExtra, ParameterError, counted
+from thresher.papers._keeping import Store
 from thresher.papers._result import (
     Agreement,
     Claim,
@@ -42,6 +43,7 @@ __all__ = [
     "Paper",
     "Result",
     "Run",
+    "Store",
     "Table",
     "check_needs",
     "list_papers",
@@ -114,10 +116,18 @@ def select(paper: str, items: Sequence[str] = ()) -> list[tuple[Paper, str]]:
     return [(chosen, item) for item in items or chosen.items]
 
 
-def check_needs(items: Iterable[Item]) -> None:
-    """Raise an error if corpora or extras are missing, with the commands that bring them."""
+def check_needs(items: Iterable[Item], extras: Iterable[str] = ()) -> None:
+    """Raise an error if corpora or extras are missing, with the commands that bring them.
+
+    Parameters
+    ----------
+    items : iterable of Item
+        What will be run.
+    extras : iterable of str
+        Further extras that are needed, such as "plots".
+    """
     items = list(items)
-    extras = dict.fromkeys(extra for item in items for extra in item.extras)
+    extras = dict.fromkeys([*extras, *(extra for item in items for extra in item.extras)])
     lacking = [extra for extra in extras if not all(map(find_spec, PACKAGES[extra]))]
     if lacking:
         names = ", ".join(package for extra in lacking for package in PACKAGES[extra])

@@ -35,7 +35,8 @@ def draw_agreement(table: Table) -> Any:
         )
     figure, (axes,) = new_figure(height=4.8)
     values = [value for cell in cells for value in (cell.published, cell.ours)]
-    low, high = min(values) - 3, max(values) + 3
+    margin = 0.05 * (max(values) - min(values)) or 1.0
+    low, high = min(values) - margin, max(values) + margin
     axes.plot([low, high], [low, high], color=GREY, linewidth=1)
     below, above = ([low + d, high + d] for d in (-table.tolerance, table.tolerance))
     axes.fill_between([low, high], below, above, color=GREY, alpha=0.2, linewidth=0)

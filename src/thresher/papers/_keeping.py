@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -44,14 +45,23 @@ class Store:
     --------
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
-    >>> cell = store.path(code_version, ("table-4", 0))
-    >>> store.read(cell), store.write(cell, {"F1": 81.3}), store.read(cell)
+    >>> path = store.path(code_version, ("table-4", 0))
+    >>> store.read(path), store.write(path, {"F1": 81.3}, 2.5), store.read(path)
     (None, {'F1': 81.3}, {'F1': 81.3})
+    >>> store.seconds
+    2.5
     """
 
-    def __init__(self, folder: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path | None = None, *, anew: bool = False) -> None:
         self.folder = Path(folder) if folder else cache_folder() / "papers"
+        self.anew = anew  # whether cells that are there are computed again
+        self._taken: dict[Path, float] = {}
         self._complains = True
+
+    @property
+    def seconds(self) -> float:
+        """How long the cells took that were read or written, each counted once."""
+        return sum(self._taken.values())
 
     def path(self, function: Callable[..., Any], key: tuple[Any, ...]) -> Path:
         """Return the file of what a function gives for some arguments."""
@@ -62,14 +72,19 @@ class Store:
 
     def read(self, path: Path) -> Any:
         """Return a kept cell, or None where there is none that can be read."""
+        if self.anew and path not in self._taken:
+            return None
         try:
-            return json.loads(path.read_text(encoding="utf-8"))["cell"]
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            self._taken[path] = float(kept["seconds"])
+            return kept["cell"]
         except (OSError, ValueError, KeyError, TypeError):
             return None  # it is computed again
 
-    def write(self, path: Path, cell: Any) -> Any:
+    def write(self, path: Path, cell: Any, seconds: float) -> Any:
         """Keep a cell, and return it as it will be read; a full disk costs the keeping alone."""
-        text = json.dumps({"cell": cell})
+        self._taken[path] = round(seconds, 3)
+        text = json.dumps({"cell": cell, "seconds": self._taken[path]})
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with replace_file(path) as temporary:
@@ -138,6 +153,8 @@ def _reached(module: str) -> set[str]:
 
 
 def _file(module: str) -> Path | None:
+    if not module.startswith("thresher."):  # an experiment from elsewhere
+        return Path(str(sys.modules[module].__file__))
     path = SOURCE.joinpath(*module.split(".")[1:])
     candidates = (path.with_suffix(".py"), path / "__init__.py")
     return next((one for one in candidates if one.is_file()), None)

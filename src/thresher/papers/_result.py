@@ -129,10 +129,13 @@ class Result(ABC):
             Leave out those that differ by this or less; -1 leaves out none.
         """
 
+    def disagreements(self) -> list[Difference]:
+        """Return the cells that differ by more than the tolerance."""
+        return self.differences(beyond=self.tolerance)
+
     def agreement(self) -> Agreement:
         """Return how many values agree with the published ones."""
-        cells = self.differences(beyond=-1.0)
-        beyond = self.differences(beyond=self.tolerance)
+        cells, beyond = self.differences(beyond=-1.0), self.disagreements()
         covered = sum(cell.is_within_spread for cell in beyond)
         return Agreement(len(cells) - len(beyond), covered, len(beyond) - covered)
 
@@ -150,6 +153,16 @@ class Result(ABC):
     def frames(self) -> Iterator[Any]:
         """Yield the figure as often as it has changed; most results do not move."""
         yield self.draw()
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether there is something to draw."""
+        return True
+
+    @property
+    def moves(self) -> bool:
+        """Whether the picture has several frames."""
+        return False
 
     def plot(self, path: str | Path) -> Path:
         """Draw the result into a file, such as an `.svg` or a `.png`, and return its path.
@@ -178,6 +191,8 @@ class Table(Result):
 
     Attributes
     ----------
+    tolerances : dict
+        The tolerance of columns that have another one, as counts have beside percentages.
     spread : dict
         The standard deviation of ours from run to run, where several runs were made.
     marks : dict
@@ -207,12 +222,17 @@ class Table(Result):
     summaries: tuple[str, ...] = ()
     digits: int = 1
     best: str = "row"
+    tolerances: dict[str, float] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
         """The columns, in the order of the longest row."""
         rows = sorted([*self.ours.values(), *self.published.values()], key=len, reverse=True)
         return list(dict.fromkeys(column for row in rows for column in row))
+
+    @property
+    def has_picture(self) -> bool:
+        return bool(self._cells())
 
     def _cells(self) -> list[Difference]:
         return [
@@ -225,6 +245,12 @@ class Table(Result):
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
         return _largest_first(self._cells(), beyond)
+
+    def disagreements(self) -> list[Difference]:
+        def allowed(cell: Difference) -> float:
+            return self.tolerances.get(cell.column, self.tolerance)
+
+        return [cell for cell in self.differences() if abs(cell.difference) > allowed(cell)]
 
     def _lines(self) -> list[str]:
         columns = self.columns
@@ -257,21 +283,23 @@ class Table(Result):
         return float((min if least else max)(self.ours[row].values()))
 
     def _listed_differences(self) -> list[str]:
-        beyond = self.differences(beyond=self.tolerance)
+        beyond = self.disagreements()
         if not beyond:
             return []
-        every, limit = len(self._cells()), f"{self.tolerance:g}"
-        lines = ["", f"{len(beyond)} of {every} cells differ by more than {limit} points:", ""]
+        others = (f"{limit:g} ({column})" for column, limit in self.tolerances.items())
+        limits = [f"{self.tolerance:g} points", *others]
+        head = f"{len(beyond)} of {len(self._cells())} cells differ by more than "
+        lines = ["", f"{head}{', '.join(limits)}:", ""]
         lines += [
             "| cell | published | ours | difference | ± between runs |",
             "|---|---|---|---|---|",
         ]
         for cell in beyond:
-            spread = "" if math.isnan(cell.spread) else f"{cell.spread:.1f}"
+            spread = "" if math.isnan(cell.spread) else f"{cell.spread:.{self.digits}f}"
             spread += " (covers it)" if cell.is_within_spread else ""
             lines.append(
-                f"| {cell.row}, {cell.column} | {cell.published:.1f} | {cell.ours:.1f} "
-                f"| {cell.difference:+.1f} | {spread} |"
+                f"| {cell.row}, {cell.column} | {self._number(cell.published)} "
+                f"| {self._number(cell.ours)} | {cell.difference:+.{self.digits}f} | {spread} |"
             )
         return lines
 
@@ -289,6 +317,8 @@ class Drawing(Table):
     ----------
     picture : function
         Yields the figure of matplotlib: once, or again after each change.
+    moves : bool
+        Whether it yields several. Default False.
 
     Examples
     --------
@@ -299,6 +329,11 @@ class Drawing(Table):
     """
 
     picture: Callable[[], Iterator[Any]] = field(kw_only=True)
+    moves: bool = field(default=False, kw_only=True)  # type: ignore[assignment]
+
+    @property
+    def has_picture(self) -> bool:
+        return True
 
     def frames(self) -> Iterator[Any]:
         return self.picture()
@@ -445,3 +480,8 @@ class Paper:
     items: dict[str, Item]
     liberties: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
+
+    @property
+    def published(self) -> dict[str, Item]:
+        """The tables and figures that the paper itself has."""
+        return {name: item for name, item in self.items.items() if not item.is_ours}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,13 +17,13 @@ from thresher.papers._result import Cells
 from thresher.rows import Labels, Rows
 
 T = TypeVar("T")
-Watch = Callable[[int, int], None]
+Watch = Callable[[str, int, int], None]
 
 CORES = os.cpu_count() or 1
 HELD_OUT = 0.25
 
 
-def _unwatched(done: int, n_cells: int) -> None:
+def _unwatched(title: str, done: int, n_cells: int) -> None:
     """Show nothing."""
 
 
@@ -45,7 +46,9 @@ class Run:
     store : Store or None
         Where finished cells are kept; None keeps none.
     watch : function
-        Called with the number of finished cells and of all cells of a grid.
+        Called with the title, the number of finished cells and that of all cells of a grid.
+    title : str
+        What is being run.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Run:
     jobs: int = CORES
     store: Store | None = field(default_factory=Store)
     watch: Watch = _unwatched
+    title: str = ""
 
     def of(self, full: T, small: T) -> T:
         """Return what the paper did, or in a quick run the small form of it."""
@@ -81,22 +85,23 @@ class Run:
         paths = [self.store.path(measure, key) if self.store else None for key in keys]
         kept = [self.store.read(path) if self.store and path else None for path in paths]
         done = len(keys) - kept.count(None)
-        self.watch(done, len(keys))
+        self.watch(self.title, done, len(keys))
 
         def compute(place: int) -> Any:
             own = {"n_jobs": self.jobs} if inside else {}
-            cell, path = measure(*keys[place], **own), paths[place]
-            return self.store.write(path, cell) if self.store and path else cell
+            began, path = perf_counter(), paths[place]
+            cell = measure(*keys[place], **own)
+            taken = perf_counter() - began
+            return self.store.write(path, cell, taken) if self.store and path else cell
 
         ahead = [place for place, cell in enumerate(kept) if cell is None]
-        with ThreadPoolExecutor(1 if inside else self.jobs) as pool:
-            try:
-                for place, cell in zip(ahead, pool.map(compute, ahead), strict=True):
-                    kept[place], done = cell, done + 1
-                    self.watch(done, len(keys))
-            except BaseException:  # a Ctrl-C waits for the cells begun, and begins no other
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        pool = ThreadPoolExecutor(1 if inside else self.jobs)
+        try:
+            for place, cell in zip(ahead, pool.map(compute, ahead), strict=True):
+                kept[place], done = cell, done + 1
+                self.watch(self.title, done, len(keys))
+        finally:  # stopped by an error or by Ctrl-C, it begins no other cell and waits for none
+            pool.shutdown(wait=False, cancel_futures=True)
         return kept
 
     def rows(

@@ -10,8 +10,9 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
+from thresher.learners._checks import check_rows, in_blocks
 from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
-from thresher.learners._weighing import check_rows, in_blocks, narrowed, weigh
+from thresher.learners._weighing import narrowed, weigh
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.online._discarding import extremal_mask

@@ -69,7 +69,7 @@ class Perceptron(Additive, ThresholdRange):
 
     A document belongs if :math:`\sum_j x_j w_j > θ`. A mistake on a positive document adds
     :math:`α x_j` to the weights of its features, one on a negative document takes
-    :math:`β x_j` away.
+    :math:`β x_j` away; with `step="presence"` α and β alone, whatever the strengths.
 
     Notes
     -----
@@ -107,6 +107,12 @@ class Perceptron(Additive, ThresholdRange):
         words="""What the weights start from; None for θ/d, d being the mean number of features in a
         document.""",
     )
+    step: str = parameter(
+        default="strength",
+        kind=Choice(("strength", "presence")),
+        words="""What α and β are multiplied by: the strength of the feature, or 1 (-1 where it is
+        negative), as Dagan, Karov and Roth (1997) have it.""",
+    )
 
     def _initial(self) -> float:
         if self.initial_weight is None:
@@ -117,7 +123,8 @@ class Perceptron(Additive, ThresholdRange):
         low, high = self._range()
         demotion = self.promotion if self.demotion is None else self.demotion
         factors = {"promotion": self.promotion, "demotion": demotion}
-        return {"kind": "PERCEPTRON", "low": low, "high": high, "ties": self._ties, **factors}
+        kind = "PRESENCE" if self.step == "presence" else "PERCEPTRON"
+        return {"kind": kind, "low": low, "high": high, "ties": self._ties, **factors}
 
     def _filter_range(self) -> tuple[float, float]:
         rule = self._rule()

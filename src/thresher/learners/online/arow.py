@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from thresher.examples import Examples
+from thresher.learners._checks import in_blocks
 from thresher.learners._tables import BOTH, Table
-from thresher.learners._weighing import in_blocks
 from thresher.learners.learner import Progress, Watch
 from thresher.learners.online._learner import AVERAGES
 from thresher.learners.online.additive import Additive
