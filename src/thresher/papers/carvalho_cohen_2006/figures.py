@@ -75,16 +75,17 @@ def figure_5(run: Run) -> Drawing:
     (ranked,) = run.cells(importances, [(name, run.seed)])
     n_top = round(KEPT * SHARE)
     heights = [height for _, height, _ in ranked]
-    lowest = ranked[::-1][: KEPT - n_top]
-    ours = {word: {"|u - v|": height, "in % of posts": 100 * share}
-            for word, height, share in [*ranked[:SHOWN], *lowest[:SHOWN][::-1]]}  # fmt: skip
+    lowest = ranked[n_top - KEPT :]
+    ours = {word: {"I": height, "in % of posts": 100 * share}
+            for word, height, share in [*ranked[:SHOWN], *lowest]}  # fmt: skip
     place = {word: i for i, (word, _, _) in enumerate(ranked, 1)}
     ranks = [place[word] for word in STOP_WORDS if word in place]
     low, high = (100 * np.mean([share for *_, share in part]) for part in (lowest, ranked[:n_top]))
     notes = [
         f"Of {len(ranked):,} words met in one pass of MBW over four fifths of {name}, Extremal "
         f"Feature Selection keeps, for K = {KEPT} and P = {SHARE:g}, the first {n_top} by |u - v| "
-        f"and the last {KEPT - n_top}. The first and the last {SHOWN} are listed.",
+        f"and the last {KEPT - n_top}. Listed are the first {SHOWN} and the last, with "
+        "I = |u - v|.",
         f"The paper calls the light ones typical stop words and names {len(STOP_WORDS)} "
         f"({', '.join(STOP_WORDS)}). Of these, the median rank here is {np.median(ranks):,.0f}, "
         f"the lightest is {max(ranks):,}th. The {KEPT - n_top} lightest are in {low:.0f} % of the "
