@@ -3,7 +3,6 @@
 import json
 import math
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,22 +12,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from thresher.errors import MissingExtra, ParameterError
-from thresher.evaluation import evaluate
 from thresher.evaluation.folds import k_fold
-from thresher.examples import Examples
 from thresher.experiments.protocols import in_parallel
-from thresher.learners import NaiveBayes
-from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
-from thresher.papers import cai_hofmann_2003 as concepts_paper
-from thresher.papers._rivals import RIVALS, SINGLE_WORDS, SPARSE_TRIGRAMS, Rival, counted_split
 from thresher.papers._running import (
-    Documents,
     Problem,
-    Task,
     f1_percent,
     folds,
-    numbered,
     one_category,
 )
 from thresher.papers.carvalho_cohen_2006 import published
@@ -55,20 +45,7 @@ from thresher.papers.carvalho_cohen_2006.tables import (
     summarize,
     table_4,
 )
-from thresher.papers.dagan_karov_roth_1997 import (
-    TABLE_2,
-    VERSIONS,
-    Grid,
-    break_even,
-    choose,
-    learn_and_score,
-    make_learner,
-    passes_of,
-    split_task,
-    table_1,
-)
-from thresher.papers.learner_table import learner_table
-from thresher.rows import Labels, Rows
+from thresher.rows import Rows
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
 
@@ -338,233 +315,7 @@ def test_feature_numbers_rise_to_all():
     assert feature_numbers(30_000)[-1] == 30_000
 
 
-# ---- the paper of 1997 ------------------------------------------------------------------------
-
-
-def small_documents(n=60, seed=0):
-    data = random_problem(n, seed=seed)
-    return Documents(data.rows, one_category(data.positive))
-
-
-def test_a_rehearsal_holds_out_the_last_quarter_of_the_training_documents():
-    task = Task(small_documents(), small_documents(seed=1)).rehearsal()
-    assert (task.train.rows.n_rows, task.test.rows.n_rows) == (45, 15)
-    whole = small_documents().rows
-    assert task.test.rows.values.tolist() == whole.values[whole.indptr[45] :].tolist()
-
-
-@pytest.mark.parametrize("algorithm", ["BalancedWinnow", "PositiveWinnow", "Perceptron"])
-def test_what_is_discarded_leaves_the_documents(algorithm):
-    documents = small_documents()
-    model = make_learner(algorithm, VERSIONS["Discard"], 1.1, 5.0)
-    scores = learn_and_score(model, documents, documents.rows, d=5.0)
-    assert scores.shape == (60, 1)
-    assert 0 < model.effective_weights().shape[0] < 30
-    assert len(model.mistakes_) <= 50
-
-
-def test_passes_end_when_no_mistakes_remain():
-    rows = Rows(np.arange(5), np.array([0, 1, 0, 1], np.int32), np.ones(4, np.float32), 2)
-    model = BalancedWinnow(promotion=1.5)
-    learn_and_score(model, Documents(rows, one_category(np.array([1, 0, 1, 0], bool))), rows, d=1.0)
-    assert model.mistakes_[-1] == 0
-    assert len(model.mistakes_) < 50
-
-
-@pytest.mark.parametrize("column, is_same", [("Discard", True), ("Sqrt. freq.", False)])
-def test_normalised_strengths_are_of_what_was_kept(column, is_same):
-    """A word that was never learned from is discarded, and then it dilutes no document."""
-    documents = small_documents()
-    rows, labels = documents.rows._replace(n_columns=31), documents.labels
-    new_word = Rows(np.arange(61), np.full(60, 30, np.int32), np.ones(60, np.float32), 31)
-    indices = np.insert(rows.indices, rows.indptr[1:], new_word.indices)
-    values = np.insert(rows.values, rows.indptr[1:], new_word.values)
-    longer = Rows(rows.indptr + np.arange(61), indices, values, 31)
-    scores = [
-        learn_and_score(
-            make_learner("PositiveWinnow", VERSIONS[column], 1.1, 5.0),
-            Documents(rows, labels),
-            test,
-            d=5.0,
-        )
-        for test in (rows, longer)
-    ]
-    assert np.allclose(*scores) == is_same
-
-
-def test_positives_of_categories_without_training_count_as_lost():
-    labels = numbered([["a"], ["new"]], ["a", "new"])
-    assert break_even(np.array([[1.0], [0.0]]), labels) == 50.0
-
-
-# ---- the paper of 2003 ------------------------------------------------------------------------
-
-
-def test_published_macro_f1_is_that_of_the_means_and_improvements_follow_from_the_rows():
-    rows = concepts_paper.published()
-    for row in ("term", "mixA"):
-        cells = rows[f"MH macro, {row}"]
-        assert 2 / (1 / cells["p"] + 1 / cells["r"]) == pytest.approx(cells["F1"], abs=0.015)
-    for variant, average in concepts_paper.PRINTED:
-        term, mixed, printed = (
-            rows[f"{variant} {average}, {row}"] for row in ("term", "mixA", "improvement")
-        )
-        gains = concepts_paper.improvement(term, mixed)
-        for column, gain in gains.items():
-            # Errors are printed with two digits, too few for a percentage of them.
-            assert gain == pytest.approx(printed[column], abs=1.3 if "Err" in column else 0.03)
-
-
-def slow_cells(scores, truth, learned, labels):
-    """Measure as section 6 of the paper says; of equal scores the one that does not belong first.
-
-    Returns macro and micro averages by the names of the columns.
-    """
-    n, n_categories = truth.shape
-
-    def counts(decided, belongs):
-        both = sum(d and b for d, b in zip(decided, belongs, strict=True))
-        return both, sum(decided), sum(belongs)
-
-    def f1(both, assigned, positive):
-        return 2 * both / (assigned + positive)
-
-    def best_bias(f, belongs, is_better):
-        levels = sorted(set(f), reverse=True)
-        middles = [math.inf, *((a + b) / 2 for a, b in pairwise(levels)), -math.inf]
-        best = middles[0]
-        for middle in middles[1:]:
-            if is_better([v > middle for v in f], [v > best for v in f], belongs):
-                best = middle
-        return best
-
-    def errors(decided, belongs):
-        return sum(d != b for d, b in zip(decided, belongs, strict=True))
-
-    def higher_f1(new, old, belongs):
-        return f1(*counts(new, belongs)) > f1(*counts(old, belongs))
-
-    def fewer_errors(new, old, belongs):
-        return errors(new, belongs) < errors(old, belongs)
-
-    tables = {"": [], "Ad": []}
-    columns = {name: [] for name in ("Err", "AdErr", "MaxF1", "BEP", "AvgP")}
-    for k in range(n_categories):
-        f, belongs = scores[:, k].tolist(), truth[:, k].tolist()
-        order = sorted(range(n), key=lambda i: (-f[i], belongs[i]))
-        hits = np.cumsum([belongs[i] for i in order])
-        positive = sum(belongs)
-        train = learned[:, k].tolist(), labels[:, k].tolist()
-        by_f1, by_errors = (best_bias(*train, rule) for rule in (higher_f1, fewer_errors))
-        tables[""].append(counts([v > 0 for v in f], belongs))
-        tables["Ad"].append(counts([v > by_f1 for v in f], belongs))
-        columns["Err"].append(errors([v > 0 for v in f], belongs) / n)
-        columns["AdErr"].append(errors([v > by_errors for v in f], belongs) / n)
-        # The list is cut between different scores only.
-        ends = [j for j in range(n) if j == n - 1 or f[order[j]] > f[order[j + 1]]]
-        columns["MaxF1"].append(max(f1(hits[j], j + 1, positive) for j in ends))
-        columns["BEP"].append(hits[positive - 1] / positive)
-        through = [next(end for end in ends if end >= j) for j in range(n) if belongs[order[j]]]
-        columns["AvgP"].append(sum(hits[j] / (j + 1) for j in through) / positive)
-    macro = {name: 100 * np.mean(values) for name, values in columns.items()}
-    weights = truth.sum(0)
-    micro = {name: 100 * np.average(columns[name], weights=weights) for name in ("BEP", "AvgP")}
-    for kind, table in tables.items():
-        precision = np.mean([both / max(1, assigned) for both, assigned, _ in table])
-        recall = np.mean([both / positive for both, _, positive in table])
-        macro |= {f"{kind}p": 100 * precision, f"{kind}r": 100 * recall}
-        macro[f"{kind}F1"] = 200 * precision * recall / (precision + recall)
-        both, assigned, positive = np.sum(table, axis=0)
-        micro |= {f"{kind}p": 100 * both / assigned, f"{kind}r": 100 * both / positive}
-        micro[f"{kind}F1"] = 200 * both / (assigned + positive)
-    return {"macro": macro, "micro": micro}
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_nine_measures_are_those_of_the_slow_twin(seed):
-    random = np.random.default_rng(seed)
-    parts = []
-    for n in (40, 25):
-        truth = random.random((n, 4)) < (0.1, 0.2, 0.4, 0.6)
-        truth[0] = True
-        truth[1] = False
-        # Few different scores, so that many are equal.
-        parts += [np.round(truth + random.normal(-0.5, 0.7, truth.shape), 1), truth]
-    learned, labels, scores, truth = parts
-    evaluation = evaluate(scores, truth, training_scores=learned, training_labels=labels)
-    twin = slow_cells(scores, truth, learned, labels)
-    for variant, average in concepts_paper.PRINTED:
-        cells = concepts_paper.cells_of(evaluation, variant, average)
-        assert list(cells) == concepts_paper.columns_of(variant, average)
-        for column, value in cells.items():
-            assert value == pytest.approx(twin[average][column]), column
-
-
-@pytest.mark.corpus
-def test_words_alone_have_the_published_break_even(data_dir):
-    for variant, point in (("MH", 85.79), ("MR", 84.33)):
-        evaluation = concepts_paper.boost(concepts_paper.FULL, 0, variant, ()).evaluation
-        assert 100 * evaluation.micro["break_even"] == pytest.approx(point, abs=1.5)
-
-
-@pytest.mark.corpus
-def test_a_quick_table_with_concepts_is_the_same_twice(data_dir):
-    tables = []
-    for _ in range(2):
-        for part in (concepts_paper.collection, concepts_paper.find_concepts, concepts_paper.boost):
-            part.cache_clear()
-        tables.append(concepts_paper.table_1(quick=True))
-    assert tables[0].ours == tables[1].ours
-    assert tables[0].notes == tables[1].notes
-    cells = tables[0].ours["MH micro, mixA"]
-    assert cells["BEP"] > 75
-    each = concepts_paper.each_k(quick=True).ours
-    assert each["MH micro, mixA"] == cells
-    assert len({json.dumps(each[f"MH micro, {row}"]) for row in ("term", "K = 20", "K = 40")}) == 3
-    topics = concepts_paper.figure_2(quick=True).ours["Reuters-21578"]["topics"]
-    macro = tables[0].ours["MH macro, term"]["AvgP"], tables[0].ours["MH macro, mixA"]["AvgP"]
-    assert (np.mean(topics.x), np.mean(topics.y)) == pytest.approx(macro)
-    shares = concepts_paper.figure_4(quick=True).ours["Reuters-21578"]
-    assert list(shares) == ["AdaBoost.MH", "AdaBoost.MR"]
-    assert shares["AdaBoost.MH"].y[-1] > shares["AdaBoost.MH"].y[0] + 20  # words come first
-    assert shares["AdaBoost.MR"].y[-1] > 50
-
-
 # ---- golden cells -----------------------------------------------------------------------------
-
-
-def several_categories(n, seed=0):
-    """Make documents of three categories that may overlap, each hanging on eight columns."""
-    rows = random_problem(n, seed=seed).rows
-    dense = rows.to_scipy().toarray()
-    belongs = [dense[:, i : i + 4].sum(1) > dense[:, i + 4 : i + 8].sum(1) for i in (0, 8, 16)]
-    lists = [np.flatnonzero(own).tolist() for own in np.transpose(belongs)]
-    return Documents(rows, Labels.from_lists(lists, 3))
-
-
-def cells_of_table_1():
-    train, test = small_documents(600), small_documents(900, seed=1)
-    rates = {"BalancedWinnow": 1.1, "PositiveWinnow": 1.1, "Perceptron": 0.3}
-    return {
-        algorithm: {
-            name: break_even(
-                learn_and_score(make_learner(algorithm, version, rate, 8.0), train, test.rows, 8.0),
-                test.labels,
-            )
-            for name, version in VERSIONS.items()
-        }
-        for algorithm, rate in rates.items()
-    }
-
-
-def cells_of_table_2(task, passes):
-    return {
-        average or "last": [
-            break_even(scores, task.test.labels)
-            for scores in passes_of(task, 1.1, 0.1, average, passes, seed=0).values()
-        ]
-        for average in (None, "examples")
-    }
 
 
 def cells_of_curves():
@@ -587,10 +338,6 @@ TOYS = {
     "curves": cells_of_curves,
     "selection": lambda: errors_by_features(
         random_problem(200, 60), 0, (0.7, 0.9, 1.0), ("IG", "CHI", "IG first", "CHI first")
-    ),
-    "table 1": cells_of_table_1,
-    "table 2": lambda: cells_of_table_2(
-        Task(several_categories(300), several_categories(200, seed=1)), (1, 3, 8)
     ),
 }
 
@@ -667,76 +414,3 @@ def test_a_few_of_the_lightest_features_help(data_dir):
     many = [i for i, n in enumerate(curves["EFS, P = 1"].x) if 1_000 <= n <= 20_000]
     errors = {name: np.mean([curve.y[i] for i in many]) for name, curve in curves.items()}
     assert errors["EFS, P = 0.9"] < errors["EFS, P = 1"] - 1
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize(
-    "variant, range_, promotion, margin, passes, published_point",
-    [
-        ("modapte", "published", 1.1, 0.1, 16, 83.3),
-        ("modapte", "chosen", 1.05, 1.0, 12, 83.3),
-        ("modlewis", "chosen", 1.05, 0.7, 8, 74.7),
-    ],
-)
-def test_balanced_winnow_plus_reaches_the_published_break_even(
-    data_dir, variant, range_, promotion, margin, passes, published_point
-):
-    """With the parameters that the full grid chooses on held-out training documents."""
-    task = split_task(variant)
-    scores = passes_of(task, promotion, margin, None, (passes,), seed=0)
-    assert break_even(scores[passes], task.test.labels) >= published_point
-
-
-def test_a_rival_is_chosen_on_held_out_training_documents():
-    # The last quarter is as the test documents are: only a prior that counts nothing fails there.
-    task = Task(several_categories(300), several_categories(200, seed=1))
-    rival = Rival(NaiveBayes, {"smoothing": (1e6, 1.0)})
-    assert rival.versions() == [{"smoothing": 1e6}, {"smoothing": 1.0}]
-    assert rival.choose(task, quick=False) == {"smoothing": 1.0}
-    assert rival.choose(task, quick=True) == {"smoothing": 1e6}  # the first
-    scores = rival.scores(task, {"smoothing": 1.0})
-    expected = NaiveBayes().fit_rows(Examples.of(*task.train)).score_rows(task.test.rows)
-    np.testing.assert_array_equal(scores, expected)
-
-
-def test_the_rivals_of_table_2_are_those_that_the_paper_lists():
-    assert {*TABLE_2} - {*RIVALS} == {"BalancedWinnow+", "Ripper", "SWAP"}
-    assert {*RIVALS} - {*TABLE_2} == {"Majority class"}
-
-
-@pytest.mark.corpus
-def test_sparse_trigrams_help_sleeping_experts(data_dir):
-    """On training documents, with the default parameters."""
-    points = {}
-    for features in (SINGLE_WORDS, SPARSE_TRIGRAMS):
-        held_out = counted_split("modapte", features).rehearsal()
-        scores = RIVALS["Experts unigram"].scores(held_out, {"penalty": 0.5})
-        points[features] = break_even(scores, held_out.test.labels)
-    assert points[SPARSE_TRIGRAMS] > points[SINGLE_WORDS] + 3
-
-
-@pytest.mark.corpus
-def test_a_wider_range_is_chosen_on_training_documents(data_dir):
-    grid = Grid(promotions=(1.05,), margins=(0.1, 1.0), passes=(8, 12))
-    assert choose(split_task("modapte"), grid, None, seed=0).margin == 1.0
-
-
-@pytest.mark.corpus
-def test_extensions_help_as_in_table_1(data_dir):
-    rows = table_1(quick=True).ours
-    assert all(cells["Discard"] > cells["Basic"] for cells in rows.values())
-    assert all(cells["Sqrt. freq."] > cells["Basic"] for cells in rows.values())
-    assert rows["PositiveWinnow"]["Norm"] > rows["PositiveWinnow"]["Basic"] + 5
-    assert_golden("table 1, quick", rows)
-
-
-@pytest.mark.corpus
-def test_few_passes_over_the_whole_collection_are_golden(data_dir):
-    assert_golden("table 2, a part", cells_of_table_2(split_task("modapte"), (1, 6)))
-
-
-@pytest.mark.corpus
-def test_one_pass_of_passive_aggressive_is_near_a_batch_learner(data_dir):
-    rows = learner_table(quick=True).ours
-    assert rows["passive-aggressive"]["break-even, 1 pass"] > 87.5
-    assert_golden("learners, quick", rows)
