@@ -216,14 +216,12 @@ def figure_16_3(run: Run) -> Drawing:
         figure, (axes,) = new_figure(height=3.4)
         figure.set_size_inches(7, 3.4)
         for row, line in enumerate(lines):
-            place = 0
-            for part in re.split(r"(\[[^\[\]]+\])", line):
-                is_word = part.startswith("[") and part.endswith("]") and len(part) > 2
-                text = part[1:-1] if is_word else part
-                look = {"color": COLOURS[3], "fontweight": "bold"} if is_word else {}
-                axes.text(place, -row, text, family="monospace", fontsize=8, **look)
-                place += len(text)
-        axes.set(xlim=(0, 78), ylim=(-len(lines) + 0.5, 1))
+            parts = re.split(r"\[([^\[\]]+)\]", line)  # every second one is a word
+            # Each line twice, with blanks for what the other shows, so that columns are kept.
+            for kept, look in ((0, {}), (1, {"color": COLOURS[3], "fontweight": "bold"})):
+                shown = (one if i % 2 == kept else " " * len(one) for i, one in enumerate(parts))
+                axes.text(0, -row, "".join(shown), family="monospace", fontsize=8, **look)
+        axes.set(xlim=(0, 1), ylim=(-len(lines) + 0.5, 1))
         axes.axis("off")
         yield figure
 
