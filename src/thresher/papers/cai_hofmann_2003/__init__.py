@@ -57,6 +57,12 @@ PAPER = Paper(
         "memberships": Item(
             "which memberships count", tables.memberships, corpora=REUTERS, is_ours=True
         ),
+        "abstracts": Item(
+            "medical documents without those that are titles alone",
+            tables.abstracts,
+            corpora=MEDLINE,
+            is_ours=True,
+        ),
         "ohsumed-23": Item(
             "abstracts of OHSUMED 1991, one of 23 categories each",
             tables.ohsumed_23,

@@ -85,15 +85,16 @@ def by_size(run: Run) -> Table:
         words, mixed = (measured["MH", row][0]["topics"] for row in ("term", "concepts"))
         ranked = sorted(words, key=lambda topic: words[topic][0])
         for part in np.array_split(ranked, 4):
-            before, after = (
-                float(np.mean([one[topic][1] for topic in part])) for one in (words, mixed)
-            )
+            before, after = ([one[topic][1] for topic in part] for one in (words, mixed))
+            gains = np.subtract(after, before)
             row = f"{name}, {words[part[0]][0]} to {words[part[-1]][0]} training documents"
             ours[row] = {
                 "categories": len(part),
-                "AvgP with words": before,
-                "with concepts": after,
-                "gain": after - before,
+                "AvgP with words": float(np.mean(before)),
+                "with concepts": float(np.mean(after)),
+                "mean gain": float(gains.mean()),
+                "median gain": float(np.median(gains)),
+                "largest loss": float(-gains.min()),
             }
     note = "Average precision of AdaBoost.MH, a quarter of the categories in each row."
     title = "What concepts give to rare and to frequent categories"
