@@ -91,5 +91,5 @@ PAPER = Paper(
         "In place of OHSUMED 1987 there are 30,000 MEDLINE records with the 50 MeSH headings most "
         "frequent as major topics, divided once at random.",
     ),
-    claims=CLAIMS,
+    claims=tuple(CLAIMS),
 )

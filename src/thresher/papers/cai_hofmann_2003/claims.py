@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from thresher.papers._result import Claim, Curve, Figure, Finding, Table
@@ -16,7 +18,19 @@ from thresher.papers.cai_hofmann_2003.published import (
     row_name,
 )
 
+CLAIMS: list[Claim] = []
+Check = Callable[..., Finding]
 RANKING = ("BEP", "AvgP", "AdF1")  # of both variants and both averages
+
+
+def claim(text: str, *items: str) -> Callable[[Check], Check]:
+    """Put what a function checks, given the results of some items, among the claims."""
+
+    def keep(check: Check) -> Check:
+        CLAIMS.append(Claim(text, items, check))
+        return check
+
+    return keep
 
 
 def _finding(holds: bool, figures: str, why: str = "") -> Finding:
@@ -45,6 +59,7 @@ def _listed(gains: dict[tuple[str, str, str], float]) -> str:
 # ---- table 1 -------------------------------------------------------------------------------------
 
 
+@claim("Reuters: concepts of one K generally improve the averages (7.1)", "table-1")
 def each_k_helps(table: Table) -> Finding:
     kinds = {kind: list(_gains(table, kind).values()) for kind in _kinds(table) if kind != "mixA"}
     better = {kind: sum(gain > 0 for gain in gains) for kind, gains in kinds.items()}
@@ -57,6 +72,7 @@ def each_k_helps(table: Table) -> Finding:
     return _finding(min(better.values()) > n / 2, figures)
 
 
+@claim("The best is achieved by merging the models of all K (7.1)", "table-1")
 def mixing_is_best(table: Table) -> Finding:
     singles = [kind for kind in _kinds(table) if kind != "mixA"]
     mixed = _gains(table, "mixA")
@@ -73,6 +89,7 @@ def mixing_is_best(table: Table) -> Finding:
     return _finding(average > mean[strongest] and 2 * len(beaten) < len(mixed), figures)
 
 
+@claim("MH and MR do almost equally well, MH with a small advantage (7.1)", "table-1")
 def variants_are_alike(table: Table) -> Finding:
     differences = [
         table.ours[row_name("MH", average, features)][column]
@@ -89,6 +106,7 @@ def variants_are_alike(table: Table) -> Finding:
     return _finding(0 < mean < 1, figures)
 
 
+@claim("Concepts improve all measures, for MH and MR (7.1, 8)", "table-1")
 def concepts_improve_all(table: Table) -> Finding:
     gains = _gains(table, "mixA")
     worse = {name: gain for name, gain in gains.items() if gain <= 0}
@@ -98,6 +116,7 @@ def concepts_improve_all(table: Table) -> Finding:
     return _finding(not worse, figures, f"not better: {_listed(worse)}")
 
 
+@claim("The relative gains of macro averages are higher (7.1)", "table-1")
 def macro_gains_more(table: Table) -> Finding:
     gains = _gains(table, "mixA")
     pairs = {
@@ -117,6 +136,7 @@ def macro_gains_more(table: Table) -> Finding:
     return _finding(macro > micro and 2 * len(less) < len(pairs), figures)
 
 
+@claim("Concepts are most useful for categories with few positive documents (7.1)", "by-size")
 def rare_gain_most(table: Table) -> Finding:
     quarters = {
         name.split(", ")[1]: cells for name, cells in table.ours.items() if "Reuters" in name
@@ -136,6 +156,7 @@ def rare_gain_most(table: Table) -> Finding:
     return _finding(holds, f"AvgP of MH, points, by quarters of the topics: {figures}", why)
 
 
+@claim("The classification error benefits most in relative terms (7.1)", "table-1")
 def errors_gain_most(table: Table) -> Finding:
     gains = _gains(table, "mixA")
     most = {
@@ -148,6 +169,7 @@ def errors_gain_most(table: Table) -> Finding:
     return _finding(all(name[2] in ERRORS for name in most.values()), f"most gains: {figures}")
 
 
+@claim("F1 and average precision of MH gain more than 5 % (7.1)", "table-1")
 def five_percent(table: Table) -> Finding:
     gains = _gains(table, "mixA")
     f1, precision = gains["MH", "macro", "F1"], gains["MH", "macro", "AvgP"]
@@ -166,6 +188,7 @@ def five_percent(table: Table) -> Finding:
 # ---- figure 3 ------------------------------------------------------------------------------------
 
 
+@claim("The advantage of concepts persists from 200 to 5,000 rounds (7.1)", "figure-3")
 def advantage_persists(figure: Figure) -> Finding:
     differences = {
         (panel, x): after - before
@@ -212,10 +235,12 @@ def _peaks(figure: Figure, average: str, first: int, last: int) -> Finding:
     return _finding(2 * inside > len(peaks), figures, why)
 
 
+@claim("Micro averages peak around 500 to 1,000 rounds (7.1)", "figure-3")
 def micro_peaks(figure: Figure) -> Finding:
     return _peaks(figure, "micro", 500, 1000)
 
 
+@claim("Macro averages are best after 200 to 500 rounds (7.1)", "figure-3")
 def macro_peaks(figure: Figure) -> Finding:
     return _peaks(figure, "macro", 200, 500)
 
@@ -223,6 +248,7 @@ def macro_peaks(figure: Figure) -> Finding:
 # ---- table 2, figure 4 ---------------------------------------------------------------------------
 
 
+@claim("Medical documents: almost all measures improve, K from 500 to 1000 (7.2)", "table-2")
 def medline_improves(table: Table) -> Finding:
     gains = {kind: _gains(table, kind) for kind in _kinds(table)}
     better = {kind: sum(gain > 0 for gain in own.values()) for kind, own in gains.items()}
@@ -240,6 +266,7 @@ def medline_improves(table: Table) -> Finding:
     )
 
 
+@claim("Relative gains are in the 5 % range on both collections (7.2, 8)", "table-1", "table-2")
 def gains_are_alike(reuters: Table, medline: Table) -> Finding:
     kinds = {
         "Reuters-21578": (reuters, "mixA", TABLE_1),
@@ -258,6 +285,7 @@ def gains_are_alike(reuters: Table, medline: Table) -> Finding:
     return _finding(all(2.5 <= x <= 7.5 for x in median.values()), f"medians: {figures}", figures)
 
 
+@claim("Absolute figures are all lower than on Reuters (7.2)", "table-1", "table-2")
 def medline_is_harder(reuters: Table, medline: Table) -> Finding:
     pairs = {
         (*block, column): (medline.ours[row_name(*block, "term")][column], value)
@@ -313,16 +341,27 @@ def _weight(figure: Figure, name: str, table: Table, column: str, reason: str) -
     return _finding(near and _grows(figure, name), _weights(figure, name), why)
 
 
+@claim(
+    "Reuters: the weight on concepts grows from 45 to 73 %, until it flattens out (7.2)",
+    "figure-4",
+    "memberships",
+)
 def weight_of_reuters(figure: Figure, limits: Table) -> Finding:
     reason = "the weight hangs on the memberships that count"
     return _weight(figure, "Reuters-21578", limits, "weight", reason)
 
 
+@claim(
+    "Medical documents: it grows from 20 to 50 %, until it flattens out (7.2)",
+    "figure-4",
+    "abstracts",
+)
 def weight_of_medline(figure: Figure, records: Table) -> Finding:
     reason = "other records than the paper's, and the weight hangs on how many have an abstract"
     return _weight(figure, "MEDLINE", records, "MH weight", reason)
 
 
+@claim("Words are chosen first, concepts dominate in later rounds (7.2)", "figure-4")
 def words_come_first(figure: Figure) -> Finding:
     shares = [curve.y for curves in figure.ours.values() for curve in curves.values()]
     figures = "; ".join(
@@ -332,72 +371,3 @@ def words_come_first(figure: Figure) -> Finding:
     )
     of_mh = figure.ours["Reuters-21578"]["AdaBoost.MH"].y
     return _finding(of_mh[0] < 50 < of_mh[-1] and all(y[-1] > y[0] for y in shares), figures)
-
-
-CLAIMS = (
-    Claim(
-        "Reuters: concepts of one K generally improve the averages (7.1)",
-        ("table-1",),
-        each_k_helps,
-    ),
-    Claim(
-        "The best is achieved by merging the models of all K (7.1)", ("table-1",), mixing_is_best
-    ),
-    Claim(
-        "MH and MR do almost equally well, MH with a small advantage (7.1)",
-        ("table-1",),
-        variants_are_alike,
-    ),
-    Claim(
-        "Concepts improve all measures, for MH and MR (7.1, 8)", ("table-1",), concepts_improve_all
-    ),
-    Claim("The relative gains of macro averages are higher (7.1)", ("table-1",), macro_gains_more),
-    Claim(
-        "Concepts are most useful for categories with few positive documents (7.1)",
-        ("by-size",),
-        rare_gain_most,
-    ),
-    Claim(
-        "The classification error benefits most in relative terms (7.1)",
-        ("table-1",),
-        errors_gain_most,
-    ),
-    Claim("F1 and average precision of MH gain more than 5 % (7.1)", ("table-1",), five_percent),
-    Claim(
-        "The advantage of concepts persists from 200 to 5,000 rounds (7.1)",
-        ("figure-3",),
-        advantage_persists,
-    ),
-    Claim("Micro averages peak around 500 to 1,000 rounds (7.1)", ("figure-3",), micro_peaks),
-    Claim("Macro averages are best after 200 to 500 rounds (7.1)", ("figure-3",), macro_peaks),
-    Claim(
-        "Medical documents: almost all measures improve, K from 500 to 1000 (7.2)",
-        ("table-2",),
-        medline_improves,
-    ),
-    Claim(
-        "Relative gains are in the 5 % range on both collections (7.2, 8)",
-        ("table-1", "table-2"),
-        gains_are_alike,
-    ),
-    Claim(
-        "Absolute figures are all lower than on Reuters (7.2)",
-        ("table-1", "table-2"),
-        medline_is_harder,
-    ),
-    Claim(
-        "Reuters: the weight on concepts grows from 45 to 73 %, until it flattens out (7.2)",
-        ("figure-4", "memberships"),
-        weight_of_reuters,
-    ),
-    Claim(
-        "Medical documents: it grows from 20 to 50 %, until it flattens out (7.2)",
-        ("figure-4", "abstracts"),
-        weight_of_medline,
-    ),
-    Claim(
-        "Words are chosen first, concepts dominate in later rounds (7.2)",
-        ("figure-4",),
-        words_come_first,
-    ),
-)
