@@ -161,8 +161,7 @@ def table_1(run: Run) -> Table:
     ]
     errors = [ours[row_name("MR", "macro", row)]["Err"] for row in plan.alone]
     notes[-1] += (
-        f" MR's error at zero goes from {min(errors):.2f} to {max(errors):.2f} from one K to "
-        "another, without any order."
+        f" MR's error at zero goes from {min(errors):.2f} to {max(errors):.2f} between single K."
     )
     title = "Table 1: boosting on Reuters-21578, words and words with concepts"
     printed = {} if run.quick else published(TABLE_1, "mixA")  # of other documents and topics
