@@ -58,7 +58,11 @@ SMALL_OHSUMED = OHSUMED._replace(sizes=(20, 40), stages=(10, 20, 40))
 
 
 def boosted(
-    run: Run, plan: Plan, features: Mapping[str, tuple[int, ...]], n_seeds: int = 1
+    run: Run,
+    plan: Plan,
+    features: Mapping[str, tuple[int, ...]],
+    n_seeds: int = 1,
+    variants: tuple[str, ...] = VARIANTS,
 ) -> dict[tuple[str, str], list[Any]]:
     """Return what is measured for each variant and each kind of features, seed after seed.
 
@@ -70,7 +74,7 @@ def boosted(
             for seed in run.seeds(n_seeds if sizes else 1)
         ]
         for row, sizes in features.items()
-        for variant in VARIANTS
+        for variant in variants
     }
     cells = iter(run.cells(boost, [key for own in keys.values() for key in own], inside=True))
     return {name: [next(cells) for _ in own] for name, own in keys.items()}
