@@ -246,7 +246,7 @@ def test_a_peak_is_looked_for_between_the_rounds_that_the_paper_names(full_resul
         }
     assert claims["micro_peaks"](figure).holds
     assert claims["macro_peaks"](figure).holds
-    assert not claims["advantage_persists"](figure).holds  # they are the same
+    assert not claims["advantage_persists"](figure, figure).holds  # they are the same
 
 
 # ---- quick forms, on the corpora -----------------------------------------------------------------

@@ -57,6 +57,12 @@ PAPER = Paper(
         "memberships": Item(
             "which memberships count", tables.memberships, corpora=REUTERS, is_ours=True
         ),
+        "more-memberships": Item(
+            "figure 3 where lower memberships count",
+            figures.more_memberships,
+            corpora=REUTERS,
+            is_ours=True,
+        ),
         "abstracts": Item(
             "medical documents without those that are titles alone",
             tables.abstracts,

@@ -63,14 +63,16 @@ def boosted(
     features: Mapping[str, tuple[int, ...]],
     n_seeds: int = 1,
     variants: tuple[str, ...] = VARIANTS,
+    how: tuple[Any, ...] = (),
 ) -> dict[tuple[str, str], list[Any]]:
     """Return what is measured for each variant and each kind of features, seed after seed.
 
-    Without concepts, and with a division of the corpus' own, nothing depends on the seed.
+    Without concepts, and with a division of the corpus' own, nothing depends on the seed. `how` is
+    what `boost` takes after it.
     """
     keys = {
         (variant, row): [
-            (plan.sample, variant, sizes, plan.stages, seed)
+            (plan.sample, variant, sizes, plan.stages, seed, *how)
             for seed in run.seeds(n_seeds if sizes else 1)
         ]
         for row, sizes in features.items()
@@ -379,8 +381,8 @@ def memberships(run: Run) -> Table:
         "one nearly every document has a little of every concept, and stumps are made of that "
         f"noise. MR's error at zero goes from {min(errors):.2f} to {max(errors):.2f} with it (mixA "
         f"in the paper: {TABLE_1['MR', 'macro'][1][0]}), and the weight on concepts falls "
-        f"as it rises (figure 4 of the paper: {first} % at first, {last} % at last). Folded in: "
-        "P(z|d) found again from all occurrences, those held out included.",
+        f"as it rises (figure 4 of the paper, all K: {first} % at first, {last} % at last). Folded "
+        "in: P(z|d) found again from all occurrences, those held out included.",
     ]
     title = "Which memberships count, words with concepts of one K, Reuters-21578"
     return Table(NAME, "memberships", title, {}, ours, notes, digits=2, best="none")
