@@ -13,20 +13,13 @@ from sklearn.metrics import f1_score
 
 from thresher.errors import MissingExtra, ParameterError
 from thresher.evaluation.folds import k_fold
-from thresher.examples import Examples
 from thresher.experiments.protocols import in_parallel
-from thresher.learners import NaiveBayes
-from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
 from thresher.papers import o_zhang_2000 as perceptrons_paper
-from thresher.papers._rivals import RIVALS, SINGLE_WORDS, SPARSE_TRIGRAMS, Rival, counted_split
 from thresher.papers._running import (
-    Documents,
     Problem,
-    Task,
     f1_percent,
     folds,
-    numbered,
     one_category,
 )
 from thresher.papers.carvalho_cohen_2006 import published
@@ -53,20 +46,7 @@ from thresher.papers.carvalho_cohen_2006.tables import (
     summarize,
     table_4,
 )
-from thresher.papers.dagan_karov_roth_1997 import (
-    TABLE_2,
-    VERSIONS,
-    Grid,
-    break_even,
-    choose,
-    learn_and_score,
-    make_learner,
-    passes_of,
-    split_task,
-    table_1,
-)
-from thresher.papers.learner_table import learner_table
-from thresher.rows import Labels, Rows
+from thresher.rows import Rows
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
 
@@ -336,65 +316,6 @@ def test_feature_numbers_rise_to_all():
     assert feature_numbers(30_000)[-1] == 30_000
 
 
-# ---- the paper of 1997 ------------------------------------------------------------------------
-
-
-def small_documents(n=60, seed=0):
-    data = random_problem(n, seed=seed)
-    return Documents(data.rows, one_category(data.positive))
-
-
-def test_a_rehearsal_holds_out_the_last_quarter_of_the_training_documents():
-    task = Task(small_documents(), small_documents(seed=1)).rehearsal()
-    assert (task.train.rows.n_rows, task.test.rows.n_rows) == (45, 15)
-    whole = small_documents().rows
-    assert task.test.rows.values.tolist() == whole.values[whole.indptr[45] :].tolist()
-
-
-@pytest.mark.parametrize("algorithm", ["BalancedWinnow", "PositiveWinnow", "Perceptron"])
-def test_what_is_discarded_leaves_the_documents(algorithm):
-    documents = small_documents()
-    model = make_learner(algorithm, VERSIONS["Discard"], 1.1, 5.0)
-    scores = learn_and_score(model, documents, documents.rows, d=5.0)
-    assert scores.shape == (60, 1)
-    assert 0 < model.effective_weights().shape[0] < 30
-    assert len(model.mistakes_) <= 50
-
-
-def test_passes_end_when_no_mistakes_remain():
-    rows = Rows(np.arange(5), np.array([0, 1, 0, 1], np.int32), np.ones(4, np.float32), 2)
-    model = BalancedWinnow(promotion=1.5)
-    learn_and_score(model, Documents(rows, one_category(np.array([1, 0, 1, 0], bool))), rows, d=1.0)
-    assert model.mistakes_[-1] == 0
-    assert len(model.mistakes_) < 50
-
-
-@pytest.mark.parametrize("column, is_same", [("Discard", True), ("Sqrt. freq.", False)])
-def test_normalised_strengths_are_of_what_was_kept(column, is_same):
-    """A word that was never learned from is discarded, and then it dilutes no document."""
-    documents = small_documents()
-    rows, labels = documents.rows._replace(n_columns=31), documents.labels
-    new_word = Rows(np.arange(61), np.full(60, 30, np.int32), np.ones(60, np.float32), 31)
-    indices = np.insert(rows.indices, rows.indptr[1:], new_word.indices)
-    values = np.insert(rows.values, rows.indptr[1:], new_word.values)
-    longer = Rows(rows.indptr + np.arange(61), indices, values, 31)
-    scores = [
-        learn_and_score(
-            make_learner("PositiveWinnow", VERSIONS[column], 1.1, 5.0),
-            Documents(rows, labels),
-            test,
-            d=5.0,
-        )
-        for test in (rows, longer)
-    ]
-    assert np.allclose(*scores) == is_same
-
-
-def test_positives_of_categories_without_training_count_as_lost():
-    labels = numbered([["a"], ["new"]], ["a", "new"])
-    assert break_even(np.array([[1.0], [0.0]]), labels) == 50.0
-
-
 # ---- the paper of 2000 ------------------------------------------------------------------------
 
 
@@ -444,40 +365,6 @@ def test_boosted_perceptrons_have_nearly_the_published_f1_and_recall(data_dir):
 # ---- golden cells -----------------------------------------------------------------------------
 
 
-def several_categories(n, seed=0):
-    """Make documents of three categories that may overlap, each hanging on eight columns."""
-    rows = random_problem(n, seed=seed).rows
-    dense = rows.to_scipy().toarray()
-    belongs = [dense[:, i : i + 4].sum(1) > dense[:, i + 4 : i + 8].sum(1) for i in (0, 8, 16)]
-    lists = [np.flatnonzero(own).tolist() for own in np.transpose(belongs)]
-    return Documents(rows, Labels.from_lists(lists, 3))
-
-
-def cells_of_table_1():
-    train, test = small_documents(600), small_documents(900, seed=1)
-    rates = {"BalancedWinnow": 1.1, "PositiveWinnow": 1.1, "Perceptron": 0.3}
-    return {
-        algorithm: {
-            name: break_even(
-                learn_and_score(make_learner(algorithm, version, rate, 8.0), train, test.rows, 8.0),
-                test.labels,
-            )
-            for name, version in VERSIONS.items()
-        }
-        for algorithm, rate in rates.items()
-    }
-
-
-def cells_of_table_2(task, passes):
-    return {
-        average or "last": [
-            break_even(scores, task.test.labels)
-            for scores in passes_of(task, 1.1, 0.1, average, passes, seed=0).values()
-        ]
-        for average in (None, "examples")
-    }
-
-
 def cells_of_curves():
     measured = learning_curves(random_problem(150), 3, mistakes=True)._asdict()
     examples = measured.pop("examples")
@@ -498,10 +385,6 @@ TOYS = {
     "curves": cells_of_curves,
     "selection": lambda: errors_by_features(
         random_problem(200, 60), 0, (0.7, 0.9, 1.0), ("IG", "CHI", "IG first", "CHI first")
-    ),
-    "table 1": cells_of_table_1,
-    "table 2": lambda: cells_of_table_2(
-        Task(several_categories(300), several_categories(200, seed=1)), (1, 3, 8)
     ),
 }
 
@@ -578,76 +461,3 @@ def test_a_few_of_the_lightest_features_help(data_dir):
     many = [i for i, n in enumerate(curves["EFS, P = 1"].x) if 1_000 <= n <= 20_000]
     errors = {name: np.mean([curve.y[i] for i in many]) for name, curve in curves.items()}
     assert errors["EFS, P = 0.9"] < errors["EFS, P = 1"] - 1
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize(
-    "variant, range_, promotion, margin, passes, published_point",
-    [
-        ("modapte", "published", 1.1, 0.1, 16, 83.3),
-        ("modapte", "chosen", 1.05, 1.0, 12, 83.3),
-        ("modlewis", "chosen", 1.05, 0.7, 8, 74.7),
-    ],
-)
-def test_balanced_winnow_plus_reaches_the_published_break_even(
-    data_dir, variant, range_, promotion, margin, passes, published_point
-):
-    """With the parameters that the full grid chooses on held-out training documents."""
-    task = split_task(variant)
-    scores = passes_of(task, promotion, margin, None, (passes,), seed=0)
-    assert break_even(scores[passes], task.test.labels) >= published_point
-
-
-def test_a_rival_is_chosen_on_held_out_training_documents():
-    # The last quarter is as the test documents are: only a prior that counts nothing fails there.
-    task = Task(several_categories(300), several_categories(200, seed=1))
-    rival = Rival(NaiveBayes, {"smoothing": (1e6, 1.0)})
-    assert rival.versions() == [{"smoothing": 1e6}, {"smoothing": 1.0}]
-    assert rival.choose(task, quick=False) == {"smoothing": 1.0}
-    assert rival.choose(task, quick=True) == {"smoothing": 1e6}  # the first
-    scores = rival.scores(task, {"smoothing": 1.0})
-    expected = NaiveBayes().fit_rows(Examples.of(*task.train)).score_rows(task.test.rows)
-    np.testing.assert_array_equal(scores, expected)
-
-
-def test_the_rivals_of_table_2_are_those_that_the_paper_lists():
-    assert {*TABLE_2} - {*RIVALS} == {"BalancedWinnow+", "Ripper", "SWAP"}
-    assert {*RIVALS} - {*TABLE_2} == {"Majority class"}
-
-
-@pytest.mark.corpus
-def test_sparse_trigrams_help_sleeping_experts(data_dir):
-    """On training documents, with the default parameters."""
-    points = {}
-    for features in (SINGLE_WORDS, SPARSE_TRIGRAMS):
-        held_out = counted_split("modapte", features).rehearsal()
-        scores = RIVALS["Experts unigram"].scores(held_out, {"penalty": 0.5})
-        points[features] = break_even(scores, held_out.test.labels)
-    assert points[SPARSE_TRIGRAMS] > points[SINGLE_WORDS] + 3
-
-
-@pytest.mark.corpus
-def test_a_wider_range_is_chosen_on_training_documents(data_dir):
-    grid = Grid(promotions=(1.05,), margins=(0.1, 1.0), passes=(8, 12))
-    assert choose(split_task("modapte"), grid, None, seed=0).margin == 1.0
-
-
-@pytest.mark.corpus
-def test_extensions_help_as_in_table_1(data_dir):
-    rows = table_1(quick=True).ours
-    assert all(cells["Discard"] > cells["Basic"] for cells in rows.values())
-    assert all(cells["Sqrt. freq."] > cells["Basic"] for cells in rows.values())
-    assert rows["PositiveWinnow"]["Norm"] > rows["PositiveWinnow"]["Basic"] + 5
-    assert_golden("table 1, quick", rows)
-
-
-@pytest.mark.corpus
-def test_few_passes_over_the_whole_collection_are_golden(data_dir):
-    assert_golden("table 2, a part", cells_of_table_2(split_task("modapte"), (1, 6)))
-
-
-@pytest.mark.corpus
-def test_one_pass_of_passive_aggressive_is_near_a_batch_learner(data_dir):
-    rows = learner_table(quick=True).ours
-    assert rows["passive-aggressive"]["break-even, 1 pass"] > 87.5
-    assert_golden("learners, quick", rows)
