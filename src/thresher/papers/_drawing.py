@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from thresher.papers._result import Figure, Table
 
 GREY = "#999999"
+FEW = 6  # so many places of an axis are all named
 MARKERS = "osD^vP*X<>"
 LINES = ("-", "--", "-.", ":")
 
@@ -78,6 +79,10 @@ def draw_panels(shown: Figure) -> Any:
             axes.axline((50, 50), slope=1, color=GREY, linewidth=1, zorder=0)
         if shown.log_x:
             axes.set_xscale("log")
+            places = next(iter(curves.values())).x
+            if len(places) <= FEW:
+                axes.set_xticks(places, [f"{x:,g}" for x in places])
+                axes.minorticks_off()
         axes.set(title=panel, xlabel=shown.x_label, ylabel=shown.y_label)
     if shown.bars:  # which leave no room beside them
         figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=2,

@@ -57,6 +57,18 @@ PAPER = Paper(
         "memberships": Item(
             "which memberships count", tables.memberships, corpora=REUTERS, is_ours=True
         ),
+        "more-memberships": Item(
+            "figure 3 where lower memberships count",
+            figures.more_memberships,
+            corpora=REUTERS,
+            is_ours=True,
+        ),
+        "abstracts": Item(
+            "medical documents without those that are titles alone",
+            tables.abstracts,
+            corpora=MEDLINE,
+            is_ours=True,
+        ),
         "ohsumed-23": Item(
             "abstracts of OHSUMED 1991, one of 23 categories each",
             tables.ohsumed_23,
@@ -85,5 +97,5 @@ PAPER = Paper(
         "In place of OHSUMED 1987 there are 30,000 MEDLINE records with the 50 MeSH headings most "
         "frequent as major topics, divided once at random.",
     ),
-    claims=CLAIMS,
+    claims=tuple(CLAIMS),
 )
