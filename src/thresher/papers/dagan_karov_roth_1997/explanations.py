@@ -26,6 +26,7 @@ from thresher.papers.dagan_karov_roth_1997.tables import (
     NAME,
     NETWORK,
     RATES,
+    SLOWLY,
     choose,
     extensions_of,
     grid,
@@ -228,6 +229,12 @@ def _selected(learner: str, *params: tuple[str, Any], n: int, **more: Any) -> Co
     return Contender(learner, params, **given | more)
 
 
+def _network(*params: tuple[str, Any], **more: Any) -> Contender:
+    few: dict[str, Any] = {"n": 20, "strength": "sqrt"}
+    usual = {**dict(NETWORK), "max_iter": 10, **dict([SLOWLY]), **dict(params)}
+    return _selected("multilayer-perceptron", *usual.items(), is_random=True, **few | more)
+
+
 IN_TIME = ("shuffle", False), ("max_iter", 1)
 UNPRUNED = ("pruning", None), ("min_samples_split", 10)
 BERNOULLI = ("event_model", "bernoulli")
@@ -244,31 +251,17 @@ TRIED = {
     ),
     "Experts, sparse trigrams: penalty 0.9": _experts(TRIGRAMS, ("penalty", 0.9)),
     "Experts, sparse trigrams: ten occurrences": _experts(TRIGRAMS, cut=10),
-    "Neural network: no hidden layer": _selected(
-        "multilayer-perceptron", ("output", "logistic"), ("hidden", 0), n=20, is_random=True
-    ),
-    "Neural network: presence of words": _selected(
-        "multilayer-perceptron", *NETWORK, n=20, is_random=True
-    ),
-    "Neural network: 100 words for each": _selected(
-        "multilayer-perceptron", *NETWORK, n=100, strength="sqrt", is_random=True
-    ),
-    "Neural network: lemmas": _selected(
-        "multilayer-perceptron",
-        *NETWORK,
-        n=20,
-        features=LEMMAS,
-        strength="sqrt",
-        is_random=True,
-    ),
-    "Rocchio: γ = 4, as is usual": Contender("rocchio", features=CONTENT),
-    "Rocchio: negative weights kept": Contender(
+    "Neural network: no hidden layer": _network(("hidden", 0)),
+    "Neural network: presence of words": _network(strength="binary"),
+    "Neural network: 100 words for each": _network(n=100),
+    "Neural network: lemmas": _network(features=LEMMAS),
+    "Rocchio: γ = 8": Contender("rocchio", (("gamma", 8.0),), features=CONTENT),
+    "Rocchio: γ = 32": Contender("rocchio", (("gamma", 32.0),), features=CONTENT),
+    "Rocchio: γ = 32, negative weights kept": Contender(
         "rocchio", (("gamma", 32.0), ("cut", False)), features=CONTENT
     ),
-    "Rocchio: lemmas": Contender("rocchio", (("gamma", 32.0),)),
-    "Rocchio: counts, not weighed": Contender(
-        "rocchio", (("gamma", 32.0),), features=CONTENT, strength="frequency"
-    ),
+    "Rocchio: lemmas": Contender("rocchio"),
+    "Rocchio: counts, not weighed": Contender("rocchio", features=CONTENT, strength="frequency"),
     "Decision trees: 30 words for each": _selected("decision-tree", *UNPRUNED, n=30),
     "Decision trees: pruned": _selected("decision-tree", n=300),
     "Decision trees: all words": Contender(
