@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from thresher.papers._result import Cells, Table
@@ -124,21 +125,28 @@ def settings(run: Run) -> Table:
     notes = [
         f"Mean of {len(run.seeds(FEW_DRAWS))} draws, the rate chosen as in table 1, but for the "
         "smallest and the largest rates.",
-        "The two steps, setting by setting in the order of the rows, and in brackets the paper's: "
+        "Of the two steps that stand out in the paper, "
         + "; ".join(
-            f"{column} in {algorithm} "
-            + ", ".join(
-                f"{step(row, column):+.1f}"
-                for name, row in ours.items()
-                if name.startswith(algorithm)
-            )
-            + f" ({step(TABLE_1[algorithm], column):+.1f})"
-            for algorithm, column in (("BalancedWinnow", "Linear freq."), ("Perceptron", "θ-range"))
+            f"{column} brings {algorithm} from {step(ours[low], column):+.1f} "
+            f"({low.partition(', ')[2]}) to {step(ours[high], column):+.1f} "
+            f"({high.partition(', ')[2]}), {step(TABLE_1[algorithm], column):+.1f} in the paper"
+            for algorithm, column, low, high in _extremes(ours)
         )
         + ".",
     ]
     title = "Table 1 with other choices"
     return Table(NAME, "table-1-settings", title, {}, ours, notes, best="none")
+
+
+def _extremes(ours: Cells) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the two steps, and the rows in which they bring least and most."""
+    for algorithm, column in (("BalancedWinnow", "Linear freq."), ("Perceptron", "θ-range")):
+        steps = {
+            name: step(row, column) for name, row in ours.items() if name.startswith(algorithm)
+        }
+        if steps:  # a quick run has not all algorithms
+            in_order = sorted(steps, key=lambda name: steps[name])
+            yield algorithm, column, in_order[0], in_order[-1]
 
 
 def negative_weights(run: Run) -> Table:
