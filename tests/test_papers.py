@@ -3,7 +3,6 @@
 import json
 import math
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +12,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from thresher.errors import MissingExtra, ParameterError
-from thresher.evaluation import evaluate
 from thresher.evaluation.folds import k_fold
 from thresher.experiments.protocols import in_parallel
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
-from thresher.papers import cai_hofmann_2003 as concepts_paper
 from thresher.papers import o_zhang_2000 as perceptrons_paper
 from thresher.papers._running import (
     Problem,
@@ -363,139 +360,6 @@ def test_boosted_perceptrons_have_nearly_the_published_f1_and_recall(data_dir):
         published_f1 = perceptrons_paper.F1["BLP"][name]
         assert cells["f1"][name] == pytest.approx(published_f1, abs=within)
     assert cells["recall"]["crude"] > 80
-
-
-# ---- the paper of 2003 ------------------------------------------------------------------------
-
-
-def test_published_macro_f1_is_that_of_the_means_and_improvements_follow_from_the_rows():
-    rows = concepts_paper.published()
-    for row in ("term", "mixA"):
-        cells = rows[f"MH macro, {row}"]
-        assert 2 / (1 / cells["p"] + 1 / cells["r"]) == pytest.approx(cells["F1"], abs=0.015)
-    for variant, average in concepts_paper.PRINTED:
-        term, mixed, printed = (
-            rows[f"{variant} {average}, {row}"] for row in ("term", "mixA", "improvement")
-        )
-        gains = concepts_paper.improvement(term, mixed)
-        for column, gain in gains.items():
-            # Errors are printed with two digits, too few for a percentage of them.
-            assert gain == pytest.approx(printed[column], abs=1.3 if "Err" in column else 0.03)
-
-
-def slow_cells(scores, truth, learned, labels):
-    """Measure as section 6 of the paper says; of equal scores the one that does not belong first.
-
-    Returns macro and micro averages by the names of the columns.
-    """
-    n, n_categories = truth.shape
-
-    def counts(decided, belongs):
-        both = sum(d and b for d, b in zip(decided, belongs, strict=True))
-        return both, sum(decided), sum(belongs)
-
-    def f1(both, assigned, positive):
-        return 2 * both / (assigned + positive)
-
-    def best_bias(f, belongs, is_better):
-        levels = sorted(set(f), reverse=True)
-        middles = [math.inf, *((a + b) / 2 for a, b in pairwise(levels)), -math.inf]
-        best = middles[0]
-        for middle in middles[1:]:
-            if is_better([v > middle for v in f], [v > best for v in f], belongs):
-                best = middle
-        return best
-
-    def errors(decided, belongs):
-        return sum(d != b for d, b in zip(decided, belongs, strict=True))
-
-    def higher_f1(new, old, belongs):
-        return f1(*counts(new, belongs)) > f1(*counts(old, belongs))
-
-    def fewer_errors(new, old, belongs):
-        return errors(new, belongs) < errors(old, belongs)
-
-    tables = {"": [], "Ad": []}
-    columns = {name: [] for name in ("Err", "AdErr", "MaxF1", "BEP", "AvgP")}
-    for k in range(n_categories):
-        f, belongs = scores[:, k].tolist(), truth[:, k].tolist()
-        order = sorted(range(n), key=lambda i: (-f[i], belongs[i]))
-        hits = np.cumsum([belongs[i] for i in order])
-        positive = sum(belongs)
-        train = learned[:, k].tolist(), labels[:, k].tolist()
-        by_f1, by_errors = (best_bias(*train, rule) for rule in (higher_f1, fewer_errors))
-        tables[""].append(counts([v > 0 for v in f], belongs))
-        tables["Ad"].append(counts([v > by_f1 for v in f], belongs))
-        columns["Err"].append(errors([v > 0 for v in f], belongs) / n)
-        columns["AdErr"].append(errors([v > by_errors for v in f], belongs) / n)
-        # The list is cut between different scores only.
-        ends = [j for j in range(n) if j == n - 1 or f[order[j]] > f[order[j + 1]]]
-        columns["MaxF1"].append(max(f1(hits[j], j + 1, positive) for j in ends))
-        columns["BEP"].append(hits[positive - 1] / positive)
-        through = [next(end for end in ends if end >= j) for j in range(n) if belongs[order[j]]]
-        columns["AvgP"].append(sum(hits[j] / (j + 1) for j in through) / positive)
-    macro = {name: 100 * np.mean(values) for name, values in columns.items()}
-    weights = truth.sum(0)
-    micro = {name: 100 * np.average(columns[name], weights=weights) for name in ("BEP", "AvgP")}
-    for kind, table in tables.items():
-        precision = np.mean([both / max(1, assigned) for both, assigned, _ in table])
-        recall = np.mean([both / positive for both, _, positive in table])
-        macro |= {f"{kind}p": 100 * precision, f"{kind}r": 100 * recall}
-        macro[f"{kind}F1"] = 200 * precision * recall / (precision + recall)
-        both, assigned, positive = np.sum(table, axis=0)
-        micro |= {f"{kind}p": 100 * both / assigned, f"{kind}r": 100 * both / positive}
-        micro[f"{kind}F1"] = 200 * both / (assigned + positive)
-    return {"macro": macro, "micro": micro}
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_nine_measures_are_those_of_the_slow_twin(seed):
-    random = np.random.default_rng(seed)
-    parts = []
-    for n in (40, 25):
-        truth = random.random((n, 4)) < (0.1, 0.2, 0.4, 0.6)
-        truth[0] = True
-        truth[1] = False
-        # Few different scores, so that many are equal.
-        parts += [np.round(truth + random.normal(-0.5, 0.7, truth.shape), 1), truth]
-    learned, labels, scores, truth = parts
-    evaluation = evaluate(scores, truth, training_scores=learned, training_labels=labels)
-    twin = slow_cells(scores, truth, learned, labels)
-    for variant, average in concepts_paper.PRINTED:
-        cells = concepts_paper.cells_of(evaluation, variant, average)
-        assert list(cells) == concepts_paper.columns_of(variant, average)
-        for column, value in cells.items():
-            assert value == pytest.approx(twin[average][column]), column
-
-
-@pytest.mark.corpus
-def test_words_alone_have_the_published_break_even(data_dir):
-    for variant, point in (("MH", 85.79), ("MR", 84.33)):
-        evaluation = concepts_paper.boost(concepts_paper.FULL, 0, variant, ()).evaluation
-        assert 100 * evaluation.micro["break_even"] == pytest.approx(point, abs=1.5)
-
-
-@pytest.mark.corpus
-def test_a_quick_table_with_concepts_is_the_same_twice(data_dir):
-    tables = []
-    for _ in range(2):
-        for part in (concepts_paper.collection, concepts_paper.find_concepts, concepts_paper.boost):
-            part.cache_clear()
-        tables.append(concepts_paper.table_1(quick=True))
-    assert tables[0].ours == tables[1].ours
-    assert tables[0].notes == tables[1].notes
-    cells = tables[0].ours["MH micro, mixA"]
-    assert cells["BEP"] > 75
-    each = concepts_paper.each_k(quick=True).ours
-    assert each["MH micro, mixA"] == cells
-    assert len({json.dumps(each[f"MH micro, {row}"]) for row in ("term", "K = 20", "K = 40")}) == 3
-    topics = concepts_paper.figure_2(quick=True).ours["Reuters-21578"]["topics"]
-    macro = tables[0].ours["MH macro, term"]["AvgP"], tables[0].ours["MH macro, mixA"]["AvgP"]
-    assert (np.mean(topics.x), np.mean(topics.y)) == pytest.approx(macro)
-    shares = concepts_paper.figure_4(quick=True).ours["Reuters-21578"]
-    assert list(shares) == ["AdaBoost.MH", "AdaBoost.MR"]
-    assert shares["AdaBoost.MH"].y[-1] > shares["AdaBoost.MH"].y[0] + 20  # words come first
-    assert shares["AdaBoost.MR"].y[-1] > 50
 
 
 # ---- golden cells -----------------------------------------------------------------------------

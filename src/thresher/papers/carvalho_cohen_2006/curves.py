@@ -1,50 +1,25 @@
-"""Figures 2, 3 and 4: how F1, test error and mistakes go with the number of examples.
-
-A random fifth of the data is held out; the rest is met once, in a random order. The models are
-measured whenever the number of examples has grown by a tenth, which is also when the SVM, a batch
-learner, is trained anew.
-"""
+"""What is measured for figures 2 to 4: one pass of a learner, looked at again and again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from thresher.learners.online import OnlineLearner
-from thresher.papers._result import Curve, Figure
-from thresher.papers._running import Problem, f1_percent, folds, one_category, run_with_seeds
-from thresher.papers.carvalho_cohen_2006 import published
+from thresher.learners.online._learner import OnlineLearner
+from thresher.papers._running import Problem, f1_percent, folds, one_category
+from thresher.papers.carvalho_cohen_2006.cells import learn_at_once
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, is_corrected, learner, scores_of
 from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.tables import NAME, learn_at_once, quiet_solvers
 from thresher.rows import Rows
 
-__all__ = ["FIGURES", "checkpoints", "figure", "learning_curves"]
+__all__ = ["checkpoints", "curve", "learning_curve"]
 
-ONLINE = {"MBW": "MBW", "v-MBW": "v-MBW", "v-P": "v-Perceptron"}
-FEWEST = 10
-QUICK_SETS = ("MovieReviews", "Ads")
-FOUR_SETS = ("Spam", "Reuters", "20newsgroup", "MovieReviews")
-FIGURES: dict[str, tuple[str, tuple[str, ...], str, str]] = {
-    "figure-2": ("Figure 2: learning curves", published.TEXT, "f1", "F1"),
-    "figure-3": ("Figure 3: test error", FOUR_SETS, "error", "errors, %"),
-    "figure-4": ("Figure 4: mistakes while learning", FOUR_SETS, "mistakes", "mistakes so far"),
-}
+FEWEST, GROWTH = 10, 0.1
 
 
-class Measured(NamedTuple):
-    """The measures of one data set, by learner, at each number of examples."""
-
-    examples: list[int]
-    f1: dict[str, list[float]]
-    error: dict[str, list[float]]
-    mistakes: dict[str, list[float]]  # made so far, each example judged before it is learned
-
-
-def checkpoints(n_examples: int, growth: float = 0.1) -> list[int]:
+def checkpoints(n_examples: int, growth: float = GROWTH) -> list[int]:
     """Return the numbers of examples at which models are measured: 10, then a tenth more each time.
 
     Examples
@@ -67,65 +42,61 @@ class _Stream:
         self.first = np.full(rows.n_columns, -1)  # when each feature was first met
         self.n_met = self.n_mistakes = 0
 
-    def scores(self, rows: Rows) -> np.ndarray:
+    def decide(self, rows: Rows) -> np.ndarray:
         absent = None
         if is_corrected(self.name, PROGRAM):
             absent = np.maximum(self.first, 0) / max(1, self.n_met)
-        return scores_of(self.model, rows, absent)
+        return scores_of(self.model, rows, absent) >= 0
 
-    def meet(self, end: int, *, one_by_one: bool) -> None:
-        """Learn the examples up to `end`; mistakes are counted only one by one."""
-        step = 1 if one_by_one else end - self.n_met
-        for start in range(self.n_met, end, step):
-            piece = np.arange(start, start + step)
-            rows, positive = self.rows.take(piece), self.positive[piece]
-            if one_by_one:
-                self.n_mistakes += int((self.scores(rows)[0] >= 0) != positive[0])
+    def meet(self, end: int) -> None:
+        """Learn the examples up to `end`, one by one."""
+        for i in range(self.n_met, end):
+            rows, positive = self.rows.take(np.array([i])), self.positive[i : i + 1]
+            self.n_mistakes += int(self.decide(rows)[0] != positive[0])
             self.model.learn_rows(rows, one_category(positive), ends_pass=False)
-            new = rows.indices[self.first[rows.indices] < 0]
-            examples = np.repeat(piece, np.diff(rows.indptr))[self.first[rows.indices] < 0]
-            self.first[new[::-1]] = examples[::-1]
-            self.n_met = start + step
+            self.first[rows.indices[self.first[rows.indices] < 0]] = i
+            self.n_met = i + 1
 
 
-def learning_curves(data: Problem, seed: int, *, mistakes: bool) -> Measured:
-    """Measure the learners at each checkpoint of one pass; a fifth of the data is held out.
+def learning_curve(data: Problem, name: str, seed: int) -> dict[str, list[float]]:
+    """Measure a learner at each checkpoint of one pass; a fifth of the data is held out.
 
-    For the mistakes each example is judged before it is learned, which is slower.
+    Mistakes are those made so far, each example being judged before it is learned; the SVM judges
+    until it is trained anew.
 
     Examples
     --------
     >>> rows = Rows(np.arange(51), np.arange(50, dtype=np.int32) % 2, np.ones(50, np.float32), 2)
     >>> data = Problem("toy", rows, np.arange(50) % 2 == 0)
-    >>> measured = learning_curves(data, seed=0, mistakes=True)
-    >>> measured.examples[-1], measured.f1["MBW"][-1], measured.error["SVM"][-1]
+    >>> curve = learning_curve(data, "MBW", seed=0)
+    >>> curve["examples"][-1], curve["f1"][-1], curve["error"][-1]
     (40, 100.0, 0.0)
     """
     train, test = next(folds(data.positive, 5, seed))
     rows, positive = data.rows.take(train), data.positive[train]
     held_out, truth = data.rows.take(test), data.positive[test]
-    names = (*ONLINE.values(), "SVM")
-    empty: list[dict[str, list[float]]] = [{name: [] for name in names} for _ in range(3)]
-    measured = Measured(checkpoints(len(train)), *empty)
+    measured: dict[str, list[float]] = {"examples": [*checkpoints(len(train))]}
+    measured |= {kind: [] for kind in ("f1", "error", "mistakes")}
 
-    def note(name: str, decided: np.ndarray, wrong: float) -> None:
-        measured.f1[name].append(f1_percent(decided, truth))
-        measured.error[name].append(100 * float(np.mean(decided != truth)))
-        measured.mistakes[name].append(wrong)
+    def note(decided: np.ndarray, mistakes: float) -> None:
+        measured["f1"].append(f1_percent(decided, truth))
+        measured["error"].append(100 * float(np.mean(decided != truth)))
+        measured["mistakes"].append(mistakes)
 
-    for own, name in ONLINE.items():
-        stream = _Stream(own, rows, positive)
-        for end in measured.examples:
-            stream.meet(end, one_by_one=mistakes)
-            note(name, stream.scores(held_out) >= 0, stream.n_mistakes)
-    # The SVM is trained at each checkpoint; it judges the examples up to the next one.
-    X, X_test, ends = rows.to_scipy(), held_out.to_scipy(), measured.examples
-    decide = _decider(X[:1], np.zeros(1, bool))
-    wrong = 0.0
-    for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        wrong += np.count_nonzero(decide(X[start:end]) != positive[start:end])
-        decide = _decider(X[:end], positive[:end])
-        note("SVM", decide(X_test), wrong)
+    if name == "SVM":
+        X, X_test, mistakes = rows.to_scipy(), held_out.to_scipy(), 0.0
+        decide = _decider(X[:1], np.zeros(1, bool))
+        starts = [0, *measured["examples"][:-1]]
+        for start, end in zip(starts, measured["examples"], strict=True):
+            part = slice(int(start), int(end))
+            mistakes += float(np.count_nonzero(decide(X[part]) != positive[part]))
+            decide = _decider(X[: part.stop], positive[: part.stop])
+            note(decide(X_test), mistakes)
+        return measured
+    stream = _Stream(name, rows, positive)
+    for end in measured["examples"]:
+        stream.meet(int(end))
+        note(stream.decide(held_out), stream.n_mistakes)
     return measured
 
 
@@ -137,36 +108,6 @@ def _decider(X: Any, positive: np.ndarray) -> Callable[[Any], np.ndarray]:
     return lambda examples: np.asarray(model.predict(examples))
 
 
-@lru_cache(maxsize=64)
-def _measured(name: str, seed: int, mistakes: bool) -> Measured:
-    return learning_curves(problem(name), seed, mistakes=mistakes)
-
-
-def figure(item: str, seed: int = 0, quick: bool = False) -> Figure:
-    """Return one of `FIGURES`: how a measure goes as examples come in."""
-    title, sets, kind, y_label = FIGURES[item]
-    sets = QUICK_SETS if quick else sets
-    with quiet_solvers():
-        runs = run_with_seeds(lambda *run: _measured(*run, kind == "mistakes"), sets, [seed])
-    panels = {
-        name: {
-            own: Curve(tuple(measured.examples), tuple(values))
-            for own, values in getattr(measured, kind).items()
-        }
-        for name, (measured,) in runs.items()
-    }
-    note = (
-        "A random fifth is held out; the SVM is trained anew whenever the examples have grown by "
-        "a tenth."
-    )
-    n_columns = 3 if len(sets) > 4 else 2
-    axes = {"x_label": "examples", "y_label": y_label, "n_columns": n_columns}
-    return unpublished_figure(item, title, panels, note, **axes)
-
-
-def unpublished_figure(
-    item: str, title: str, panels: dict[str, dict[str, Any]], note: str, **axes: Any
-) -> Figure:
-    """Return a figure whose values the paper does not print."""
-    notes = [f"The paper prints the curves, not their values. {note}"]
-    return Figure(NAME, item, title, {}, panels, notes, **axes)
+def curve(name: str, learner: str, seed: int) -> dict[str, list[float]]:
+    """Measure one pass of a learner over a data set."""
+    return learning_curve(problem(name), learner, seed)

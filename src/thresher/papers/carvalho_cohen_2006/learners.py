@@ -1,32 +1,25 @@
-"""The paper's learners with its parameters, and one pass of each in cross-validation.
-
-Where the paper is silent, or differs from the program behind its figures (MinorThird), this does
-what the program did. Perceptron, Passive-Aggressive and ROMMA have an always-on feature. ROMMA's
-weights start at one. A hypothesis counts in the average for every example after which it stood,
-and a feature has no weight in the hypotheses from before it was first met. A score of exactly
-zero decides for the positive class.
-"""
+"""The paper's learners with its parameters, and one pass of each in cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher.learners.online import (
-    ROMMA,
+from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online.additive import ROMMA, PassiveAggressive, Perceptron
+from thresher.learners.online.multiplicative import (
     BalancedWinnow,
     ModifiedBalancedWinnow,
-    OnlineLearner,
-    PassiveAggressive,
-    Perceptron,
     PositiveWinnow,
+    RegretWinnow,
 )
 from thresher.papers._running import Problem, f1_percent, folds, one_category
 from thresher.rows import Rows
 
-__all__ = ["Variant", "cross_validate", "learn_in_order", "learner", "scores_of"]
+__all__ = ["PROGRAM", "Variant", "cross_validate", "learn_in_order", "learner", "scores_of"]
 
 WINNOW: dict[str, Any] = {
     "threshold": 1.0,
@@ -43,13 +36,22 @@ class Variant(NamedTuple):
     """What can be done otherwise than the paper's program did, to see what it matters."""
 
     always_on: bool = True  # whether the additive learners have an always-on feature
+    in_norm: bool = False  # whether that counts in |x|^2
     romma_initial: str = "one"  # or "zero": what ROMMA's weights start from
     average: str = "examples"  # or "successes": which examples count in the average
     absent_is_zero: bool = True  # whether a feature weighs nothing before it was first met
+    floor: float = 0.0  # of 1 - x in Modified Balanced Winnow
+    ties: str = "mistakes"  # what a score at the threshold is in the Winnows; see `TIES`
     stratified: bool = False  # whether each fold has its share of the positives
 
 
 PROGRAM = Variant()
+# Readings of a tie other than that it is a mistake of whatever class the example is.
+TIES: dict[str, dict[str, Any]] = {
+    "a mistake of negatives": {"high": np.float32(1 - 2.0**-10)},
+    "as rounded": {"ties": np.float32(0)},
+    "none": {"ties": np.float32(-1)},
+}
 
 
 def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
@@ -67,18 +69,32 @@ def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
         "normalize_strength": False,
         "unseen": "keep",
     }
+    normed = additive | {"always_on_in_norm": variant.in_norm}
+    winnow = WINNOW | {"average": average}
     make: dict[str, Callable[[], OnlineLearner]] = {
-        "MBW": lambda: ModifiedBalancedWinnow(margin=1.0, average=average, **WINNOW),
-        "PW": lambda: PositiveWinnow(margin=0.0, average=average, **WINNOW),
-        "BW": lambda: BalancedWinnow(margin=0.0, average=average, **WINNOW),
-        "PA": lambda: PassiveAggressive(variant="relaxed", epsilon=1.0, gamma=0.1, **additive),
-        "ROMMA": lambda: ROMMA(initial=variant.romma_initial, **additive),
+        "MBW": lambda: ModifiedBalancedWinnow(margin=1.0, floor=variant.floor, **winnow),
+        "PW": lambda: PositiveWinnow(margin=0.0, **winnow),
+        "BW": lambda: BalancedWinnow(margin=0.0, **winnow),
+        "RW": lambda: RegretWinnow(margin=0.0, **winnow),
+        "PA": lambda: PassiveAggressive(variant="relaxed", epsilon=1.0, gamma=0.1, **normed),
+        "ROMMA": lambda: ROMMA(initial=variant.romma_initial, **normed),
         "P": lambda: Perceptron(threshold=0.0, margin=0.0, promotion=1.0, **additive),
     }
-    return make[name.removeprefix("v-")]()
+    model = make[name.removeprefix("v-")]()
+    if variant.ties in TIES and "W" in name:
+        model._pass = partial(_read_ties, model._pass, TIES[variant.ties])  # type: ignore[method-assign]
+    return model
 
 
-def learn_in_order(name: str, rows: Rows, positive: np.ndarray, variant: Variant) -> OnlineLearner:
+def _read_ties(own: Callable[[Any], Any], reading: dict[str, Any], documents: Any) -> Any:
+    """Return how a pass goes, with ties read otherwise."""
+    epoch, weights, rule = own(documents)
+    return epoch, weights, rule._replace(**reading)
+
+
+def learn_in_order(
+    name: str, rows: Rows, positive: np.ndarray, variant: Variant = PROGRAM
+) -> OnlineLearner:
     """Return a learner that has met the examples once, in their order."""
     model = learner(name, variant).start(rows.n_columns, 1)
     model.learn_rows(rows, one_category(positive))
@@ -117,7 +133,7 @@ def scores_of(model: OnlineLearner, rows: Rows, absent: np.ndarray | None = None
 
 def is_corrected(name: str, variant: Variant) -> bool:
     """Tell whether the program's average of this learner leaves absent features out."""
-    return name in ("v-MBW", "v-PW", "v-BW") and variant.absent_is_zero
+    return name in ("v-MBW", "v-PW", "v-BW", "v-RW") and variant.absent_is_zero
 
 
 def cross_validate(
