@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from thresher.errors import MissingExtra, ParameterError
+from thresher.errors import ParameterError
 from thresher.evaluation import evaluate
 from thresher.evaluation.folds import k_fold
 from thresher.examples import Examples
-from thresher.experiments.protocols import in_parallel
 from thresher.learners import NaiveBayes
 from thresher.learners.online import BalancedWinnow
 from thresher.papers import Curve, Difference, Figure, Table, list_papers, reproduce
@@ -31,30 +29,6 @@ from thresher.papers._running import (
     folds,
     numbered,
     one_category,
-)
-from thresher.papers.carvalho_cohen_2006 import published
-from thresher.papers.carvalho_cohen_2006.curves import checkpoints, learning_curves
-from thresher.papers.carvalho_cohen_2006.learners import (
-    PROGRAM,
-    Variant,
-    cross_validate,
-    first_met,
-    learn_in_order,
-    learner,
-    scores_of,
-)
-from thresher.papers.carvalho_cohen_2006.problems import problem
-from thresher.papers.carvalho_cohen_2006.selection import (
-    errors_by_features,
-    feature_numbers,
-    figure_7,
-)
-from thresher.papers.carvalho_cohen_2006.tables import (
-    VARIANTS,
-    learn_at_once,
-    measure,
-    summarize,
-    table_4,
 )
 from thresher.papers.dagan_karov_roth_1997 import (
     TABLE_2,
@@ -185,158 +159,6 @@ def test_f1_is_scikit_learns(pairs):
     assert f1_percent(decided, truth) == pytest.approx(
         100 * f1_score(truth, decided, zero_division=0)
     )
-
-
-# ---- the paper of 2006 ------------------------------------------------------------------------
-
-
-def test_the_published_table_was_copied_right():
-    """The medians printed under the table follow from its cells."""
-    text = summarize(published.TABLE_4, ("RequestAct", "Webmaster", *published.TEXT), "text")
-    printed = (91.1, 82.0, 86.1, 81.8, 73.0, 89.3, 82.3, 87.0, 80.3, 58.8)
-    assert list(text["median, text"].values()) == pytest.approx(printed, abs=0.11)
-    others = summarize(published.TABLE_4, published.NOT_TEXT, "others")
-    printed = (80.2, 79.1, 74.3, 72.0, 68.3, 80.3, 80.3, 83.1, 86.3, 85.8)
-    assert list(others["median, others"].values()) == pytest.approx(printed, abs=0.05)
-
-
-@pytest.mark.parametrize("name", ["MBW", "BW", "PW"])
-def test_winnows_have_the_parameters_of_table_3(name):
-    winnow = learner(name)
-    assert (winnow.promotion, winnow.demotion, winnow.threshold) == (1.5, 0.5, 1.0)
-    assert winnow.margin == (1.0 if name == "MBW" else 0.0)
-    winnow.start(1, 1)
-    winnow.learn_rows(Rows(np.array([0, 0]), np.zeros(0, np.int32), np.zeros(0, np.float32), 1),
-                    one_category(np.array([True])))  # fmt: skip
-    assert winnow.effective_weights()[0, 0] == 1.0  # 2 - 1 in the balanced ones
-
-
-class ProgramsWinnow:
-    """The averaged Winnows of the program behind the paper, in dictionaries and as they stand.
-
-    A feature is created when it is met, before scoring. The average sums hypotheses, each as often
-    as examples were met with it, over the features that it had.
-    """
-
-    def __init__(self, kind):
-        self.kind, self.up, self.down = kind, {}, {}
-        self.summed, self.n_met = {}, 0
-
-    @staticmethod
-    def normalized(example):
-        total = 1.0 + sum(example.values())
-        return {name: value / total for name, value in [*example.items(), ("DUMMY", 1.0)]}
-
-    def net(self):
-        return {name: up - self.down.get(name, 0.0) for name, up in self.up.items()}
-
-    def learn(self, example, is_positive):
-        example = self.normalized(example)
-        for name in example:
-            if name not in self.up:
-                self.up[name] = 1.0 if self.kind == "PW" else 2.0
-                self.down[name] = 0.0 if self.kind == "PW" else 1.0
-        weights, sign = self.net(), 1 if is_positive else -1
-        score = sum(value * weights[name] for name, value in example.items()) - 1.0
-        if sign * score <= (1.0 if self.kind == "MBW" else 0.0):
-            for name, value in example.items():
-                grow, shrink = 1.5, 0.5
-                if self.kind == "MBW":
-                    grow, shrink = grow * (1 + value), shrink * (1 - value)
-                self.up[name] *= grow if is_positive else shrink
-                self.down[name] *= shrink if is_positive else grow
-        for name, weight in self.net().items():
-            self.summed[name] = self.summed.get(name, 0.0) + weight
-        self.n_met += 1
-
-    def score(self, example):
-        example = self.normalized({k: v for k, v in example.items() if k in self.up})
-        return sum(v * self.summed.get(k, 0.0) / self.n_met for k, v in example.items()) - 1.0
-
-
-@pytest.mark.parametrize("kind", ["MBW", "BW", "PW"])
-@pytest.mark.parametrize("seed", range(4))
-def test_averages_are_the_programs(kind, seed):
-    data = random_problem(2000, seed=seed)
-    # Strengths that are powers of two, so that a score at the very threshold is there for both.
-    totals = 1 + np.add.reduceat(data.rows.values, data.rows.indptr[:-1])
-    order = np.flatnonzero(np.isin(totals, [4, 8, 16]))[:120]
-    rows, test = data.rows.take(order[:80]), data.rows.take(order[80:])
-    positive = data.positive[order]
-    model = learn_in_order(f"v-{kind}", rows, positive[:80], PROGRAM)
-    twin = ProgramsWinnow(kind)
-
-    def example(part, i):
-        own = slice(part.indptr[i], part.indptr[i + 1])
-        return dict(zip(part.indices[own].tolist(), part.values[own].tolist(), strict=True))
-
-    for i in range(80):
-        twin.learn(example(rows, i), positive[i])
-    expected = [twin.score(example(test, i)) for i in range(test.n_rows)]
-    assert scores_of(model, test, first_met(rows)) == pytest.approx(expected, rel=1e-3, abs=1e-3)
-
-
-def test_cross_validation_learns_and_depends_only_on_the_seed():
-    data = random_problem(400)
-    f1 = cross_validate(data, published.LEARNERS, seed=1)
-    assert f1 == cross_validate(data, published.LEARNERS, seed=1)
-    assert np.mean(f1["v-BW"]) > 70
-    assert all(len(values) == 5 for values in f1.values())
-
-
-def test_a_variant_changes_what_it_names_and_nothing_else():
-    data = random_problem(200)
-    base = cross_validate(data, published.LEARNERS, seed=0)
-    other = cross_validate(data, published.LEARNERS, seed=0, variant=Variant(romma_initial="zero"))
-    changed = {name for name in base if base[name] != other[name]}
-    assert changed == {"ROMMA", "v-ROMMA"}
-
-
-@pytest.mark.parametrize("item", ["table-5", "figure-2"])
-def test_what_needs_scikit_learn_says_which_extra_before_it_begins(monkeypatch, item):
-    monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
-    with pytest.raises(MissingExtra, match=r"need scikit-learn, .* 'thresher\[scikit-learn\]'"):
-        reproduce("carvalho-cohen-2006", item)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_solver_that_does_not_converge_gives_the_same_on_any_number_of_threads():
-    data = random_problem(400)
-    X = data.rows.to_scipy() * 1e4  # far from converged after a thousand rounds
-    alone = learn_at_once("SVM", X, data.positive).coef_.tolist()
-    together = in_parallel(lambda _: learn_at_once("SVM", X, data.positive), range(8), 4)
-    assert all(model.coef_.tolist() == alone for model in together)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_curves_end_where_one_pass_ends():
-    data = random_problem(150)
-    train, test = next(folds(data.positive, 5, 3))
-    rows, positive = data.rows.take(train), data.positive[train]
-    measured = [learning_curves(data, 3, mistakes=one_by_one) for one_by_one in (False, True)]
-    for name, label in (("MBW", "MBW"), ("v-MBW", "v-MBW"), ("v-P", "v-Perceptron")):
-        model = learn_in_order(name, rows, positive, PROGRAM)
-        absent = first_met(rows) if name == "v-MBW" else None
-        decided = scores_of(model, data.rows.take(test), absent) >= 0
-        expected = f1_percent(decided, data.positive[test])
-        assert [one.f1[label][-1] for one in measured] == pytest.approx([expected, expected])
-    assert measured[1].examples == checkpoints(len(train))
-    for counts in measured[1].mistakes.values():
-        assert counts == sorted(counts)
-        assert 0 < counts[-1] <= len(train)
-
-
-def test_keeping_all_features_changes_nothing():
-    data = random_problem(100)
-    curves = errors_by_features(data, 0, (0.7, 1.0), ("IG", "CHI"))
-    assert {curve.x[-1] for curve in curves.values()} == {30.0}
-    assert len({curve.y[-1] for curve in curves.values()}) == 1
-
-
-def test_feature_numbers_rise_to_all():
-    assert feature_numbers(7) == [7]
-    assert feature_numbers(30_000)[:3] == [10, 18, 32]
-    assert feature_numbers(30_000)[-1] == 30_000
 
 
 # ---- the paper of 1997 ------------------------------------------------------------------------
@@ -614,27 +436,7 @@ def cells_of_table_2(task, passes):
     }
 
 
-def cells_of_curves():
-    measured = learning_curves(random_problem(150), 3, mistakes=True)._asdict()
-    examples = measured.pop("examples")
-    online = ("MBW", "v-MBW", "v-Perceptron")  # the SVM is scikit-learn's
-    return {kind: {name: curves[name] for name in online} for kind, curves in measured.items()} | {
-        "examples": examples
-    }
-
-
 TOYS = {
-    "table 4": lambda: cross_validate(
-        random_problem(2000, 60), [*published.LEARNERS, "P", "v-P"], seed=1
-    ),
-    "variants": lambda: {
-        name: cross_validate(random_problem(200), published.LEARNERS, 2, variant)
-        for name, variant in VARIANTS.items()
-    },
-    "curves": cells_of_curves,
-    "selection": lambda: errors_by_features(
-        random_problem(200, 60), 0, (0.7, 0.9, 1.0), ("IG", "CHI", "IG first", "CHI first")
-    ),
     "table 1": cells_of_table_1,
     "table 2": lambda: cells_of_table_2(
         Task(several_categories(300), several_categories(200, seed=1)), (1, 3, 8)
@@ -657,63 +459,6 @@ def test_cells_of_toys_are_golden(name):
 
 
 # ---- the claims, on the corpora ---------------------------------------------------------------
-
-
-@pytest.mark.corpus
-def test_data_sets_have_the_sizes_of_the_paper(data_dir):
-    sizes = {
-        "Reuters": (11_367, 30_156),
-        "MovieReviews": (1_400, 34_944),
-        "Ads": (3_279, 1_558),
-        "Adult": (30_162, 104),
-        "Congress": (435, 16),
-        "Credit": (653, 46),
-        "Wisc": (683, 89),
-    }
-    for name, (n_examples, n_features) in sizes.items():
-        data = problem(name)
-        assert (len(data), data.rows.n_columns) == (n_examples, n_features), name
-
-
-@pytest.mark.corpus
-def test_averaged_learners_have_the_published_f1_where_the_data_are_the_same(data_dir):
-    """Averages hardly depend on the order of the examples, so that they can be held to it."""
-    sets = ("Adult", "Congress", "Wisc", "Nursery")
-    measured = measure(sets, published.LEARNERS[5:], seed=0, runs=3)
-    for name in sets:
-        for one in published.LEARNERS[5:]:
-            ours = np.mean([run[one] for run in measured[name]])
-            assert ours == pytest.approx(published.TABLE_4[name][one], abs=3), (name, one)
-
-
-@pytest.mark.corpus
-def test_mbw_has_the_best_median_on_text(data_dir):
-    measured = measure(("Spam", "MovieReviews", "Ads"), published.LEARNERS, seed=0, runs=2)
-    means = {
-        name: {one: np.mean([run[one] for run in runs]) for one in runs[0]}
-        for name, runs in measured.items()
-    }
-    medians = summarize(means, tuple(means), "text")["median, text"]
-    assert max(medians, key=medians.get) == "MBW"
-    assert means["Ads"]["MBW"] == pytest.approx(81.3, abs=3)
-    assert means["MovieReviews"]["MBW"] == pytest.approx(75.1, abs=3)
-
-
-@pytest.mark.corpus
-def test_a_quick_table_4_is_a_part_of_it(data_dir):
-    table = table_4(quick=True)
-    assert set(table.ours) >= {"MovieReviews", "Ads", "Congress", "Wisc", "median, text"}
-    assert table.marks["Ads"]["ROMMA"] == "\\*\\*"
-    assert_golden("table 4, quick", {"ours": table.ours, "marks": table.marks})
-
-
-@pytest.mark.corpus
-def test_a_few_of_the_lightest_features_help(data_dir):
-    curves = figure_7(quick=True).ours["MovieReviews"]
-    assert_golden("figure 7, quick", curves)
-    many = [i for i, n in enumerate(curves["EFS, P = 1"].x) if 1_000 <= n <= 20_000]
-    errors = {name: np.mean([curve.y[i] for i in many]) for name, curve in curves.items()}
-    assert errors["EFS, P = 0.9"] < errors["EFS, P = 1"] - 1
 
 
 @pytest.mark.corpus
