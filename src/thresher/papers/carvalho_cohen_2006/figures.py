@@ -64,7 +64,7 @@ figure_4 = partial(
 
 # ---- figures 5 to 8: Extremal Feature Selection -------------------------------------------------
 
-SPLITS = 5
+SPLITS = 3
 KEPT, SHARE, SHOWN = 100, 0.9, 12
 STOP_WORDS = ("as", "you", "what", "they", "are", "do", "was", "be", "no", "have", "to", "not")
 
