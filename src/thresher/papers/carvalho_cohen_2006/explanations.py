@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thresher.errors import counted
 from thresher.papers._result import Cells, Table
 from thresher.papers._running import Run
 from thresher.papers.carvalho_cohen_2006 import problems, published
@@ -109,8 +110,8 @@ def variants(run: Run) -> Table:
         for change, value in sorted(ours["mean"].items(), key=lambda p: p[1])
     )
     note = (
-        f"Mean of {len(run.seeds(FEW_RUNS))} runs. Each column changes one thing; the least "
-        f"distance of a row is set bold. In the mean over the data sets: {best}."
+        f"Mean of {counted(len(run.seeds(FEW_RUNS)), 'run')}. Each column changes one thing; the "
+        f"least distance of a row is set bold. In the mean over the data sets: {best}."
     )
     title = "Mean distance of the ten cells of a row of table 4 from the published ones, in points"
     return _table(run, "variants", title, ours, note, best="least of row")
@@ -263,9 +264,10 @@ def newsgroups(run: Run) -> Table:
     ours["nearest problem"] = nearest
     inside = sum(ours["lowest"][one] <= printed[one] <= ours["highest"][one] for one in learners)
     note = (
-        f"{len(fives)} random sets of five newsgroups, each group in turn against the other four: "
-        f"{len(keys)} problems, one run each. Which five the paper took is not known. For {inside} "
-        f"of the {len(learners)} learners the published value lies between the lowest and the "
+        f"{counted(len(fives), 'random set')} of five newsgroups, each group in turn against the "
+        f"other four: {counted(len(keys), 'problem')}, one run each. Which five the paper "
+        f"took is not known. For {inside} of the {len(learners)} learners the published value lies "
+        "between the lowest and the "
         f"highest; the nearest problem is {distance(nearest, printed):.1f} points away, the mean "
         f"of all {distance(ours['mean'], printed):.1f}."
     )

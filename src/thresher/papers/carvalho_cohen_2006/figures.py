@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thresher.errors import counted
 from thresher.papers._result import Curve, Drawing, Figure
 from thresher.papers._running import Run
 from thresher.papers.carvalho_cohen_2006 import published
@@ -131,7 +132,7 @@ def _selection(
             )
             for one in names
         }
-    note = f"{UNPRINTED} Mean of {len(seeds)} random splits, a fifth held out in each."
+    note = f"{UNPRINTED} Mean of {counted(len(seeds), 'random split')}, a fifth held out in each."
     notes = [note, _where_light_features_help(panels)]
     axes: dict[str, Any] = {"x_label": "features kept", "y_label": "errors, %", "log_x": True}
     return Figure(NAME, item, title, {}, panels, notes, **axes)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thresher.errors import counted
 from thresher.evaluation.significance import paired_t_test
 from thresher.experiments.protocols import standard_error
 from thresher.papers._result import Cells, Curve, Difference, Figure, Table
@@ -154,11 +155,11 @@ def table_4(run: Run) -> Table:
         marks={name: _stars(first) for name, (first, *_) in measured.items()},
     )
     table.notes = [
-        f"Mean of {len(run.seeds(RUNS))} runs of five folds, each with another shuffle. \\* and "
-        "\\*\\*: differs from MBW with p ≤ 0.05 and p ≤ 0.01 (paired t-test over the folds of the "
-        "first run). Medians and ranks, the published ones too, are over these data sets. Learners "
-        "are as the program behind the paper had them: MBW without a floor for 1 - x (`floor` has "
-        "both, and how many examples meet it), ties are mistakes (`ties` has other readings).",
+        f"Mean of {counted(len(run.seeds(RUNS)), 'run')} of five folds, each with another "
+        "shuffle. \\* and \\*\\*: differs from MBW with p ≤ 0.05 and p ≤ 0.01 (paired t-test over "
+        "the folds of the first run). Medians and ranks, the published ones too, are over these "
+        "data sets. Learners are as the program behind the paper had them: MBW without a floor for 1 - x "
+        "(`floor` has both, and how many examples meet it), ties are mistakes (`ties` has other readings).",
         *_agreement(table),
     ]
     return table
@@ -234,10 +235,10 @@ def table_5(run: Run) -> Table:
         published_errors={name: published.TABLE_5_ERRORS[name] for name in sets},
     )
     table.notes = [
-        f"Mean of {len(seeds)} runs of five folds; ± is the standard error over the five folds of "
-        "a run (the mean of the runs), as in the paper; what covers a difference is the standard "
-        "deviation between runs. SVM is scikit-learn's LinearSVC with the hinge loss and C = 1, "
-        "its random numbers other ones in each fold; Naive Bayes is as the program behind the "
+        f"Mean of {counted(len(seeds), 'run')} of five folds; ± is the standard error over the "
+        "five folds of a run (the mean of the runs), as in the paper; what covers a difference is "
+        "the standard deviation between runs. SVM is scikit-learn's LinearSVC with the hinge loss "
+        "and C = 1, its random numbers other ones in each fold; Naive Bayes is as the program behind the "
         "paper has it (`batch-programs` has others of both).",
         *_agreement(table),
     ]
