@@ -182,17 +182,15 @@ def _agreement(table: Table) -> list[str]:
     left = [cell for cell in beyond if not cell.is_within_spread]
     same = [cell for cell in left if cell.row in published.SAME_DATA]
     listed = "; ".join(f"{cell.row} {cell.column} {cell.difference:+.1f}" for cell in left)
-    tried = {
-        cell.row: "batch-programs" if cell.column in ("SVM", "Naive Bayes") else TRIED[cell.row]
-        for cell in left
-        if cell.row in TRIED or cell.column in ("SVM", "Naive Bayes")
-    }
+    at_once = ("SVM", "Naive Bayes")
+    tried = dict.fromkeys((cell.row, TRIED[cell.row]) for cell in left if cell.row in TRIED)
+    tried |= dict.fromkeys((cell.row, "batch-programs") for cell in left if cell.column in at_once)
     return [
         f"{len(cells) - len(beyond)} of {len(cells)} cells are within {table.tolerance:g} points, "
         f"{len(beyond) - len(left)} more within two standard deviations of what another shuffle "
         f"does to them. Left are {len(left)}{': ' * bool(left)}{listed}. On the data sets that are "
         f"the same as the paper's, {len(same)} are left.",
-        "What was tried: " + "; ".join(f"{name}: `{items}`" for name, items in tried.items()) + ".",
+        "What was tried: " + "; ".join(f"{name}: `{items}`" for name, items in tried) + ".",
     ]
 
 
