@@ -312,8 +312,9 @@ def signature_features(run: Run) -> Table:
     note = (
         "The paper has 37 features that were not published; here they are inferred from the "
         f"description. Nearest to the published row of Sig is “{near}”, "
-        f"{ours[near]['distance']:.1f} points in the mean. Published are for MBW, v-MBW and Naive Bayes 80.2, 80.3 and 73.9 on "
-        "Sig, 93.4, 93.5 and 94.0 on Reply: no set that was tried fits all learners."
+        f"{ours[near]['distance']:.1f} points in the mean. Published are for MBW, v-MBW and "
+        "Naive Bayes 80.2, 80.3 and 73.9 on Sig, 93.4, 93.5 and 94.0 on Reply: no set that was "
+        "tried fits all learners."
     )
     title = "The rows of Sig and Reply in table 4, with other features"
     return _table(run, "signature-features", title, ours, note)

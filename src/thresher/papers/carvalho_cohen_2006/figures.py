@@ -65,7 +65,7 @@ figure_4 = partial(
 
 # ---- figures 5 to 8: Extremal Feature Selection -------------------------------------------------
 
-SPLITS = 3
+SPLITS = 5
 KEPT, SHARE, SHOWN = 100, 0.9, 12
 STOP_WORDS = ("as", "you", "what", "they", "are", "do", "was", "be", "no", "have", "to", "not")
 
