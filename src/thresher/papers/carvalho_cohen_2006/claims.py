@@ -275,8 +275,9 @@ def _more_top_is_better(figure: Figure) -> Finding:
     many = {name: float(np.mean([y for x, y in zip(c.x[:-1], c.y, strict=False) if x >= 1000]))
             for name, c in curves.items()}  # fmt: skip
     figures = "Mean error: " + ", ".join(f"{one} {y:.2f}" for one, y in means.items()) + "."
+    few = ", ".join(f"{one} {curve.y[0]:.2f}" for one, curve in curves.items())
     why = (
-        "From 0.7 to 0.9 the errors are nearly the same; with 1,000 features or more they are "
+        f"With ten features they do ({few}), then from 0.7 to 0.9 they are nearly the same; with 1,000 features or more they are "
         + ", ".join(f"{one} {y:.2f}" for one, y in many.items())
         + ". More light features than a tenth do no harm, for they keep documents normalised, and "
         "the heavy ones that they take the place of are rare."
