@@ -277,7 +277,8 @@ def _more_top_is_better(figure: Figure) -> Finding:
     figures = "Mean error: " + ", ".join(f"{one} {y:.2f}" for one, y in means.items()) + "."
     few = ", ".join(f"{one} {curve.y[0]:.2f}" for one, curve in curves.items())
     why = (
-        f"With ten features they do ({few}), then from 0.7 to 0.9 they are nearly the same; with 1,000 features or more they are "
+        f"With ten features they do ({few}), then from 0.7 to 0.9 they are nearly the same; with "
+        "1,000 features or more they are "
         + ", ".join(f"{one} {y:.2f}" for one, y in many.items())
         + ". More light features than a tenth do no harm, for they keep documents normalised, and "
         "the heavy ones that they take the place of are rare."

@@ -21,6 +21,7 @@ from thresher.papers.carvalho_cohen_2006.cells import (
 from thresher.papers.carvalho_cohen_2006.learners import PROGRAM, TIES, Variant
 from thresher.papers.carvalho_cohen_2006.regret import judged
 from thresher.papers.carvalho_cohen_2006.tables import (
+    FLOOR,
     NAME,
     QUICK_SETS,
     cross_validated,
@@ -41,7 +42,6 @@ __all__ = [
 ]
 
 RUNS, FEW_RUNS = 5, 2
-FLOOR = 1 / 16  # the library's own
 ALL, AVERAGES = published.LEARNERS, published.LEARNERS[5:]
 NORMED = ("PA", "ROMMA", "v-PA", "v-ROMMA")
 # Each is done in place of what the program did: in the learners, or in the data. The learners that
