@@ -169,8 +169,8 @@ def table_4(run: Run) -> Table:
         "the folds of the first run). Medians and ranks, the published ones too, are over these "
         "data sets. Learners are as the program behind the paper had them. MBW has no floor for "
         f"1 - x; the library's, 1/16, more than 1 % of the examples meet on {len(meet)} of the "
-        f"{len(rows)} sets ({', '.join(meet) or 'none'}): `floor` has MBW with it. Ties are mistakes; `ties` "
-        "has other readings.",
+        f"{len(rows)} sets ({', '.join(meet) or 'none'}): `floor` has MBW with it. Ties are "
+        "mistakes; `ties` has other readings.",
         *_agreement(table),
     ]
     return table
