@@ -291,7 +291,8 @@ def newsgroups(run: Run) -> Table:
     )
     title = "F1 on one of five newsgroups, over many such problems"
     rows = {"mean": printed} if not run.quick else {}
-    return _table(run, "newsgroups", title, ours, note, published=rows)
+    more = {"published": rows, "spread": {"mean": ours["standard deviation"]}}
+    return _table(run, "newsgroups", title, ours, note, **more)
 
 
 def signature_features(run: Run) -> Table:
