@@ -236,7 +236,7 @@ def test_all_names_every_item_and_a_paper_all_of_its_own():
         select("all", ["table-4"])
     with pytest.raises(ParameterError, match=r"Did you mean figure-2\?"):
         select("carvalho-cohen-2006", ["figure2"])
-    with pytest.raises(ParameterError, match="no paper 'carvalho'"):
+    with pytest.raises(ParameterError, match=r"no paper 'carvalho'. Did you mean carvalho-cohen"):
         select("carvalho")
 
 

@@ -48,9 +48,10 @@ def list_papers(json: common.Json = False) -> None:
             if own and items:
                 typer.echo("  of ours:")
             for name, item in items.items():
-                typer.echo(f"    {name:<20} {item.summary}")
+                state = "in part" if item.lacks else "here"
+                typer.echo(f"    {name:<20} {'' if own else state:<9}{item.summary}")
                 if item.lacks:
-                    typer.echo(f"    {'':<20} {item.state}")
+                    typer.echo(f"{'':<34}(not all: {item.lacks})")
         typer.echo()
     published = [item for paper in known for item in paper.published.values()]
     in_part = sum(bool(item.lacks) for item in published)

@@ -182,7 +182,8 @@ def reproduce(
 
 def _named(known: dict[str, T], name: str, complaint: str) -> T:
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1, 0.5)
+        begun = [one for one in known if one.startswith(name)] if name else []
+        near = begun or difflib.get_close_matches(name, known, 1, 0.5)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ParameterError(f"{complaint} {name!r}.{hint} It has to be one of {', '.join(known)}.")
     return known[name]

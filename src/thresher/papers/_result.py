@@ -198,7 +198,8 @@ class Table(Result):
     marks : dict
         What is written after a cell of ours, such as the stars of a test.
     summaries : tuple of str
-        Rows that are computed from the others (medians, ranks); they are no cells to compare.
+        Rows that are no cells to compare: computed from the others (medians, ranks), or where the
+        published values are of other data.
     digits : int
         Digits after the point of numbers that are no counts (int). Default 1.
     best : {"row", "column", "least of row", "none"}

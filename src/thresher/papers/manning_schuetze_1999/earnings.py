@@ -2,25 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from thresher.corpora import load
-from thresher.features import Strength
-from thresher.papers._result import Cells, Table
+from thresher.features.strength import Strength
 from thresher.papers._running import Documents, Task, one_category
-from thresher.papers.manning_schuetze_1999.published import CONTINGENCY, NAME, WORDS
-from thresher.papers.manning_schuetze_1999.published import DOCUMENT_11 as PUBLISHED
 from thresher.rows import Rows
 from thresher.text import TextCounter
 
 CORPUS = "reuters21578:modapte,entities=raw,categories=earn"
 DOCUMENT_11 = 6  # its place among the training documents
+WORDS = ["vs", "mln", "cts", ";", "&", "000", "loss", "'", '"', "3"]
+WORDS += ["profit", "dlrs", "1", "pct", "is", "s", "that", "net", "lt", "at"]
+CONTINGENCY = ("YES right", "YES wrong", "NO wrong", "NO right")
+LOADING = Lock()
 
 
-def represent(texts: Sequence[str]) -> Rows:
+class Reading(NamedTuple):
+    """How a story becomes a vector: parts of it, what a token is, and what a length counts."""
+
+    parts: str = "title+body"
+    tokens: str = "book"
+    length: str = ""  # a pattern; '' counts all tokens
+    bodiless: str = ""  # parts of a story without a body; '' is the whole text of it
+
+
+AS_HERE = Reading()
+TOGETHER = r"[^\W_]+|[^\w\s]|_"  # letters and digits that stand together are one token
+READINGS = {
+    "as here": AS_HERE,
+    "with the dateline": Reading("title+dateline+body"),
+    "letters and digits are one token": Reading(tokens=TOGETHER),
+    "both": Reading("title+dateline+body", TOGETHER),
+    "a length of words and numbers": Reading(length=r"[^\W\d_]+|\d+"),
+    "a length of words": Reading(length=r"[^\W\d_]+"),
+    "a length between blanks": Reading(length=r"\S+"),
+    "of stories without a body the title": Reading(bodiless="title"),
+    "of all stories the body": Reading("body"),
+}
+
+
+def represent(texts: Sequence[str], tokens: str = "book", length: str = "") -> Rows:
     """Return the weights of the book's twenty words, in its order; a length counts all tokens.
 
     Examples
@@ -28,22 +56,37 @@ def represent(texts: Sequence[str]) -> Rows:
     >>> dense(represent(["Net 3 mln vs. loss"]))
     array([[4, 4, 0, 0, 0, 0, 4, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0]])
     """
-    counter = TextCounter(tokens="book")
+    is_book = tokens == "book"
+    counter = TextCounter(tokens="book") if is_book else TextCounter(token_pattern=tokens)
     counter.count([" ".join(WORDS)])  # columns are numbered as they are met
-    return Strength("book").apply(counter.count(texts, grow=False))
+    rows = counter.count(texts, grow=False)
+    if length:
+        sizes = [len(re.findall(length, text)) for text in texts]
+        rows = rows._replace(lengths=np.array(sizes))
+    return Strength("book").apply(rows)
 
 
-@lru_cache(maxsize=1)
-def earnings() -> Task:
+@lru_cache(maxsize=2)
+def _earnings(reading: Reading) -> Task:
+    corpus = load(f"{CORPUS},parts={reading.parts}")
+    shorter = load(f"{CORPUS},parts={reading.bodiless}") if reading.bodiless else None
+    bodies = load(f"{CORPUS},types=NORM")
+    parts = []
+    for name in ("train", "test"):
+        part, texts = corpus.split(name), corpus.split(name).texts
+        if shorter:
+            has_body = set(bodies.split(name).ids)
+            pairs = zip(part.ids, texts, shorter.split(name).texts, strict=True)
+            texts = [text if number in has_body else title for number, text, title in pairs]
+        rows = represent(texts, reading.tokens, reading.length)
+        parts.append(Documents(rows, one_category(np.array([*map(bool, part.labels)]))))
+    return Task(*parts)
+
+
+def earnings(reading: Reading = AS_HERE) -> Task:
     """Return the 9,603 training and 3,299 test documents; title and body, entities not decoded."""
-    corpus = load(CORPUS)
-    parts = corpus.split("train"), corpus.split("test")
-    return Task(
-        *(
-            Documents(represent(part.texts), one_category(np.array([*map(bool, part.labels)])))
-            for part in parts
-        )
-    )
+    with LOADING:
+        return _earnings(reading)
 
 
 def dense(rows: Rows) -> np.ndarray:
@@ -74,29 +117,3 @@ def with_accuracy(counts: Sequence[int]) -> dict[str, float]:
     """Return four counts by their names, and the accuracy that follows from them."""
     accuracy = 100 * (counts[0] + counts[3]) / sum(counts)
     return dict(zip(CONTINGENCY, counts, strict=True)) | {"accuracy %": accuracy}
-
-
-def contingency_table(
-    number: str, title: str, row: str, published: Sequence[int], ours: Cells, notes: list[str]
-) -> Table:
-    """Return a contingency table on the test documents beside the book's, which is of `row`."""
-    return Table(
-        NAME, f"table-{number}", f"Table {number}: {title}", {row: with_accuracy(published)}, ours,
-        notes, tolerance=100, digits=2, best="none",
-    )  # fmt: skip
-
-
-def table_16_3(seed: int = 0, quick: bool = False) -> Table:
-    """The representation of document 11, word by word."""
-    vector = dense(earnings().train.rows.take(np.array([DOCUMENT_11])))[0].tolist()
-    notes = [
-        "Lower case; a token is a run of letters, a run of digits, or one other character; title "
-        "and body without the dateline, the whole text where there is no body; entities are not "
-        "decoded, so that `&lt;` is the three tokens `&`, `lt`, `;`, and `&#3;`, which ends every "
-        "body, has a `3`. The length counts all tokens. The words are the book's: they are not "
-        "the twenty with the highest chi-square, of which presence shares 7 and occurrences 9."
-    ]
-    title = "Table 16.3: the representation of document 11"
-    ours = {word: {"weight": weight} for word, weight in zip(WORDS, vector, strict=True)}
-    published = {word: {"weight": weight} for word, weight in PUBLISHED.items()}
-    return Table(NAME, "table-16.3", title, published, ours, notes, tolerance=0, best="none")

@@ -5,11 +5,9 @@ Two misprints are read as meant: node 7 of figure 16.1 is "vs ≥ 2", and the lo
 """
 
 from thresher.papers._result import Cells
+from thresher.papers.manning_schuetze_1999.earnings import WORDS
 
 NAME = "manning-schuetze-1999"
-CONTINGENCY = ("YES right", "YES wrong", "NO wrong", "NO right")
-WORDS = ["vs", "mln", "cts", ";", "&", "000", "loss", "'", '"', "3"]
-WORDS += ["profit", "dlrs", "1", "pct", "is", "s", "that", "net", "lt", "at"]
 FILLER = "filler"
 THRESHOLD = "θ"
 
@@ -39,6 +37,10 @@ GAIN: Cells = {
 PRUNING: Cells = {
     "best on the test set": {"pruned": 951, "test": 96.21},
     "best on the validation set": {"pruned": 977, "validation": 93.91, "test": 96.00},
+}
+CHOSEN_NODES = 50
+PAST_TENSE: Cells = {  # questions of the figure's tree
+    name: {"of voice": 1, "of place and manner": 3} for name in ("/t/", "/d/")
 }
 # Log α, which are natural logarithms here and base 2 in table 16.6.
 MAXIMUM_ENTROPY = dict(
