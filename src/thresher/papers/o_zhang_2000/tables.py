@@ -253,13 +253,21 @@ def _bars(run: Run, item: str, measured: str, printed: dict[str, float], note: s
         {} if run.quick else {name: Curve((0,), (value,)) for name, value in printed.items()}
     )
     on_crude = ", ".join(f"{name} {value:.1f}" for name, value in printed.items())
+    notes = [f"The paper's on crude: {on_crude}. {note}", _sizes(run)]
+    if not run.quick:
+        others = [name for name in METHODS if name.startswith("BLP,")]
+        tried = of_measure(outcomes(run, *others)[0], measured)
+        listed = ", ".join(
+            f"{name.removeprefix('BLP, ')} {tried[name]['crude']:.1f}" for name in others
+        )
+        notes.append(f"Boosting on crude in other readings (`readings`): {listed}.")
     return Figure(
         NAME,
         item,
         f"{item.replace('-', ' ').capitalize()}: {measured} of the network and of boosting",
         {"Reuters-21578": published},
         {"Reuters-21578": curves},
-        [f"The paper's on crude: {on_crude}. {note}", _sizes(run)],
+        notes,
         x_label="category",
         y_label=f"{measured}, percent",
         bars=names,
