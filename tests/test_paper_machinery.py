@@ -341,7 +341,8 @@ def test_the_command_line_lists_states_and_counts(tmp_path):
     listed = thresher("paper", "list", cache=tmp_path)
     assert listed.returncode == 0, listed.stderr
     assert "48 tables and figures" in listed.stdout
-    assert "in part: " in listed.stdout
+    assert "table-4              in part  F1 of ten" in listed.stdout
+    assert "(not all: RequestAct and Webmaster were never made public)" in listed.stdout
     papers = json.loads(thresher("paper", "list", "--json", cache=tmp_path).stdout)
     assert papers["carvalho-cohen-2006"]["table-4"]["state"].startswith("in part: ")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thresher.errors import counted
 from thresher.papers._result import Curve, Drawing, Figure
 from thresher.papers._running import Run
 from thresher.papers.carvalho_cohen_2006 import published
@@ -102,12 +103,18 @@ def figure_5(run: Run) -> Drawing:
         for colour, (label, part) in zip(COLOURS, ends.items(), strict=False):
             style = {"color": colour, "marker": "o", "markersize": 3, "linestyle": "none"}
             axes.plot(x[part], heights[part], **style, label=f"{label}: {len(x[part])}")
-        marked = [*range(0, SHOWN, 3), *range(len(heights) - SHOWN, len(heights), 3)]
+        marked = [*range(0, SHOWN, 4), *range(len(heights) + n_top - KEPT, len(heights), 3)]
         for number, i in enumerate(marked):
-            shift = (10, 4 + 9 * (number % 4)) if i < n_top else (-40, 8 + 12 * (number % 4))
+            shift = (0, -24 - 16 * (number % 2)) if i < n_top else (-70, 14 * (number % 4) + 4)
             axes.annotate(ranked[i][0], (x[i], heights[i]), shift, textcoords="offset points",
                           fontsize=8, arrowprops={"arrowstyle": "-", "linewidth": 0.4})  # fmt: skip
-        axes.set(xscale="log", yscale="symlog", xlabel="features, by rank", ylabel="|u - v|")
+        axes.set(
+            xscale="log",
+            yscale="symlog",
+            xlabel="features, by rank",
+            ylabel="|u - v|",
+            ylim=(-0.2, None),
+        )
         axes.legend(frameon=False, fontsize=8)
         figure.suptitle(f"Figure 5: the features that EFS selects ({name})", fontsize=10)
         yield figure
@@ -131,7 +138,7 @@ def _selection(
             )
             for one in names
         }
-    note = f"{UNPRINTED} Mean of {len(seeds)} random splits, a fifth held out in each."
+    note = f"{UNPRINTED} Mean of {counted(len(seeds), 'random split')}, a fifth held out in each."
     notes = [note, _where_light_features_help(panels)]
     axes: dict[str, Any] = {"x_label": "features kept", "y_label": "errors, %", "log_x": True}
     return Figure(NAME, item, title, {}, panels, notes, **axes)

@@ -41,7 +41,7 @@ class Variant(NamedTuple):
     average: str = "examples"  # or "successes": which examples count in the average
     absent_is_zero: bool = True  # whether a feature weighs nothing before it was first met
     floor: float = 0.0  # of 1 - x in Modified Balanced Winnow
-    ties: str = "mistakes"  # what a score at the threshold is in the Winnows; see `TIES`
+    ties: str = "mistakes"  # what a score at the threshold is in PW and BW; see `TIES`
     stratified: bool = False  # whether each fold has its share of the positives
 
 
@@ -81,7 +81,7 @@ def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
         "P": lambda: Perceptron(threshold=0.0, margin=0.0, promotion=1.0, **additive),
     }
     model = make[name.removeprefix("v-")]()
-    if variant.ties in TIES and "W" in name:
+    if variant.ties in TIES and name.removeprefix("v-") in ("PW", "BW"):
         model._pass = partial(_read_ties, model._pass, TIES[variant.ties])  # type: ignore[method-assign]
     return model
 

@@ -26,7 +26,7 @@ def with_regret(rows: Rows, positive: np.ndarray) -> np.ndarray:
     --------
     >>> rows = Rows(np.array([0, 1, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), 2)
     >>> with_regret(rows, np.array([True, False]))
-    array([1.57..., 0.47..., 0.71...])
+    array([1.57..., 0.49..., 0.82...])
     """
     n = rows.n_columns
     weights, own, common = np.full(n + 1, np.nan), np.zeros(n + 1), np.zeros(n + 1)

@@ -106,9 +106,9 @@ PAPER = Paper(
         "Maximum entropy is fitted over the distinct vectors of the training documents with yes "
         "and with no (equation 16.8), with C = 20; the book says that it takes equation 16.10, "
         "whose weights are far from its.",
-        "The perceptron meets the documents in the order of the collection; “about 1000 "
-        "iterations” are passes; the state shown is the first that is in the middle of the book's "
-        "range on the training documents.",
+        "The perceptron meets the documents in a random order, the same in every pass, in ten such "
+        "orders; “about 1000 iterations” are passes; the state shown is the first that is nearest "
+        "to the middle of the book's range on the training documents.",
         "All training documents at the greatest cosine vote, and a tie is no, as the rule says.",
     ),
     claims=CLAIMS,

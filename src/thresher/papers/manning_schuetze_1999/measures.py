@@ -79,7 +79,10 @@ def chi_square() -> dict[str, Any]:
         totals = (positive.sum(), (~positive).sum()) if way == "presence" else (yes.sum(), no.sum())
         n, both, (of_yes, of_no) = sum(totals), yes + no, totals
         squares = n * (yes * (of_no - no) - no * (of_yes - yes)) ** 2
-        highest = np.argsort(-squares / (of_yes * of_no * both * (n - both)), kind="stable")[:20]
+        below = of_yes * of_no * both * (n - both)
+        # What every document has is 0/0, and says nothing.
+        squares = np.divide(squares, below, where=below > 0, out=np.zeros(len(below)))
+        highest = np.argsort(-squares, kind="stable")[:20]
         ranked[way] = counter.names(highest)
     return ranked
 

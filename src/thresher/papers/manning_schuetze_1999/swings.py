@@ -91,7 +91,7 @@ def swing(n_passes: int, every: int, order: int | None) -> dict[str, Any]:
     return {
         "training": accuracies(states, train).tolist(),
         "test": accuracies(states, test).tolist(),
-        "states": [one.numbers() for one in states] if not every and order is None else [],
+        "states": [] if every else [one.numbers() for one in states],
     }
 
 

@@ -107,7 +107,6 @@ class Method(NamedTuple):
 
     learner: Callable[[Extent, int], Learner]
     strengths: str = "of length one"  # or "as they are", or "counts"
-    n_runs: int = 1
     least: int = LEAST_OCCURRENCES
     competing: bool = False  # whether it learns the first topic of every document, of all topics
 
@@ -140,21 +139,21 @@ def _in_batch(
 
 
 METHODS = {
-    "MN": Method(_in_batch(_network), n_runs=5),
-    "BLP": Method(_in_batch(_boosting, vote="signs"), n_runs=5),
+    "MN": Method(_in_batch(_network)),
+    "BLP": Method(_in_batch(_boosting, vote="signs")),
     "Naïve": Method(_bayes(), "counts", competing=True),
-    "MN, a step a document": Method(_network(), n_runs=3),
+    "MN, a step a document": Method(_network()),
     "MN, initial weights within ±0.05": Method(_in_batch(_network, initial_range=0.05)),
-    "MN, initial weights within ±0.2": Method(_in_batch(_network, initial_range=0.2), n_runs=3),
+    "MN, initial weights within ±0.2": Method(_in_batch(_network, initial_range=0.2)),
     "MN, initial weights within ±0.5": Method(_in_batch(_network, initial_range=0.5)),
     "MN, a step a document, strengths as they are": Method(_network(), "as they are"),
     "BLP, votes are outputs": Method(_in_batch(_boosting)),
-    "BLP, 20 rounds": Method(_in_batch(_boosting, vote="signs", max_iter=20), n_runs=3),
-    "BLP, a step a document": Method(_boosting(vote="signs"), n_runs=3),
-    "BLP, a step a document, votes are outputs": Method(_boosting(), n_runs=3),
+    "BLP, 20 rounds": Method(_in_batch(_boosting, vote="signs", max_iter=20)),
+    "BLP, a step a document": Method(_boosting(vote="signs")),
+    "BLP, a step a document, votes are outputs": Method(_boosting()),
     "BLP, a step a document, reweighted": Method(_boosting(vote="signs", resample=False)),
-    "BLP, stems that occur 3 times": Method(_in_batch(_boosting, vote="signs"), least=3),
-    "one unit, a step a document": Method(_boosting(max_iter=1), n_runs=3),
+    "BLP, a step a document, stems that occur 3 times": Method(_boosting(vote="signs"), least=3),
+    "one unit, a step a document": Method(_boosting(max_iter=1)),
     "Naïve, each topic against the rest": Method(_bayes(), "counts"),
     "Naïve, tf-idf": Method(_bayes(), "as they are"),
     "Naïve, tf-idf of length one": Method(_bayes()),
@@ -169,7 +168,7 @@ def decided(method: str, extent: Extent, seed: int) -> dict[str, float]:
 
     Names are such as "recall crude"; recall, precision and F1 are in percent.
     """
-    learner, strengths, _, least, competing = METHODS[method]
+    learner, strengths, least, competing = METHODS[method]
     ((counts, labels), (test_counts, truth)), first_topics = collection(extent, least)
     train, test = counts, test_counts
     if strengths != "counts":
