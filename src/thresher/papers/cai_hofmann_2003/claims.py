@@ -216,7 +216,10 @@ def advantage_persists(figure: Figure, more: Figure) -> Finding:
         for panel in figure.ours
     )
     figures = f"{_higher(figure)} points on average ({means})"
-    why = f"lower P(z\\|d) count as none: {more.title.lower()}, {_higher(more)} on average"
+    exceptions = ", ".join(
+        f"{panel} {gain:+.2f} after {x}" for (panel, x), gain in gains.items() if gain <= 0
+    )
+    why = f"not higher: {exceptions}; {more.title.lower()}, {_higher(more)} on average"
     return _finding(sum(gain > 0 for gain in gains.values()) >= 0.9 * len(gains), figures, why)
 
 
