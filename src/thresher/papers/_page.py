@@ -11,10 +11,20 @@ from pathlib import Path
 from thresher._files import replace_file
 from thresher._version import __version__
 from thresher.papers._keeping import library_versions
-from thresher.papers._result import Agreement, Claim, Finding, Paper, Result
+from thresher.papers._result import (
+    Agreement,
+    Claim,
+    Drawing,
+    Finding,
+    Paper,
+    Result,
+    Table,
+)
 from thresher.papers._running import CORES, Run
 
 __all__ = ["Page", "write_page"]
+
+FEWEST_DRAWN = 30  # cells of a table
 
 
 @dataclass(frozen=True)
@@ -159,6 +169,12 @@ def _anchor(title: str) -> str:
     return "-".join(kept.split())
 
 
+def _is_worth_drawing(result: Result) -> bool:
+    """Tell whether a picture says more than the result's own table, as that of few cells does."""
+    is_table = isinstance(result, Table) and not isinstance(result, Drawing)
+    return result.agreement().n_cells >= FEWEST_DRAWN if is_table else result.has_picture
+
+
 def _section(section: _Section, folder: Path) -> str:
     paper = section.paper
     parts = [f"## {paper.title}", f"{paper.citation}."]
@@ -180,10 +196,10 @@ def _section(section: _Section, folder: Path) -> str:
     for name, item in paper.items.items():
         result = section.results[name]
         parts.append(f"### {name.replace('-', ' ').capitalize()}: {item.summary}")
-        kind = "Of ours" if item.is_ours else item.state.capitalize()
+        kind = "Of ours" if item.is_ours else f"{item.state[0].upper()}{item.state[1:]}"
         parts.append(f"`thresher paper run {paper.name} {name}` · {kind}.")
         parts.append(result.to_markdown())
-        if result.has_picture:
+        if _is_worth_drawing(result):
             suffix = "gif" if result.moves else "svg"
             picture = f"images/{paper.name}-{name}.{suffix}"
             result.plot(folder / picture)
