@@ -223,7 +223,10 @@ def advantage_persists(figure: Figure, more: Figure) -> Finding:
     exceptions = ", ".join(
         f"{panel} {gain:+.2f} after {x}" for (panel, x), gain in gains.items() if gain <= 0
     )
-    why = f"not higher: {exceptions}; {more.title.lower()}, {_higher(more)} on average"
+    why = (
+        f"not higher: {exceptions}. Lower memberships do not mend it: {more.title.lower()}, of one "
+        f"start, {_higher(more)} on average"
+    )
     return _finding(sum(gain > 0 for gain in gains.values()) >= 0.9 * len(gains), figures, why)
 
 
