@@ -89,7 +89,7 @@ def test_the_published_tables_were_copied_right():
 def test_parameters_are_those_of_table_3():
     table = PAPER.items["table-3"].run(Run(store=None))
     assert table.ours == published.TABLE_3
-    assert table.agreement() == (17, 0, 0)
+    assert table.agreement().n_cells == 0  # what was set is no result
 
 
 # ---- the program's learners -------------------------------------------------------------------

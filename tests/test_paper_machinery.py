@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -290,7 +291,7 @@ def toy_papers():
     claims = (
         Claim("P is best", ("table-1",), lambda one: Finding(True, f"{one.ours['a']['P']:.1f}")),
         Claim("Q is best", ("table-1", "figure-1"), lambda *both: Finding(False, "10.0", "noise")),
-        Claim("R is best", (), lambda: Finding(False, "none")),
+        Claim("R is best", (), lambda: Finding(False, "none", "nothing helps", is_open=True)),
     )
     items = {
         "table-1": Item("F1", lambda run: table(), lacks="a set is not public"),
@@ -308,6 +309,7 @@ def test_the_page_counts_and_has_every_table_figure_claim_and_liberty(tmp_path):
     text = (tmp_path / "papers.md").read_text(encoding="utf-8")
     assert "**2 of 3 published values that the data allow agree (66.7%)**" in text
     assert "**1 of 3 claims of the texts hold**; of the other 2, 1 have a measured expl" in text
+    assert "| R is best | **no** | none | *open:* nothing helps |" in text
     assert "- Zero is yes." in text
     assert "| P is best | yes | 49.0 |  |" in text
     assert "| Q is best | **no** | 10.0 | noise |" in text
@@ -320,6 +322,20 @@ def test_the_page_counts_and_has_every_table_figure_claim_and_liberty(tmp_path):
         assert (tmp_path / "images" / picture).stat().st_size > 500
     write_page(toy_papers(), run, tmp_path / "again.md")
     assert (tmp_path / "again.md").read_text(encoding="utf-8") == text
+
+
+def test_the_page_of_the_documentation_is_of_these_items_and_claims():
+    """It is written by hand of no one: `make papers` writes it anew."""
+    text = (Path(__file__).parents[1] / "docs" / "papers.md").read_text(encoding="utf-8")
+    for paper in list_papers():
+        if paper.published:
+            for name in paper.items:
+                assert f"`thresher paper run {paper.name} {name}` · " in text
+            for claim in paper.claims:
+                assert f"| {claim.text} | " in text
+            assert all(f"- {one}" in text for one in paper.liberties)
+    for picture in re.findall(r"\(images/(\S+)\)", text):
+        assert (Path(__file__).parents[1] / "docs" / "images" / picture).is_file()
 
 
 def test_a_quick_page_says_nothing_of_claims(tmp_path):

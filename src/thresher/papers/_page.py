@@ -10,6 +10,7 @@ from pathlib import Path
 
 from thresher._files import replace_file
 from thresher._version import __version__
+from thresher.errors import counted
 from thresher.papers._keeping import library_versions
 from thresher.papers._result import (
     Agreement,
@@ -82,7 +83,7 @@ def _total(sections: Sequence[_Section]) -> Page:
         sum((one.agreement for one in sections), Agreement(0, 0, 0)),
         len(findings),
         sum(one.holds for one in findings),
-        sum(bool(one.why) for one in findings if not one.holds),
+        sum(bool(one.why) and not one.is_open for one in findings if not one.holds),
     )
 
 
@@ -97,8 +98,18 @@ def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
     failed = total.n_claims - total.n_held
     versions = {"Thresher": __version__, "Python": platform.python_version(), **library_versions()}
     minutes = sum(sum(one.minutes.values()) for one in sections)
+    today = datetime.date.today()
     lines = [
         "# The papers",
+        "",
+        f"**{within + covered:,} of {total.agreement.n_cells:,} published values that the data "
+        f"allow agree ({total.agreement.share:.1%})**: {within:,} lie within the tolerance of "
+        f"their table (3 points for F1 and break-even points, 1 point for accuracy), {covered:,} "
+        "more within two standard deviations of what another shuffle of the same data does; "
+        f"{beyond:,} do not, and have their experiments below. **{total.n_held} of "
+        f"{total.n_claims} claims of the texts hold**; of the other {failed}, "
+        f"{total.n_explained} have a measured explanation, {failed - total.n_explained} are open: "
+        "what was tried stands beside them.",
         "",
         "The learners come from five works, and their tables and figures are part of Thresher: the "
         "data, the protocol and the published values. Each is made anew by one command, from the "
@@ -122,14 +133,6 @@ def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
         "What is finished is kept in the cache, so that a run that was stopped goes on where it "
         "was; `--quick` runs a small part in seconds.",
         "",
-        f"**{within + covered:,} of {total.agreement.n_cells:,} published values that the data "
-        f"allow agree ({total.agreement.share:.1%})**: {within:,} lie within the tolerance of "
-        f"their table (3 points for F1 and break-even points, 1 point for accuracy), {covered:,} "
-        "more within two standard deviations of what another shuffle of the same data does; "
-        f"{beyond:,} do not, and have their experiments below. **{total.n_held} of "
-        f"{total.n_claims} claims of the texts hold**; of the other {failed}, "
-        f"{total.n_explained} have a measured explanation.",
-        "",
         f"Of the {len(items)} tables and figures, {len(items) - in_part} are here, {in_part} in "
         "part.",
         "",
@@ -138,10 +141,10 @@ def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
         *(_summary(one) for one in works),
         "",
         f"This page was written by `thresher paper page docs/papers.md` on "
-        f"{datetime.date.today():%-d %B %Y}, seed {run.seed}, with "
+        f"{today.day} {today:%B %Y}, seed {run.seed}, with "
         f"{', '.join(f'{name} {version}' for name, version in versions.items())}. Every number of "
-        "ours on it is from that run; published ones are in brackets or said to be. Its cells "
-        f"took {minutes:,.0f} minutes, added up, {run.jobs} at a time on {CORES} cores.",
+        "ours on it is from that run; published ones are in brackets or said to be. Added up, its "
+        f"cells took {minutes:,.0f} minutes on {counted(CORES, 'core')}, several at a time.",
     ]
     return "\n".join(lines)
 
@@ -169,6 +172,10 @@ def _anchor(title: str) -> str:
     return "-".join(kept.split())
 
 
+def _reason(finding: Finding) -> str:
+    return f"*open:* {finding.why}" if finding.is_open else finding.why
+
+
 def _is_worth_drawing(result: Result) -> bool:
     """Tell whether a picture says more than the result's own table, as that of few cells does."""
     is_table = isinstance(result, Table) and not isinstance(result, Drawing)
@@ -186,22 +193,33 @@ def _section(section: _Section, folder: Path) -> str:
     if section.findings:
         rows = (
             f"| {claim.text} | {'yes' if finding.holds else '**no**'} | {finding.figures} "
-            f"| {finding.why} |"
+            f"| {'' if finding.holds else _reason(finding)} |"
             for claim, finding in section.findings
         )
         table = "\n".join(
             ["| what it says | holds | measured | why not |", "|---|---|---|---|", *rows]
         )
         parts.append(table)
-    for name, item in paper.items.items():
-        result = section.results[name]
-        parts.append(f"### {name.replace('-', ' ').capitalize()}: {item.summary}")
-        kind = "Of ours" if item.is_ours else f"{item.state[0].upper()}{item.state[1:]}"
-        parts.append(f"`thresher paper run {paper.name} {name}` · {kind}.")
-        parts.append(result.to_markdown())
-        if _is_worth_drawing(result):
-            suffix = "gif" if result.moves else "svg"
-            picture = f"images/{paper.name}-{name}.{suffix}"
-            result.plot(folder / picture)
-            parts.append(f"![{result.title}]({picture})")
+    parts += [_shown(paper, name, section.results[name], folder) for name in paper.items]
     return "\n\n".join(parts)
+
+
+def _shown(paper: Paper, name: str, result: Result, folder: Path) -> str:
+    """Return the part of one table or figure: a picture stands before its numbers."""
+    item = paper.items[name]
+    kind = "Of ours" if item.is_ours else f"{item.state[0].upper()}{item.state[1:]}"
+    head = [
+        f"### {name.replace('-', ' ').capitalize()}: {item.summary}",
+        f"`thresher paper run {paper.name} {name}` · {kind}.",
+    ]
+    if item.quotes:
+        note = "The document is shown by the command alone, for it is not ours to pass on."
+        return "\n\n".join([*head, replace(result, notes=[note]).to_markdown()])
+    pictures = []
+    if _is_worth_drawing(result):
+        picture = f"images/{paper.name}-{name}.{'gif' if result.moves else 'svg'}"
+        result.plot(folder / picture)
+        pictures.append(f"![{result.title}]({picture})")
+    is_table = isinstance(result, Table) and not isinstance(result, Drawing)
+    body = [*pictures, result.to_markdown()]
+    return "\n\n".join([*head, *(body[::-1] if is_table else body)])

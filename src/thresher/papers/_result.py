@@ -396,7 +396,7 @@ class Figure(Result):
             x = next(iter(curves.values())).x
             # At most eight places, evenly spread, the first and the last among them.
             places = sorted({round(i * (len(x) - 1) / 7) for i in range(8)})
-            heads = self.bars or [f"{x[i]:,.10g}" for i in places]
+            heads = self.bars or [f"{x[i]:,.{0 if x[i] == int(x[i]) else 1}f}" for i in places]
             lines += ["", f"| {panel} | {' | '.join(heads)} |"]
             lines.append("|---" * (len(places) + 1) + "|")
             for name, curve in curves.items():
@@ -433,6 +433,7 @@ class Item(NamedTuple):
     corpora: tuple[str, ...] = ()  # as `load` takes them
     extras: tuple[str, ...] = ()  # of the package, such as "english"
     is_ours: bool = False  # an experiment that the paper does not have
+    quotes: bool = False  # whether its picture shows a document, which is not ours to pass on
 
     @property
     def state(self) -> str:
@@ -441,11 +442,12 @@ class Item(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What became of a claim: whether it holds, the figures, and if it does not, why."""
+    """What became of a claim: whether it holds, the figures, and why it does not if it does not."""
 
     holds: bool
     figures: str
     why: str = ""
+    is_open: bool = False  # whether `why` is only what was tried, and explains nothing
 
 
 class Claim(NamedTuple):

@@ -4,6 +4,7 @@ All four methods decide whether a story of Reuters is about earnings, on the sam
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from thresher.papers._result import Item, Paper, Result
 from thresher.papers._running import Run
@@ -23,10 +24,8 @@ __all__ = ["PAPER"]
 REUTERS = ("reuters21578",)
 
 
-def _item(
-    summary: str, run: Callable[[Run], Result], lacks: str = "", *, is_ours: bool = False
-) -> Item:
-    return Item(summary, run, lacks=lacks, corpora=REUTERS, is_ours=is_ours)
+def _item(summary: str, run: Callable[[Run], Result], lacks: str = "", **more: Any) -> Item:
+    return Item(summary, run, lacks=lacks, corpora=REUTERS, **more)
 
 
 PAPER = Paper(
@@ -58,7 +57,7 @@ PAPER = Paper(
         "table-16.12": _item("decisions of the nearest neighbour", neighbors.table_16_12),
         "figure-16.1": _item("the book's tree and ours", trees.figure_16_1),
         "figure-16.2": _item("the tree as regions", trees.figure_16_2),
-        "figure-16.3": _item("a story about earnings", representation.figure_16_3),
+        "figure-16.3": _item("a story about earnings", representation.figure_16_3, quotes=True),
         "figure-16.4": _item("accuracy as a tree is pruned", trees.figure_16_4),
         "figure-16.5": _item("learning curve of the tree", trees.figure_16_5),
         "figure-16.6": Item("the past tense, learned twice", trees.figure_16_6),

@@ -126,6 +126,7 @@ def positives_of_crude(table: Table, readings: Table) -> Finding:
         "these are the labels of the collection as it is distributed; of the others that were "
         f"tried the nearest has {min(others, key=lambda n: abs(n - POSITIVES_OF_CRUDE)):.0f}, but "
         "not the other shares of table 2",
+        is_open=True,
     )
 
 
