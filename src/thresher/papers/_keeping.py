@@ -66,6 +66,8 @@ class Store:
     def path(self, function: Callable[..., Any], key: tuple[Any, ...]) -> Path:
         """Return the file of what a function gives for some arguments."""
         module = function.__module__
+        if "<" in function.__qualname__:  # another one might have the same name
+            raise TypeError(f"Cells are kept of functions of a module, not of {function!r}.")
         described = json.dumps([function.__qualname__, _plain(key), code_version(module)])
         name = hashlib.sha256(described.encode()).hexdigest()[:24]
         return self.folder / module.removeprefix("thresher.papers.") / f"{name}.json"
