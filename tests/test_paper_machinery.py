@@ -151,7 +151,7 @@ def test_a_place_that_cannot_be_written_costs_the_keeping_alone(tmp_path):
 def test_what_cannot_be_told_apart_on_disk_is_refused(run):
     with pytest.raises(TypeError, match="plain values"):
         run.cells(measure, [(np.arange(2), 0)])
-    with pytest.raises(TypeError, match="functions of a module, not of .*lambda"):
+    with pytest.raises(TypeError, match=r"functions of a module, not of .*lambda"):
         run.cells(lambda: 1, [()])
 
 

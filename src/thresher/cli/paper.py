@@ -17,7 +17,7 @@ from thresher.cli import _common as common
 from thresher.errors import ParameterError, counted
 
 if TYPE_CHECKING:
-    from thresher.papers import Paper, Result, Run
+    from thresher.papers import Paper, Result, Run, Store
 
 verbs = typer.Typer(no_args_is_help=True)
 about = "Reproduce the tables and figures of the papers behind Thresher."
@@ -97,8 +97,9 @@ def run(
     needs = [one.items[name] for one, name in chosen]
     papers.check_needs(needs, ["plots"] if plot else [])
     drawn = _places(plot, chosen) if plot else [None] * len(chosen)
+    store = papers.Store(anew=anew)
     for (one, name), place in zip(chosen, drawn, strict=True):
-        with _watched(seed, quick, jobs, anew, title=f"{one.name} {name}") as settings:
+        with _watched(seed, quick, jobs, store, title=f"{one.name} {name}") as settings:
             result = one.items[name].run(settings)
         if place and (result.has_picture or len(chosen) == 1):
             result.plot(place)
@@ -126,7 +127,7 @@ def page(
     every = [one for one in papers.list_papers() if one.published]
     papers.check_needs([item for one in every for item in one.items.values()], ["plots"])
     target = check_writable(file)
-    with _watched(seed, quick, jobs, anew) as settings:
+    with _watched(seed, quick, jobs, papers.Store(anew=anew)) as settings:
         written = _page.write_page(every, settings, target)
     common.say(
         f"Wrote {file}: {written.agreement.share:.0%} of "
@@ -137,10 +138,10 @@ def page(
 
 @contextmanager
 def _watched(
-    seed: int, quick: bool, jobs: int | None, anew: bool, *, title: str = ""
+    seed: int, quick: bool, jobs: int | None, store: Store, *, title: str = ""
 ) -> Iterator[Run]:
     """Give the settings of a run, which shows its progress if stderr is a terminal."""
-    from thresher.papers import Run, Store
+    from thresher.papers import Run
 
     columns = ("SpinnerColumn", "{task.description}", "BarColumn", "MofNCompleteColumn")
     with common.bar(*columns, "TimeElapsedColumn") as bar:
@@ -151,7 +152,7 @@ def _watched(
             if bar:
                 bar.update(task, completed=done, total=n_cells, description=shown)
 
-        run = Run(seed=seed, quick=quick, store=Store(anew=anew), watch=watch, title=title)
+        run = Run(seed=seed, quick=quick, store=store, watch=watch, title=title)
         try:
             yield replace(run, jobs=jobs) if jobs else run
         except KeyboardInterrupt:
