@@ -396,6 +396,16 @@ def test_several_items_are_run_printed_drawn_and_kept(data_dir, tmp_path):
     assert "it has to be a folder" in refused.stderr
 
 
+def test_a_cache_that_cannot_be_written_is_a_sentence(tmp_path):
+    (tmp_path / "papers").write_text("in the way")
+    words = ("paper", "run", "manning-schuetze-1999", "table-16.6")
+    result = thresher(*words, cache=tmp_path)
+    assert result.returncode == 0
+    assert "| profit 1, earnings 1 | 0.400 (0.400) |" in result.stdout
+    assert result.stderr.startswith("thresher: Finished cells cannot be kept in ")
+    assert result.stderr.count("\n") == 1
+
+
 @pytest.mark.corpus
 def test_a_run_that_is_stopped_goes_on_where_it_was(data_dir, tmp_path):
     words = [sys.executable, "-m", "thresher", "paper", "run", "carvalho-cohen-2006", "table-4"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -144,7 +145,8 @@ def _watched(
     from thresher.papers import Run
 
     columns = ("SpinnerColumn", "{task.description}", "BarColumn", "MofNCompleteColumn")
-    with common.bar(*columns, "TimeElapsedColumn") as bar:
+    with warnings.catch_warnings(), common.bar(*columns, "TimeElapsedColumn") as bar:
+        warnings.showwarning = lambda message, *where: common.say(f"thresher: {message}")
         task = bar.add_task(title, total=None) if bar else None
 
         def watch(shown: str, done: int, n_cells: int) -> None:

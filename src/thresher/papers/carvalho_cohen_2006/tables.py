@@ -195,13 +195,16 @@ def _agreement(table: Table) -> list[str]:
     at_once = ("SVM", "Naive Bayes")
     tried = dict.fromkeys((cell.row, TRIED[cell.row]) for cell in left if cell.row in TRIED)
     tried |= dict.fromkeys((cell.row, "batch-programs") for cell in left if cell.column in at_once)
-    return [
+    notes = [
         f"{len(cells) - len(beyond)} of {len(cells)} cells are within {table.tolerance:g} points, "
         f"{len(beyond) - len(left)} more within two standard deviations of what another shuffle "
         f"does to them. Left are {len(left)}{': ' * bool(left)}{listed}. On the data sets that are "
         f"the same as the paper's, {len(same)} are left.",
-        "What was tried: " + "; ".join(f"{name}: `{items}`" for name, items in tried) + ".",
     ]
+    if tried:
+        listed = "; ".join(f"{name}: `{items}`" for name, items in tried)
+        notes.append(f"What was tried: {listed}.")
+    return notes
 
 
 # ---- table 5 ------------------------------------------------------------------------------------
