@@ -304,7 +304,7 @@ def toy_papers():
         return Drawing("x", "swing", "It swings", {}, {}, picture=frames, moves=True)
 
     claims = (
-        Claim("P is best", ("table-1",), lambda one: Finding(True, f"{one.ours['a']['P']:.1f}")),
+        Claim("P|a", ("table-1",), lambda one: Finding(True, f"{one.ours['a']['P']:.1f}")),
         Claim("Q is best", ("table-1", "figure-1"), lambda *both: Finding(False, "10.0", "noise")),
         Claim("R is best", (), lambda: Finding(False, "none", "nothing helps", is_open=True)),
     )
@@ -326,7 +326,7 @@ def test_the_page_counts_and_has_every_table_figure_claim_and_liberty(tmp_path):
     assert "**1 of 3 claims of the texts hold**; of the other 2, 1 have a measured expl" in text
     assert "| R is best | **no** | none | *open:* nothing helps |" in text
     assert "- Zero is yes." in text
-    assert "| P is best | yes | 49.0 |  |" in text
+    assert "| P\\|a | yes | 49.0 |  |" in text
     assert "| Q is best | **no** | 10.0 | noise |" in text
     assert "### Table 1: F1" in text
     assert "`thresher paper run x-1999 table-1` · In part: a set is not public." in text

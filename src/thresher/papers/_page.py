@@ -172,6 +172,11 @@ def _anchor(title: str) -> str:
     return "-".join(kept.split())
 
 
+def _cell(text: str) -> str:
+    """Return a text as it may stand in a table."""
+    return text.replace("|", "\\|")
+
+
 def _reason(finding: Finding) -> str:
     return f"*open:* {finding.why}" if finding.is_open else finding.why
 
@@ -192,8 +197,8 @@ def _section(section: _Section, folder: Path) -> str:
         )
     if section.findings:
         rows = (
-            f"| {claim.text} | {'yes' if finding.holds else '**no**'} | {finding.figures} "
-            f"| {'' if finding.holds else _reason(finding)} |"
+            f"| {_cell(claim.text)} | {'yes' if finding.holds else '**no**'} "
+            f"| {_cell(finding.figures)} | {'' if finding.holds else _cell(_reason(finding))} |"
             for claim, finding in section.findings
         )
         table = "\n".join(
