@@ -55,7 +55,7 @@ def _winnows_beat_additive(table: Table) -> Finding:
         f"{_cell(table, 'Credit', 'PW')} between shuffles; that of MBW, 80.2, is Sig's, whose "
         f"features are not the paper's ({_cell(table, 'Sig', 'MBW')})."
     )
-    return Finding(bool(holds), "; ".join(parts) + ".", "" if holds else why)
+    return Finding(bool(holds), "; ".join(parts) + ".", why)
 
 
 def _pa_beats_romma(table: Table) -> Finding:
@@ -96,7 +96,7 @@ def _mbw_best_single_off_text(table: Table) -> Finding:
         f"{_cell(table, 'Credit', 'MBW')} between shuffles (published 72.1). On the five sets with "
         f"the same data the medians are {_listed(on_same, SINGLE)}."
     )
-    return Finding(holds, f"Medians: {_listed(medians, ordered)}.", "" if holds else why)
+    return Finding(holds, f"Medians: {_listed(medians, ordered)}.", why)
 
 
 def _mbw_beats_svm(table: Table) -> Finding:
@@ -286,7 +286,7 @@ def _more_top_is_better(figure: Figure) -> Finding:
         "the heavy ones that they take the place of are rare."
     )
     holds = ordered[0] >= ordered[1] >= ordered[2]
-    return Finding(holds, figures, "" if holds else why)
+    return Finding(holds, figures, why)
 
 
 def _tenth_helps(*shown: Figure) -> Finding:
@@ -327,7 +327,7 @@ def _better_on_reviews(figure: Figure) -> Finding:
         "point is three of the 280 reviews that are held out."
     )
     holds = all(sum(own) > 0.75 * len(own) for own in above.values())
-    return Finding(holds, figures + ".", "" if holds else why)
+    return Finding(holds, figures + ".", why)
 
 
 def _only_on_reuters(*shown: Figure) -> Finding:

@@ -92,7 +92,7 @@ def levels_off(figure: Figure) -> Finding:
         f"1,000 and ± {large:.2f} above 6,000"
     )
     holds = means == sorted(means) and levels and small > large
-    return Finding(holds, figures, "" if holds else "the validation documents, always as many, "
+    return Finding(holds, figures, "the validation documents, always as many, "
                    "hold even small trees up, so that little is left to gain")  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def perceptron_weights(table: Table) -> Finding:
         f"`lt` has {weights['lt']:.1f} ± {spread:.1f} between orders (the book's 11), and `&`, "
         f"which stands before every one of them, {weights['&']:.1f} (12)"
     )
-    return Finding(holds, figures, "" if holds else why)
+    return Finding(holds, figures, why)
 
 
 def swings(drawing: Drawing, table: Table) -> Finding:
@@ -177,7 +177,7 @@ def swings(drawing: Drawing, table: Table) -> Finding:
     figures += f"; the states shown {_accuracies(table)['perceptron']:.1f} % of the test documents"
     near = abs(low - published.SWING[0]) < 5 and abs(high - published.SWING[1]) < 5
     why = "the range depends on order and on when one looks, which the book does not say"
-    return Finding(high - low > 10 and near, figures, "" if near else why)
+    return Finding(high - low > 10 and near, figures, why)
 
 
 def not_separable(table: Table) -> Finding:

@@ -30,7 +30,7 @@ def recall_on_crude(recall: Figure, readings: Table) -> Finding:
         f"an epoch; {other['recall crude']:.1f} against {trained['recall crude']:.1f} with a step "
         "a document"
     )
-    return Finding(gain > 30, figures, "" if gain > 30 else "the network is trained well enough")
+    return Finding(gain > 30, figures, "the network is trained well enough")
 
 
 def precision_comparable(precision: Figure, readings: Table) -> Finding:
@@ -69,7 +69,7 @@ def balance_decides(recall: Figure) -> Finding:
     (network,) = _bars(recall, "MN")
     holds = network["earn"] > 90 > 60 > network["crude"]
     figures = ", ".join(f"{name} {network[name]:.1f}" for name in CATEGORIES)
-    return Finding(holds, figures, "" if holds else "the network is trained well enough for both")
+    return Finding(holds, figures, "the network is trained well enough for both")
 
 
 def like_naive_bayes(table: Table, readings: Table) -> Finding:
@@ -111,7 +111,7 @@ def earn_alike(table: Table) -> Finding:
     values = {name: cells["earn"] for name, cells in table.ours.items()}
     apart = max(values.values()) - min(values.values())
     figures = ", ".join(f"{name} {value:.2f}" for name, value in values.items())
-    return Finding(apart <= 1, figures, "" if apart <= 1 else f"{apart:.1f} points apart")
+    return Finding(apart <= 1, figures, f"{apart:.1f} points apart")
 
 
 def positives_of_crude(table: Table, readings: Table) -> Finding:
@@ -142,7 +142,7 @@ def errors_below_half(rounds: Table) -> Finding:
     return Finding(
         holds,
         f"rounds out of 100: {figures}; with a step a document {other}",
-        "" if holds else why,
+        why,
     )
 
 
