@@ -45,7 +45,7 @@ def main(words: list[str] | None = None) -> int:
         outcome = run(attack, seed, numbers, jobs=given.jobs, home=HERE / "work", show=_progress)
         _report(outcome)
         if given.log:
-            _append(given.log, outcome)
+            append(given.log, outcome)
         n_cases, n_failures = n_cases + outcome.cases, n_failures + len(outcome.failures)
     print(f"{n_cases:,} cases, {n_failures:,} failures")
     return 1 if n_failures else 0
@@ -72,7 +72,7 @@ def _report(outcome: Outcome) -> None:
         print(f"  case {failure.number}: {failure.kind}: {last}\n    {failure.kept}")
 
 
-def _append(log: Path, outcome: Outcome) -> None:
+def append(log: Path, outcome: Outcome) -> None:
     """Add the outcome to a log, with the state of the code that it is of."""
     words = ["git", "describe", "--always", "--dirty"]
     state = subprocess.run(words, cwd=HERE, capture_output=True, text=True).stdout.strip()

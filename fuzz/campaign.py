@@ -27,7 +27,7 @@ from typing import NoReturn
 
 from thresher.errors import ThresherError
 
-__all__ = ["Attack", "Case", "Failure", "Outcome", "run", "seeds"]
+__all__ = ["Attack", "Case", "Failure", "Outcome", "leave", "run", "seeds"]
 
 PATIENCE = 20.0  # seconds after which a case hangs
 MEMORY = 2 << 30  # bytes of address space that a process may take beyond what it had
@@ -175,7 +175,7 @@ def _prepare(attack: Attack) -> None:
     folder.mkdir(parents=True)
     child = os.fork()
     if not child:
-        _leave(lambda: attack.prepare(folder))  # type: ignore[misc]
+        leave(lambda: attack.prepare(folder))  # type: ignore[misc]
     _, status = os.waitpid(child, 0)
     if status:
         raise SystemExit(f"fuzz: the seeds of {attack.name} could not be written; see above.")
@@ -194,7 +194,7 @@ class _Worker:
         self.child = os.fork()
         if not self.child:
             os.close(self.pipe)
-            _leave(lambda: _work(attack, seed, numbers, fresh, self.folder, pipe))
+            leave(lambda: _work(attack, seed, numbers, fresh, self.folder, pipe))
         os.close(pipe)
 
     def listen(self) -> None:
@@ -261,7 +261,7 @@ def _work(
         if fresh:
             child = os.fork()
             if not child:
-                _leave(lambda case=case, own=own: _answer(attack, case, own, pipe))  # type: ignore
+                leave(lambda case=case, own=own: _answer(attack, case, own, pipe))  # type: ignore
             _, status = os.waitpid(child, 0)
             if status:
                 _write(pipe, [number, FAILED, "crash", f"the process ended with {status}"])
@@ -294,7 +294,7 @@ def _write(pipe: int, line: list[object]) -> None:
         data = data[os.write(pipe, data) :]
 
 
-def _leave(work: Callable[[], object]) -> NoReturn:
+def leave(work: Callable[[], object]) -> NoReturn:
     """Do some work in a forked process, and end it there: nothing of its parent's is run."""
     status = 1
     try:
