@@ -254,6 +254,10 @@ def _work(
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, most))
+    if fresh:  # Numba's own start is not what is tried: a kernel of nobody's pays for it, once
+        import numba
+
+        numba.njit(lambda number: number)(1)
     for number in numbers:
         own = folder / str(number)
         own.mkdir(parents=True)
