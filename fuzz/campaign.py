@@ -137,6 +137,10 @@ def run(
     began, outcome = time.monotonic(), Outcome(attack.name, attack.what, seed)
     if attack.prepare:
         _prepare(attack)
+    if attack.fresh:  # Numba's own start is not what is tried: no kernel of ours is called here
+        import numba
+
+        numba.njit(lambda number: number)(1)
     waiting = list(_batches(numbers, attack.fresh))[::-1]
     with selectors.DefaultSelector() as ears:
         while waiting or ears.get_map():
@@ -254,10 +258,6 @@ def _work(
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, most))
-    if fresh:  # Numba's own start is not what is tried: a kernel of nobody's pays for it, once
-        import numba
-
-        numba.njit(lambda number: number)(1)
     for number in numbers:
         own = folder / str(number)
         own.mkdir(parents=True)
