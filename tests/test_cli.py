@@ -465,7 +465,7 @@ def test_ctrl_c_while_training(tmp_path, doing, seconds):
     )
     try:
         deadline = time.monotonic() + 60
-        while doing == "compiling" and not any(cache.rglob("*.nbi")):
+        while doing == "compiling" and not any(cache.rglob("*.kernel")):
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.05)
         if doing == "learning":
