@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import re
 import shutil
@@ -21,14 +22,14 @@ import stat
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from thresher._places import cache_folder
-from thresher.errors import ThresherError, ThresherWarning
+from thresher.errors import OutputError, ThresherError, ThresherWarning
 
-__all__ = ["KernelCache", "activity", "is_place_named", "places", "stamp"]
+__all__ = ["Inventory", "KernelCache", "activity", "place_to_fill", "places", "stamp"]
 
 DIGEST = 32  # bytes at the start of a file
 LARGEST = 1 << 26  # bytes of a file that are read; real ones have a thousandth
@@ -45,49 +46,100 @@ class Activity:
     """What the caches of this process did, and who wants to hear of it."""
 
     loaded = compiled = 0
+    used: ClassVar[set[str]] = set()  # the names of their files
     compiling = 0  # kernels begun, one in the midst of another, and not finished
     only: Path | None = None  # the one place to read and write, for who fills it
-    is_unkept = False  # whether it was said that nothing can be kept
+    complaint = ""  # what was said of kernels that cannot be kept
     tell: Callable[[str], object] = staticmethod(_warn)
     watch: Callable[[], object] = staticmethod(lambda: None)
 
     def unkept(self, reason: str) -> None:
         """Say, once in a process, that what is compiled is lost at its end."""
-        if not self.is_unkept:
-            self.is_unkept = True
-            self.tell(
+        if not self.complaint:
+            self.complaint = (
                 f"Compiled code cannot be kept: {reason}. It is compiled in memory, which costs "
                 "each process seconds; set THRESHER_CACHE to a folder that can be written, or run "
                 "`thresher warm-up` as a user who may write there."
             )
+            self.tell(self.complaint)
 
 
 activity = Activity()
-
-
-def is_place_named() -> bool:
-    """Return whether the environment says where compiled kernels go."""
-    return bool(os.environ.get("THRESHER_CACHE")) or bool(_numba_folder())
-
-
-def _numba_folder() -> str:
-    from numba import config
-
-    return str(config.CACHE_DIR or "")
 
 
 def places() -> list[Path]:
     """Return the folders where compiled kernels are looked for and kept, the best first."""
     if activity.only is not None:
         return [activity.only]
-    named, beside = _numba_folder(), Path(__file__).parent / "__pycache__"
-    folders = [Path(named) / "thresher"] if named else [beside]
-    with contextlib.suppress(ThresherError):  # no home
+    from numba import config
+
+    if config.CACHE_DIR:
+        folders = [Path(config.CACHE_DIR) / "thresher"]
+    else:
+        folders = [Path(__file__).parent / "__pycache__"]
+    with contextlib.suppress(ThresherError):  # a user without a home
         if os.environ.get("THRESHER_CACHE"):
             folders.insert(0, cache_folder())
-        elif not named:
+        elif not config.CACHE_DIR:
             folders.append(cache_folder())
     return [folder / "kernels" for folder in folders]
+
+
+def place_to_fill() -> Path:
+    """Return the place for whoever compiles everything: the one that is named, or the first.
+
+    It must take a file; where it does not, `OutputError` says why.
+    """
+    from numba import config
+
+    candidates = places()
+    if os.environ.get("THRESHER_CACHE") or config.CACHE_DIR:
+        candidates = candidates[:1]
+    reasons = []
+    for place in candidates:
+        trial = place / stamp() / ".trial"
+        try:
+            _write(trial, b"", b"")
+            trial.unlink()
+            return place
+        except OSError as error:
+            reasons.append(f"{place}: {error.strerror or error}")
+    raise OutputError(
+        f"Compiled code cannot be kept: {reasons[0]}. Set THRESHER_CACHE to a folder that can be "
+        "written."
+    )
+
+
+class Inventory:
+    """The list of all kernels that whoever filled a place has used, with their digests."""
+
+    def __init__(self, place: Path) -> None:
+        from numba.core.registry import cpu_target
+
+        self.folder = place / stamp()
+        processor = cpu_target.target_context.codegen().magic_tuple()
+        self.key = repr((stamp(), processor)).encode()
+        self.path = self.folder / f"all-{_digest(self.key).hex()[:24]}.list"
+
+    def read(self) -> list[int] | None:
+        """Return the sizes of all files, None unless every one is there and whole."""
+        try:
+            content = _read(self.path, self.key)
+            listed = json.loads(content) if content else None
+            return listed and self._sizes(listed)
+        except (OSError, ValueError):
+            return None
+
+    def write(self, names: Iterable[str]) -> list[int]:
+        """List some files, and return their sizes."""
+        listed = {name: _digest((self.folder / name).read_bytes()).hex() for name in sorted(names)}
+        _write(self.path, self.key, json.dumps(listed).encode())
+        return self._sizes(listed) or []
+
+    def _sizes(self, listed: dict[str, str]) -> list[int] | None:
+        contents = {name: (self.folder / name).read_bytes() for name in listed}
+        is_whole = all(_digest(contents[name]).hex() == digest for name, digest in listed.items())
+        return [len(content) for content in contents.values()] if is_whole else None
 
 
 @functools.cache
@@ -138,13 +190,14 @@ class KernelCache:
     def load_overload(self, types: Any, context: Any) -> Any:
         """Return the compiled kernel for some types of arguments, None to have it compiled."""
         context.refresh()
-        for content in self._contents(types, context.codegen()):
+        for name, content in self._contents(types, context.codegen()):
             # Only what was written by these versions for these types arrives here, but that it can
             # be used is for Numba to say; whatever it says, compiling is the answer.
             with contextlib.suppress(Exception):
                 result = _rebuilt(content, context)
                 if result.signature.args == tuple(types):
                     activity.loaded += 1
+                    activity.used.add(name)
                     return result
         activity.compiling += 1
         activity.watch()
@@ -160,8 +213,10 @@ class KernelCache:
             key = self._key(types, result.codegen)
             content = _reduced(result)
             for place in places():
+                path = self._path(place, key)
                 try:
-                    _write(self._path(place, key), key, content)
+                    _write(path, key, content)
+                    activity.used.add(path.name)
                     return
                 except OSError as error:
                     reasons.append(f"{place}: {error.strerror or error}")
@@ -172,8 +227,8 @@ class KernelCache:
     def flush(self) -> None:
         """Do nothing: what is compiled again replaces what was kept."""
 
-    def _contents(self, types: Any, codegen: Any) -> Iterator[bytes]:
-        """Yield what each place keeps for some types, where it is whole."""
+    def _contents(self, types: Any, codegen: Any) -> Iterator[tuple[str, bytes]]:
+        """Yield the name and the content of each file for some types that is whole."""
         try:
             key = self._key(types, codegen)
             paths = [self._path(place, key) for place in places()]
@@ -183,7 +238,7 @@ class KernelCache:
             with contextlib.suppress(OSError, ValueError, MemoryError):
                 content = _read(path, key)
                 if content is not None:
-                    yield content
+                    yield path.name, content
 
     def _key(self, types: Any, codegen: Any) -> bytes:
         """Return what the machine code depends on, as text."""
