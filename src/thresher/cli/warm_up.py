@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from thresher.parameters import Estimator, Parameter
 
 # Documents that have all that kernels tell apart: digits, marks, letters beyond ASCII, one label or
-# several, few categories or more than are learned together. Python keeps texts with WIDER characters
-# in another form each.
+# several, few categories or more than are learned together. Texts with WIDER characters have a form
+# of their own in Python each.
 TEXTS = [
     "Wheat and rye\nprices rise 12 percent, the farmers say; wheat is dear",
     "Ärger über Öl\nthe price of crude oil falls, say 3 traders & brokers",
