@@ -22,7 +22,7 @@ import stat
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -124,9 +124,7 @@ class Inventory:
     def read(self) -> list[int] | None:
         """Return the sizes of all files, None unless every one is there and whole."""
         try:
-            content = _read(self.path, self.key)
-            listed = json.loads(content) if content else None
-            return listed and self._sizes(listed)
+            return self._sizes(json.loads(_read(self.path, self.key)))
         except (OSError, ValueError):
             return None
 
@@ -190,15 +188,18 @@ class KernelCache:
     def load_overload(self, types: Any, context: Any) -> Any:
         """Return the compiled kernel for some types of arguments, None to have it compiled."""
         context.refresh()
-        for name, content in self._contents(types, context.codegen()):
-            # Only what was written by these versions for these types arrives here, but that it can
-            # be used is for Numba to say; whatever it says, compiling is the answer.
-            with contextlib.suppress(Exception):
-                result = _rebuilt(content, context)
-                if result.signature.args == tuple(types):
-                    activity.loaded += 1
-                    activity.used.add(name)
-                    return result
+        # Only what was written by these versions for these types is unpickled, but that it can be
+        # used is for Numba to say; whatever it says, compiling is the answer.
+        with contextlib.suppress(Exception):
+            key = self._key(types, context.codegen())
+            for place in places():
+                with contextlib.suppress(Exception):
+                    path = self._path(place, key)
+                    result = _rebuilt(_read(path, key), context)
+                    if result.signature.args == tuple(types):
+                        activity.loaded += 1
+                        activity.used.add(path.name)
+                        return result
         activity.compiling += 1
         activity.watch()
         return None
@@ -226,19 +227,6 @@ class KernelCache:
 
     def flush(self) -> None:
         """Do nothing: what is compiled again replaces what was kept."""
-
-    def _contents(self, types: Any, codegen: Any) -> Iterator[tuple[str, bytes]]:
-        """Yield the name and the content of each file for some types that is whole."""
-        try:
-            key = self._key(types, codegen)
-            paths = [self._path(place, key) for place in places()]
-        except Exception:
-            return
-        for path in paths:
-            with contextlib.suppress(OSError, ValueError, MemoryError):
-                content = _read(path, key)
-                if content is not None:
-                    yield path.name, content
 
     def _key(self, types: Any, codegen: Any) -> bytes:
         """Return what the machine code depends on, as text."""
@@ -268,20 +256,22 @@ def _rebuilt(content: bytes, context: Any) -> Any:
     return CompileResult._rebuild(context, *pickle.loads(content))
 
 
-def _read(path: Path, key: bytes) -> bytes | None:
-    """Return what a file keeps, None where it is not what was written for the key."""
+def _read(path: Path, key: bytes) -> bytes:
+    """Return what a file keeps; raise `ValueError` where it is not what was written for the key."""
     # A pipe in the way of the file must not keep the opener waiting for a writer.
     flags = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, os.O_RDONLY | flags)
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST or not _is_trusted(about):
-            return None
+            raise ValueError(f"{path} is not to be trusted")
         with open(descriptor, "rb", closefd=False) as file:
             digest, content = file.read(DIGEST), file.read()
     finally:
         os.close(descriptor)
-    return content if digest == _digest(key, content) else None
+    if digest != _digest(key, content):
+        raise ValueError(f"{path} is damaged")
+    return content
 
 
 def _write(path: Path, key: bytes, content: bytes) -> None:
