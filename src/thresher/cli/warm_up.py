@@ -36,10 +36,11 @@ WIDER = ("€", "😀")
 PROBES: dict[str, Any] = {
     "token_pattern": r"\w+",
     "ngram_range": (1, 2),
-    "gaps": {"gaps": True, "ngram_range": (1, 3)},
+    "gaps": {"gaps": True, "ngram_range": (1, 3)},  # which go together
     "char_ngram_range": (2, 3),
     "fields": "first-line",
     "hashing_bits": 8,
+    "language": {"fields": "first-line", "hashing_bits": 8},  # the one with the other
     "concepts": 2,
     "max_features": 20,
     "n_selected": 5,
@@ -102,13 +103,13 @@ def _compile() -> None:
     from thresher._kernels._cache import activity
 
     steps = list(_steps())
-    _write_to_disk()
     with (
         warnings.catch_warnings(),
         tempfile.TemporaryDirectory() as folder,
         common.bar("Compiling", "BarColumn", "{task.fields[kernels]} kernels") as bar,
     ):
         warnings.simplefilter("ignore")
+        _use_others()
         task = bar and bar.add_task("", total=len(steps), kernels=0)
         for number, (categorizer, is_thorough) in enumerate(steps):
             for labels in (SINGLE, SEVERAL):
@@ -165,10 +166,11 @@ def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: b
     model.predict(TEXTS)
 
 
-def _write_to_disk() -> None:
-    """Do as with documents that are too many for the memory."""
+def _use_others() -> None:
+    """Do what few documents or no errors would not lead to, and as scikit-learn does."""
     import numpy as np
 
+    from thresher import Rocchio, TextCounter, TextVectorizer
     from thresher._spool import Spool
     from thresher.rows import Labels, Rows
 
@@ -176,3 +178,11 @@ def _write_to_disk() -> None:
         rows = Rows(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.float32), 1)
         spool.append(rows, Labels.from_lists([[0]], 1))
         list(spool.blocks())
+    counter = TextCounter(ngram_range=(1, 2), char_ngram_range=(2, 3))
+    undo = counter.checkpoint()
+    counter.count(TEXTS)
+    counter._space._forget(0)  # as when too many features wait to be seen often enough
+    undo()
+    with contextlib.suppress(ThresherError):  # where it is not installed
+        matrix = TextVectorizer().fit_transform(TEXTS)
+        Rocchio().fit(matrix, SINGLE).predict(matrix)
