@@ -1,8 +1,10 @@
 """Compiled kernels on disk: whatever happens to the files, the answer is the same."""
 
+import io
 import json
 import os
 import pickle
+import re
 import resource
 import shutil
 import stat
@@ -23,6 +25,7 @@ from thresher._kernels import _cache, _jit
 from thresher._kernels._cache import activity
 from thresher._kernels._jit import kernel
 from thresher._places import cache_folder
+from thresher.cli import _common, _compiling
 from thresher.errors import OutputError, ThresherWarning
 
 SOURCE = Path(thresher.__file__).parent
@@ -367,6 +370,43 @@ def test_threads_compile_a_kernel_once(place):
     for one in threads:
         one.join()
     assert answers == [42] * 4 and activity.compiled == 1
+
+
+# ---- what the command line says ---------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "file"])
+def test_compiling_is_announced_on_a_terminal_and_then_erased(place, monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(activity, "only", None)
+    monkeypatch.setattr(activity, "watch", activity.watch)
+    monkeypatch.setattr(_cache, "places", lambda: [place])
+    _compiling.report_compiling([].append)
+    assert compiled_now() and compiled_now(triple, 63) and not compiled_now()
+    lines = [f"{_compiling.ABOUT}: kernel {number}" for number in (1, 2)]
+    erased = [f"{line}\r{' ' * len(line)}\r" for line in lines]
+    assert stream.getvalue() == ("".join(erased) if stream.isatty() else "")
+
+
+def test_a_bar_shows_what_is_compiled(place, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(activity, "only", None)
+    monkeypatch.setattr(activity, "watch", activity.watch)
+    _compiling.report_compiling([].append)
+    with _common.bar("{task.description}") as bar:
+        bar.add_task("reading")
+        activity.compiling = 1
+        activity.watch()
+        bar.refresh()
+        activity.compiling = 0
+    shown = re.sub("\x1b[^a-zA-Z]*[a-zA-Z]", "", terminal.getvalue())
+    assert "reading" in shown and "Compiling, once, about 15 s: kernel 1" in shown
 
 
 # ---- whole processes --------------------------------------------------------------------------
