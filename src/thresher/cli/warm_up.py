@@ -36,11 +36,9 @@ WIDER = ("€", "😀")
 PROBES: dict[str, Any] = {
     "token_pattern": r"\w+",
     "ngram_range": (1, 2),
-    "gaps": {"gaps": True, "ngram_range": (1, 3)},  # which go together
     "char_ngram_range": (2, 3),
     "fields": "first-line",
     "hashing_bits": 8,
-    "language": {"fields": "first-line", "hashing_bits": 8},  # the one with the other
     "concepts": 2,
     "max_features": 20,
     "n_selected": 5,
@@ -58,6 +56,11 @@ PROBES: dict[str, Any] = {
     "prior_variance": 1.0,
     "min_count": 1,
 }
+# Options that only together mean other work.
+TOGETHER: list[dict[str, Any]] = [
+    {"gaps": True, "ngram_range": (1, 3)},
+    {"fields": "first-line", "hashing_bits": 8},
+]
 
 
 @common.verb("warm-up", "warm-up")
@@ -131,7 +134,7 @@ def _steps() -> Iterator[tuple[Categorizer, bool]]:
         few = {"max_iter": 3} if "max_iter" in learner.parameters else {}
         for options in _options(learner):
             yield Categorizer(learner(**(few | options)), objective=None), False
-    for options in _options(Categorizer):
+    for options in (*_options(Categorizer), *TOGETHER):
         yield Categorizer(**options), True
 
 
@@ -139,8 +142,7 @@ def _options(owner: type[Estimator]) -> Iterator[dict[str, Any]]:
     """Yield the defaults, then each parameter at each value that may mean other work."""
     yield {}
     for name, one in owner.parameters.items():
-        for value in _values(name, one):
-            yield value if isinstance(value, dict) else {name: value}
+        yield from ({name: value} for value in _values(name, one))
 
 
 def _values(name: str, parameter: Parameter) -> tuple[Any, ...]:
