@@ -51,7 +51,7 @@ soak: $(VENV)/.developing  ## learn, predict, save, be killed and come back, for
 	$(BIN)/python -m fuzz.soak --hours $(HOURS) $(ARGS)
 
 # Three legs beside `test`: what the base installation can do, kernels as plain Python, and kernels
-# that check every index, with machine code of their own, for Numba's cache ignores the difference.
+# that check every index.
 $(BASE)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(BASE)
 	$(BASE)/bin/python -m pip --disable-pip-version-check --quiet install --editable . pytest hypothesis
@@ -66,7 +66,7 @@ slowly: $(VENV)/.developing  ## kernels against their twins, with the compiler o
 	  tests/test_tree.py::test_the_tree_is_that_of_the_twin $(ARGS)
 
 checked: $(VENV)/.developing  ## the same and more, with every index checked
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/checked $(BIN)/python -m pytest -q --numprocesses=auto \
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q --numprocesses=auto \
 	  tests/test_online_kernels.py tests/test_golden.py tests/test_learning_on.py tests/test_spool.py tests/test_concepts.py tests/test_boosting.py \
 	  tests/test_perceptrons.py tests/test_network.py tests/test_neighbors.py tests/test_tree.py tests/test_maxent.py $(ARGS)
 

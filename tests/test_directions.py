@@ -8,9 +8,12 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
-FOUNDATION = {"_arrays", "_fields", "_files", "_version", "errors", "parameters", "rows", "storage"}
+FOUNDATION = {
+    "_arrays", "_fields", "_files", "_places", "_version", "errors", "parameters", "rows",
+    "storage",
+}  # fmt: skip
 ALLOWED = {
-    "_kernels": set(),
+    "_kernels": {"_places", "errors"},
     "_version": set(),
     "_arrays": set(),
     "_lock": set(),
@@ -18,6 +21,7 @@ ALLOWED = {
     "_formats": set(),
     "_fields": {"errors"},
     "_files": {"errors"},
+    "_places": {"errors"},
     "parameters": {"errors"},
     "rows": {"errors"},
     "storage": {"errors", "_version", "_files"},

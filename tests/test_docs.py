@@ -90,7 +90,7 @@ def test_the_commands_of_all_pages_have_the_options_that_there_are():
     checked = 0
     for page in PAGES:
         shown = "".join(blocks(page, "console", "sh")).replace("\\\n", " ")
-        for verb, rest in re.findall(r"\bthresher ([a-z]+)\b([^|\n]*)", shown):
+        for verb, rest in re.findall(r"\bthresher ([a-z-]+)\b([^|\n]*)", shown):
             command = program.commands[verb]
             for name in re.findall(r"(?<=\s)--?[a-z][a-z-]*", rest.partition(" #")[0]):
                 assert name in known_options(command, rest), f"{page.name}: thresher {verb} {name}"

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit
+from numba import __version__, config, njit
+
+from thresher._kernels._cache import KernelCache, activity
 
 
 def kernel(function: Callable) -> Any:
     """Compile on first call, and keep the machine code on disk when a place can be found for it."""
-    options = {"nogil": True, "error_model": "numpy"}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # no writable place for the cache
-        return njit(**options)(function)
+    compiled = njit(nogil=True, error_model="numpy")(function)
+    if hasattr(compiled, "_cache"):
+        compiled._cache = KernelCache(function)
+    elif not config.DISABLE_JIT:
+        activity.unkept(f"Numba {__version__} does not ask for it where it is known to")
+    return compiled

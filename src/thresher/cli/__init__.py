@@ -12,7 +12,7 @@ __all__ = ["app", "main"]
 
 VERBS = (
     "train predict rank evaluate explain tune compare inspect concepts learn learners corpus paper "
-    "demo"
+    "demo warm_up"
 )
 
 

@@ -16,6 +16,7 @@ import typer
 from typer import Argument, Option
 
 from thresher._formats import FORMATS, READERS
+from thresher.cli import _compiling
 from thresher.errors import DocumentError, ThresherError, counted
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def verb(
             if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
                 signal.signal(signal.SIGINT, _interrupt)
                 sys.unraisablehook = _say_unless_interrupted
+            _compiling.report_compiling(say)
             try:
                 function(*args, **kwargs)
                 sys.stdout.flush()
@@ -128,6 +130,7 @@ def go_on(stage: str, documents: int, share: float | None) -> None:
 
 def say(sentence: str) -> None:
     """Print a sentence for a person on stderr."""
+    _compiling.erase()
     typer.echo(sentence, err=True)
 
 
@@ -234,8 +237,19 @@ def bar(*columns: str) -> Iterator[Any]:
     from rich import progress
     from rich.console import Console
 
+    class Bar(progress.Progress):
+        """Rows of tasks, and a line of their own for what is being compiled."""
+
+        def get_renderables(self) -> Iterator[Any]:
+            yield from super().get_renderables()
+            if note := _compiling.note():
+                yield note
+
     drawn = [getattr(progress, one)() if one.isidentifier() else one for one in columns]
-    with progress.Progress(*drawn, console=Console(stderr=True), transient=True) as shown:
+    with (
+        _compiling.shown_by_others(),
+        Bar(*drawn, console=Console(stderr=True), transient=True) as shown,
+    ):
         yield shown
 
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from thresher._places import cache_folder
 from thresher.corpora._archive import digest_of_lines, digest_of_members, members, read_bytes
 from thresher.corpora._registry import CorpusInfo, File, Form, parse_options
 from thresher.errors import DocumentError
@@ -21,14 +22,6 @@ def data_folder() -> Path | None:
     """Return the folder that $THRESHER_DATA names, if it does."""
     named = os.environ.get("THRESHER_DATA")
     return Path(named) if named else None
-
-
-def cache_folder() -> Path:
-    """Return the folder that downloads go to: $THRESHER_CACHE, else the user's cache."""
-    named = os.environ.get("THRESHER_CACHE")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thresher"
 
 
 def locate(file: File) -> Path | None:

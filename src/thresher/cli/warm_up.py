@@ -1,0 +1,190 @@
+"""thresher warm-up: compile every kernel now, where later commands will find it."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from thresher.cli import _common as common
+from thresher.errors import OutputError, ThresherError, counted
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.parameters import Estimator, Parameter
+
+# Documents that have all that kernels tell apart: digits, marks, letters beyond ASCII, one label or
+# several, few categories or more than are learned together. Texts with WIDER characters have a form
+# of their own in Python each.
+TEXTS = [
+    "Wheat and rye\nprices rise 12 percent, the farmers say; wheat is dear",
+    "Ärger über Öl\nthe price of crude oil falls, say 3 traders & brokers",
+    "Corn prices\nfall with wheat, 7 percent in a week, as farmers sell corn",
+    "Oil again\ncrude oil and gas rise; traders ask why the price of oil is up",
+] * 3
+SINGLE = ["grain", "oil", "corn", "oil"] * 3
+SEVERAL = [[one, f"day {i}", f"week {i % 5}"] for i, one in enumerate(SINGLE)]
+WIDER = ("€", "😀")
+
+# A value for what is declared as a range and means other work when it is given.
+PROBES: dict[str, Any] = {
+    "token_pattern": r"\w+",
+    "ngram_range": (1, 2),
+    "char_ngram_range": (2, 3),
+    "fields": "first-line",
+    "hashing_bits": 8,
+    "concepts": 2,
+    "max_features": 20,
+    "n_selected": 5,
+    "feature_budget": 8,
+    "n_thresholds": 2,
+    "n_jobs": 2,
+    "tune_folds": 2,
+    "objective": "f1",
+    "remember": 0,
+    "always_on": 0.5,
+    "positive_weight": 2.0,
+    "threshold_range": (0.9, 1.1),
+    "max_depth": 2,
+    "hidden": 0,
+    "prior_variance": 1.0,
+    "min_count": 1,
+}
+# Options that only together mean other work.
+TOGETHER: list[dict[str, Any]] = [
+    {"gaps": True, "ngram_range": (1, 3)},
+    {"fields": "first-line", "hashing_bits": 8},
+]
+
+
+@common.verb("warm-up", "warm-up")
+def warm_up(json: common.Json = False) -> None:
+    """Compile everything now, as when an image is built, so that no later command has to.
+
+    It goes into the folder that THRESHER_CACHE names; else beside the installed code, if that can
+    be written; else into the user's cache. Later commands only read it.
+    """
+    from thresher._kernels._cache import Inventory, activity, place_to_fill
+
+    began, place = perf_counter(), place_to_fill()
+    activity.only, inventory = place, Inventory(place)
+    sizes = inventory.read()
+    if sizes is None:
+        if not json:
+            typer.echo(f"Compiling everything into {place}, which takes minutes.")
+        activity.tell = lambda sentence: None  # it is an error here
+        _compile()
+        if activity.complaint:
+            raise OutputError(activity.complaint)
+        sizes = inventory.write(activity.used)
+    figures = {
+        "place": str(place),
+        "kernels": len(sizes),
+        "compiled": activity.compiled,
+        "bytes": sum(sizes),
+        "seconds": round(perf_counter() - began, 3),
+    }
+    if json:
+        common.show_json(figures)
+        return
+    compiled = activity.compiled
+    typer.echo(
+        f"{place} has {counted(len(sizes), 'kernel')}, {sum(sizes) / 1e6:.1f} MB: "
+        f"{f'{compiled:,} compiled' if compiled else 'everything was there'}, "
+        f"{figures['seconds']:.1f} s."
+    )
+
+
+def _compile() -> None:
+    """Run the library on a few documents in every way that is work for other kernels."""
+    from thresher._kernels._cache import activity
+
+    steps = list(_steps())
+    with (
+        warnings.catch_warnings(),
+        tempfile.TemporaryDirectory() as folder,
+        common.bar("Compiling", "BarColumn", "{task.fields[kernels]} kernels") as bar,
+    ):
+        warnings.simplefilter("ignore")
+        _use_others()
+        task = bar and bar.add_task("", total=len(steps), kernels=0)
+        for number, (categorizer, is_thorough) in enumerate(steps):
+            for labels in (SINGLE, SEVERAL):
+                with contextlib.suppress(ThresherError):  # what excludes one another
+                    _use(categorizer, labels, Path(folder) / "model.thresher", is_thorough)
+            if bar:
+                bar.update(task, completed=number + 1, kernels=activity.compiled)
+
+
+def _steps() -> Iterator[tuple[Categorizer, bool]]:
+    """Yield every learner with each of its options, and the default one with each of features.
+
+    Decisions are the same for all learners: trying them with the latter is enough.
+    """
+    from thresher.categorizer import Categorizer
+    from thresher.learners import LEARNERS
+
+    for learner in LEARNERS.values():
+        few = {"max_iter": 3} if "max_iter" in learner.parameters else {}
+        for options in _options(learner):
+            yield Categorizer(learner(**(few | options)), objective=None), False
+    for options in (*_options(Categorizer), *TOGETHER):
+        yield Categorizer(**options), True
+
+
+def _options(owner: type[Estimator]) -> Iterator[dict[str, Any]]:
+    """Yield the defaults, then each parameter at each value that may mean other work."""
+    yield {}
+    for name, one in owner.parameters.items():
+        yield from ({name: value} for value in _values(name, one))
+
+
+def _values(name: str, parameter: Parameter) -> tuple[Any, ...]:
+    if name in PROBES:
+        return (PROBES[name],)
+    if getattr(parameter.kind, "is_flag", False):
+        return (True, False)
+    return getattr(parameter.kind, "choices", ())
+
+
+def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: bool) -> None:
+    """Do with a model all that commands do."""
+    model = categorizer.replace().fit(TEXTS, labels)
+    model.save(path)
+    model = type(categorizer).load(path)
+    model.rank(TEXTS)
+    model.explain(TEXTS[0])
+    if is_thorough:
+        model.tune(TEXTS, labels, "f1", calibrate="isotonic")
+        for character in WIDER:
+            model.predict([f"{text} {character}" for text in TEXTS])
+    model.learn(TEXTS, labels)
+    model.predict(TEXTS)
+
+
+def _use_others() -> None:
+    """Do what few documents or no errors would not lead to, and as scikit-learn does."""
+    import numpy as np
+
+    from thresher import Rocchio, TextCounter, TextVectorizer
+    from thresher._spool import Spool
+    from thresher.rows import Labels, Rows
+
+    with Spool(memory_limit=0) as spool:
+        rows = Rows(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.float32), 1)
+        spool.append(rows, Labels.from_lists([[0]], 1))
+        list(spool.blocks())
+    counter = TextCounter(ngram_range=(1, 2), char_ngram_range=(2, 3))
+    undo = counter.checkpoint()
+    counter.count(TEXTS)
+    counter._space._forget(0)  # as when too many features wait to be seen often enough
+    undo()
+    with contextlib.suppress(ThresherError):  # where it is not installed
+        matrix = TextVectorizer().fit_transform(TEXTS)
+        Rocchio().fit(matrix, SINGLE).predict(matrix)
