@@ -23,8 +23,8 @@ from thresher.errors import ParameterError
 
 __all__ = ["Pattern", "compiled"]
 
-MOST_CHARACTERS = 10_000  # of a pattern
-MOST_INSTRUCTIONS = 2_000  # what the slowest search does for each character of the text
+MOST_CHARACTERS = 5_000  # of a pattern
+MOST_INSTRUCTIONS = 1_500  # what the slowest search does for each character of the text
 MOST_WRITTEN = 10 * MOST_INSTRUCTIONS  # of which some are never come to
 MOST_TESTS = 250  # different sets of characters: Python is asked for each
 MOST_ASSERTIONS = 16  # different ones: what they tell apart multiplies the symbols
@@ -126,7 +126,7 @@ class Alphabet(NamedTuple):
     classes: np.ndarray  # of each character
     kinds: np.ndarray  # of each class
     n_kinds: int
-    passes: np.ndarray  # whether each test holds at each symbol
+    passes: np.ndarray  # whether, at each symbol, each test holds
 
     @classmethod
     def of(cls, tests: Sequence[Test], bound: int) -> Alphabet:
@@ -153,7 +153,9 @@ class Alphabet(NamedTuple):
         passes = np.repeat(table, len(firsts), axis=1)
         for i, assertion in places.items():
             passes[i] = assertion[firsts].T.ravel()
-        return cls(classes, kinds.astype(np.uint32), len(firsts), passes)
+        return cls(
+            classes, kinds.astype(np.uint32), len(firsts), np.ascontiguousarray(passes.T, np.uint8)
+        )
 
     def symbols(self, characters: np.ndarray, edges: np.ndarray) -> np.ndarray:
         """Return texts as symbols; a character stands in place of the edge after each text."""
@@ -322,10 +324,14 @@ class _Writer:
                 waiting += ways
         if len(graph) > MOST_INSTRUCTIONS:
             raise RefusalError(TOO_LARGE)
-        places = {number: i for i, number in enumerate(TopologicalSorter(graph).static_order())}
-        code = [self.code[number] for number in places]
+        order = sorted(TopologicalSorter(graph).static_order(), key=self._takes_nothing)
+        places = {number: place for place, number in enumerate(order)}
+        code = [self.code[number] for number in order]
         rows = [(a, b, places.get(then, 0), places.get(other, 0)) for a, b, then, other in code]
-        return np.array(rows, np.int64), places[entry]
+        return np.array(rows, np.uint16), places[entry]
+
+    def _takes_nothing(self, number: int) -> bool:
+        return self.code[number][0] != kernels.TAKE
 
 
 class Pattern:
@@ -378,23 +384,24 @@ class Pattern:
             self.alphabets[bound] = Alphabet.of(self.tests, bound)
         alphabet = self.alphabets[bound]
         symbols = alphabet.symbols(characters, edges)
-        n_symbols = alphabet.passes.shape[1]
+        n_symbols = len(alphabet.passes)
         length = min(SEGMENT, len(symbols), REMEMBERED // (2 * n_symbols)) + 1
         n_sets = 2 * length + 4
-        sets = np.empty((n_sets, (len(self.program) + 63) // 64), np.uint64)
+        sets = np.zeros((n_sets, (len(self.program) + 7) // 8 * 8), np.uint8)
+        blocks = sets.view(np.uint64)
         slots = np.full(1 << (2 * n_sets).bit_length(), kernels.UNKNOWN)
         before = np.empty((n_sets, n_symbols), np.int32)
-        marks = np.empty(length + 1, np.int32)
         longest = int(np.diff(edges, prepend=-1).max(initial=0))
-        kept = np.empty((longest // length + 1, sets.shape[1]), np.uint64)
+        kept = np.empty((longest // length + 1, blocks.shape[1]), np.uint64)
+        marks = np.empty(length + 1, np.int32)
         spans = np.empty(2 * len(symbols), np.uint64)  # at each place an empty one and another
         ends = np.empty(len(edges), np.int64)
         state = np.full(7, kernels.NONE)
         state[[kernels.N_SETS, kernels.N_TOKENS]] = 0
-        edge = n_symbols - alphabet.n_kinds
+        n_takes = int(np.sum(self.program[:, 0] == kernels.TAKE))
         kernels.find(
-            symbols, edge, self.entry, self.program, alphabet.passes, sets, slots, before, marks,
-            kept, spans, ends, state,
+            symbols, n_symbols - alphabet.n_kinds, self.program, n_takes, self.entry,
+            alphabet.passes, sets, blocks, slots, before, kept, marks, spans, ends, state,
         )  # fmt: skip
         return spans[: state[kernels.N_TOKENS]].copy(), ends
 

@@ -160,9 +160,7 @@ class Tokenizer:
         characters = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
         spans, ends = pattern.find(characters, edges)
         sides = Tokens(data, spans, ends, 0).sides
-        widths = _utf8(characters.astype(np.uint64)) >> WIDTH
-        widths[(characters & 0xFFFFF800) == 0xD800] = 1  # half of a pair: a question mark
-        starts, stops = _offsets(widths.astype(np.int64))[sides.T]
+        starts, stops = np.flatnonzero((data & 0xC0) != 0x80)[sides.T]
         return Tokens.of_bytes(padded(data), starts, stops)._replace(ends=ends), sides
 
 

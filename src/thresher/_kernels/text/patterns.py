@@ -2,7 +2,7 @@
 
 The text comes as `symbols`: one for each character, and one for the edge that follows each
 document. A symbol says all that the tests of a pattern can ask of a character and of the one
-before it: `passes[test, symbol]`.
+before it: `passes[symbol, test]`.
 
 A pattern is a program of instructions: (operation, test, next instruction, another). A text is
 read twice. Backwards, to mark each place with the set of the instructions from which a match can
@@ -21,9 +21,10 @@ import numpy as np
 from thresher._kernels._jit import kernel
 
 U64 = np.uint64
-ONE, SIX, LOW, HALF_BITS = U64(1), U64(6), U64(63), U64(32)
+ONE, HALF_BITS = U64(1), U64(32)
 MULTIPLIER = U64(0x9E3779B97F4A7C15)
 UNKNOWN = np.int32(-1)
+YES, NO = np.uint8(1), np.uint8(0)
 
 # Operations. TAKE a character that passes a test; go on if the place passes a TEST; FORK: try the
 # next instruction, then the other; OPEN and CLOSE the group; LOOK whether the other leads to SEEN
@@ -37,55 +38,45 @@ NONE = -1
 
 
 @kernel
-def has(sets, row, instruction):
-    """Whether the set in a row has an instruction."""
-    i = U64(instruction)
-    return (sets[row, i >> SIX] >> (i & LOW)) & ONE != U64(0)
+def step(program, n_takes, passes, symbol, sets, after, row, may_end):
+    """Write into a row which instructions lead to a match, given the row after the symbol.
 
-
-@kernel
-def step(program, passes, symbol, sets, after, row, may_end):
-    """Write into a row the instructions that lead to a match, given those after the symbol.
-
-    Instructions come after all that they can go on to without taking a character.
+    Those that take a character come first, each other one after all that it can go on to.
     """
-    for word in range(sets.shape[1]):
-        sets[row, word] = U64(0)
-    for i in range(program.shape[0]):
-        operation, test, then, other = program[i, 0], program[i, 1], program[i, 2], program[i, 3]
-        if operation == TAKE:
-            leads = passes[test, symbol] and has(sets, after, then)
-        elif operation == FORK:
-            leads = has(sets, row, then) or has(sets, row, other)
+    for i in range(n_takes):
+        sets[row, i] = passes[symbol, program[i, 1]] & sets[after, program[i, 2]]
+    for i in range(n_takes, program.shape[0]):
+        operation, then, other = program[i, 0], program[i, 2], program[i, 3]
+        if operation == FORK:
+            leads = sets[row, then] | sets[row, other]
         elif operation == TEST:
-            leads = passes[test, symbol] and has(sets, row, then)
+            leads = passes[symbol, program[i, 1]] & sets[row, then]
         elif operation == LOOK:
-            leads = has(sets, row, other) and has(sets, row, then)
+            leads = sets[row, other] & sets[row, then]
         elif operation == LOOK_NOT:
-            leads = not has(sets, row, other) and has(sets, row, then)
+            leads = (sets[row, other] ^ YES) & sets[row, then]
         elif operation == SEEN:
-            leads = True
+            leads = YES
         elif operation == MATCH:
             leads = may_end
         else:
-            leads = has(sets, row, then)
-        if leads:
-            sets[row, i >> 6] |= ONE << U64(i & 63)
+            leads = sets[row, then]
+        sets[row, i] = leads
 
 
 @kernel
-def number(sets, slots, before, state):
+def number(blocks, slots, before, state):
     """Return the number of the set in the row after the last, a new one if no other is equal."""
     row, mask = state[N_SETS], U64(slots.size - 1)
     value = U64(0)
-    for word in range(sets.shape[1]):
-        value = (value ^ sets[row, word]) * MULTIPLIER
+    for block in range(blocks.shape[1]):
+        value = (value ^ blocks[row, block]) * MULTIPLIER
         value ^= value >> HALF_BITS
     slot = value & mask
     while slots[slot] != UNKNOWN:
         same = True
-        for word in range(sets.shape[1]):
-            same &= sets[slots[slot], word] == sets[row, word]
+        for block in range(blocks.shape[1]):
+            same &= blocks[slots[slot], block] == blocks[row, block]
         if same:
             return slots[slot]
         slot = (slot + ONE) & mask
@@ -97,28 +88,28 @@ def number(sets, slots, before, state):
 
 @kernel
 def mark(
-    symbols, start, stop, program, passes, sets, slots, before, kept, segment, marks, state
+    symbols, start, stop, program, n_takes, passes, sets, blocks, slots, before, kept, marks, state
 ):  # fmt: skip
     """Write the number of the set at each place of a segment, given the set kept after it."""
     if state[N_SETS] + marks.size + 1 > sets.shape[0]:  # forget all
         state[N_SETS] = 0
         slots[:] = UNKNOWN
-    sets[state[N_SETS], :] = kept[segment]
-    current = number(sets, slots, before, state)
+    blocks[state[N_SETS], :] = kept
+    current = number(blocks, slots, before, state)
     marks[stop - start] = current
     for at in range(stop - 1, start - 1, -1):
         symbol = symbols[at]
         earlier = before[current, symbol]
         if earlier == UNKNOWN:
-            step(program, passes, symbol, sets, current, state[N_SETS], True)
-            earlier = number(sets, slots, before, state)
+            step(program, n_takes, passes, symbol, sets, current, state[N_SETS], YES)
+            earlier = number(blocks, slots, before, state)
             before[current, symbol] = earlier
         current = earlier
         marks[at - start] = current
 
 
 @kernel
-def read(symbols, start, stop, entry, program, passes, sets, marks, spans, state):
+def read(symbols, start, stop, entry, program, n_takes, passes, sets, marks, spans, state):
     """Write the tokens that end in a segment: `start << 32 | end` of the group in each match."""
     at, instruction = start, state[INSTRUCTION]
     while at < stop:
@@ -126,8 +117,9 @@ def read(symbols, start, stop, entry, program, passes, sets, marks, spans, state
         if instruction == NONE:
             if at == state[EMPTY]:  # a second match here must not be empty
                 row = state[N_SETS]
-                step(program, passes, symbols[at], sets, marks[at - start + 1], row, False)
-            if not has(sets, row, entry):
+                after = marks[at - start + 1]
+                step(program, n_takes, passes, symbols[at], sets, after, row, NO)
+            if sets[row, entry] == NO:
                 at += 1
                 continue
             instruction = entry
@@ -138,7 +130,7 @@ def read(symbols, start, stop, entry, program, passes, sets, marks, spans, state
                 state[LEFT] = at
             elif operation == CLOSE:
                 state[RIGHT] = at
-            way = 2 if operation != FORK or has(sets, row, program[instruction, 2]) else 3
+            way = 3 if operation == FORK and sets[row, program[instruction, 2]] == NO else 2
             instruction = program[instruction, way]
             operation = program[instruction, 0]
         if operation == TAKE:
@@ -154,13 +146,14 @@ def read(symbols, start, stop, entry, program, passes, sets, marks, spans, state
 
 @kernel
 def find(
-    symbols, edge, entry, program, passes, sets, slots, before, marks, kept, spans, ends, state
-):
+    symbols, edge, program, n_takes, entry, passes, sets, blocks, slots, before, kept, marks,
+    spans, ends, state,
+):  # fmt: skip
     """Write the tokens of some documents, and how many there are up to the end of each.
 
     An edge is a symbol from `edge` on. There is room in `marks` for the places of a segment and
-    one more, in `kept` for the sets after the segments of the longest document; in `sets` for more
-    than those of a segment and two more.
+    one more; in `kept` for the sets after the segments of the longest document; in `sets`, whose
+    `blocks` are eight bytes each, for at least two sets more than marks.
     """
     length, start = marks.size - 1, 0
     for document in range(ends.size):
@@ -170,17 +163,17 @@ def find(
         stop += 1
         last = (stop - start - 1) // length
         kept[last, :] = U64(0)
-        for turn in range(-last, last + 1):  # all but the first segment, then all of them
+        for turn in range(-last, last + 1):  # all segments but the first, then all of them
             segment = abs(turn)
             low = start + segment * length
             high = min(low + length, stop)
             mark(
-                symbols, low, high, program, passes, sets, slots, before, kept, segment, marks,
-                state,
+                symbols, low, high, program, n_takes, passes, sets, blocks, slots, before,
+                kept[segment], marks, state,
             )  # fmt: skip
             if turn < 0:
-                kept[segment - 1, :] = sets[marks[0]]
+                kept[segment - 1, :] = blocks[marks[0]]
             else:
-                read(symbols, low, high, entry, program, passes, sets, marks, spans, state)
+                read(symbols, low, high, entry, program, n_takes, passes, sets, marks, spans, state)
         ends[document] = state[N_TOKENS]
         start = stop
