@@ -25,7 +25,7 @@ __all__ = ["Pattern", "compiled"]
 
 MOST_CHARACTERS = 5_000  # of a pattern
 MOST_INSTRUCTIONS = 1_500  # what the slowest search does for each character of the text
-MOST_WRITTEN = 10 * MOST_INSTRUCTIONS  # of which some are never come to
+MOST_WRITTEN = 4 * MOST_INSTRUCTIONS  # of which some are never come to
 MOST_TESTS = 250  # different sets of characters: Python is asked for each
 MOST_ASSERTIONS = 16  # different ones: what they tell apart multiplies the symbols
 MOST_NESTED = 50  # well before Python's parser ends in a RecursionError
@@ -219,8 +219,9 @@ class _Writer:
     def sequence(self, items: Any, flags: int, idle: int, moved: int) -> int:
         """Write some parts of a pattern; return the instruction that they start with."""
         self.n_nested += 1
-        if self.n_nested > MOST_NESTED:
-            raise RefusalError(TOO_DEEP)
+        self.n_written += 1 + len(items)
+        if self.n_nested > MOST_NESTED or self.n_written > MOST_WRITTEN:
+            raise RefusalError(TOO_DEEP if self.n_nested > MOST_NESTED else TOO_LARGE)
         for item in reversed(items):
             before = self.part(item, flags, moved, moved)
             idle = before if idle == moved else self.part(item, flags, idle, moved)
@@ -230,9 +231,6 @@ class _Writer:
 
     def part(self, item: Item, flags: int, idle: int, moved: int) -> int:
         """Write one part of a pattern; return the instruction that it starts with."""
-        self.n_written += 1
-        if self.n_written > MOST_WRITTEN:
-            raise RefusalError(TOO_LARGE)
         operation, operand = item
         if operation in UNITS:
             return self.add(kernels.TAKE, self.test(item, item, flags), moved)
