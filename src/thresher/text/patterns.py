@@ -26,8 +26,8 @@ __all__ = ["Pattern", "compiled"]
 MOST_CHARACTERS = 5_000  # of a pattern
 MOST_INSTRUCTIONS = 1_500  # what the slowest search does for each character of the text
 MOST_WRITTEN = 4 * MOST_INSTRUCTIONS  # of which some are never come to
-MOST_TESTS = 250  # different sets of characters: Python is asked for each
-MOST_ASSERTIONS = 16  # different ones: what they tell apart multiplies the symbols
+MOST_CHOICES = 200  # characters, ranges and classes in its different sets: Python is asked for each
+MOST_SETS_BESIDE = 5  # told apart by its assertions, which may double the symbols each
 MOST_NESTED = 50  # well before Python's parser ends in a RecursionError
 
 SEGMENT = 1 << 12  # places marked at a time
@@ -42,8 +42,8 @@ REPEATS = (_parser.MAX_REPEAT, _parser.MIN_REPEAT)
 REFUSED = {
     _parser.GROUPREF: "refers back to a group; write out what is to be repeated",
     _parser.GROUPREF_EXISTS: "asks whether a group has matched; write out both alternatives",
-    _parser.ATOMIC_GROUP: "has an atomic group; write (?:...), which takes no longer",
-    _parser.POSSESSIVE_REPEAT: "has a possessive repeat; leave its + out, which takes no longer",
+    _parser.ATOMIC_GROUP: "has an atomic group; write (?:...), no slower here",
+    _parser.POSSESSIVE_REPEAT: "has a possessive repeat; write a plain one, no slower here",
 }
 BEHIND = "looks back by more than one character; write one, or a set such as (?<![a-z])"
 GROUP_AHEAD = "has a capturing group in a lookahead; put the group around what is the token"
@@ -53,8 +53,8 @@ TOO_LARGE = (
 )
 TOO_LONG = f"has more than {MOST_CHARACTERS:,} characters; give a shorter one"
 TOO_MANY = (
-    f"has more than {MOST_TESTS} different sets of characters, or {MOST_ASSERTIONS} different "
-    "assertions; give a simpler one"
+    f"has more than {MOST_CHOICES} characters, ranges and classes in its different sets of "
+    f"characters, or more than {MOST_SETS_BESIDE} sets in lookbehinds and the like; simplify it"
 )
 TOO_DEEP = f"is nested more than {MOST_NESTED} deep; give a simpler one"
 
@@ -81,6 +81,16 @@ class Test(NamedTuple):
     @property
     def is_assertion(self) -> bool:
         return self.item != self.unit
+
+    @property
+    def n_choices(self) -> int:
+        """How many characters, ranges and classes its set is written with."""
+        operation, operand = self.unit
+        return len(operand) if operation is _parser.IN else 1
+
+    def of_unit(self) -> Test:
+        """Return what asks whether a character is in its set."""
+        return self._replace(item=self.unit)
 
     @lru_cache(maxsize=1024)  # noqa: B019 (a test is a value)
     def sides(self, bound: int) -> np.ndarray:
@@ -131,7 +141,7 @@ class Alphabet(NamedTuple):
     @classmethod
     def of(cls, tests: Sequence[Test], bound: int) -> Alphabet:
         """Return the classes of these tests."""
-        sides = [test._replace(item=test.unit).sides(bound) for test in tests]
+        sides = [test.of_unit().sides(bound) for test in tests]
         edges = np.unique(np.concatenate([[0, bound], *sides]))
         # After an odd number of the sides of its runs, a character is in a set.
         members = [np.searchsorted(some, edges[:-1], side="right") % 2 == 1 for some in sides]
@@ -211,10 +221,7 @@ class _Writer:
     def test(self, item: Item, unit: Item, flags: int) -> int:
         """Return the number of a test."""
         flags &= re.ASCII | re.UNICODE | re.IGNORECASE | re.MULTILINE | re.DOTALL
-        number = self.tests.setdefault(Test(item, unit, flags), len(self.tests))
-        if len(self.tests) > MOST_TESTS:
-            raise RefusalError(TOO_MANY)
-        return number
+        return self.tests.setdefault(Test(item, unit, flags), len(self.tests))
 
     def sequence(self, items: Any, flags: int, idle: int, moved: int) -> int:
         """Write some parts of a pattern; return the instruction that they start with."""
@@ -296,15 +303,11 @@ class _Writer:
             idle = moved if leave_idle == leave else self.add(*once_more(leave_idle, moved))
             high = low
         for _ in range(high - low):
-            idle, moved = (
-                self.add(*once_more(leave_idle, moved)),
-                self.add(*once_more(leave, moved)),
-            )
+            again, moved = moved, self.add(*once_more(leave, moved))
+            idle = moved if leave_idle == leave else self.add(*once_more(leave_idle, again))
         for _ in range(low):
-            idle, moved = (
-                self.sequence(items, flags, idle, moved),
-                self.sequence(items, flags, moved, moved),
-            )
+            again, moved = moved, self.sequence(items, flags, moved, moved)
+            idle = moved if idle == again else self.sequence(items, flags, idle, again)
         return idle
 
     def program(self, entry: int) -> tuple[np.ndarray, int]:
@@ -362,7 +365,10 @@ class Pattern:
         entry = writer.sequence(items, parsed.state.flags, end, end)
         self.program, self.entry = writer.program(entry)
         self.tests = tuple(writer.tests)
-        if sum(test.is_assertion for test in self.tests) > MOST_ASSERTIONS:
+        beside = {test.of_unit() for test in self.tests if test.is_assertion}
+        if sum(test.n_choices for test in self.tests) > MOST_CHOICES:
+            raise RefusalError(TOO_MANY)
+        if len(beside) > MOST_SETS_BESIDE:
             raise RefusalError(TOO_MANY)
         self.alphabets: dict[int, Alphabet] = {}
 
