@@ -65,7 +65,9 @@ class TextParameters(Estimator):
         default=None,
         kind=Text(optional=True),
         words="""A regular expression that matches a token, slower than the rules of `tokens`. If it
-        has a capturing group, of which there may be one, that is the token.""",
+        has a capturing group, of which there may be one, that is the token. The tokens are those of
+        Python's `re`, in time that grows with the text and no faster: patterns that would need more
+        (references back to a group, lookbehinds of several characters) are refused.""",
         flag="--token-pattern",
     )
     min_length: int = _declare(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from thresher._fields import Fields, as_text, field_columns
 from thresher._kernels.text.tokens import KIND, SINGLE, WIDTH, scan
 from thresher.errors import DocumentError, ParameterError
+from thresher.text.patterns import Pattern, compiled
 
 __all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "check_texts", "encode"]
 __all__ += ["padded", "slices"]
@@ -80,12 +80,14 @@ class Tokenizer:
     ) -> None:
         self.rule, self.lowercase = tokens, lowercase
         self.min_length = min_length if tokens == "words" else 1
-        self.pattern = None if token_pattern is None else _compiled(token_pattern)
+        self.pattern = None if token_pattern is None else compiled(token_pattern)
 
     def cut(self, texts: Any) -> Iterator[Tokens]:
         """Yield the tokens of the texts, chunk by chunk; a long text may go on in the next."""
         if self.pattern is not None:
-            yield from self._cut_by_pattern(texts, self.pattern.findall)
+            texts = texts if isinstance(texts, list) else texts.to_pylist()
+            for start, stop in _groups(check_texts(texts), CHUNK):
+                yield self._cut_by_pattern(texts[start:stop], self.pattern)[0]
             return
         room = _Room()
         for characters in _batches(texts, self.lowercase):
@@ -95,11 +97,7 @@ class Tokenizer:
         """Yield the tokens of one text, and where each starts and ends in the folded characters."""
         check_texts([text])
         if self.pattern is not None:
-            matches = list(self.pattern.finditer(text.lower() if self.lowercase else text))
-            group = self.pattern.groups
-            words = [match[group] or "" for match in matches]
-            sides = np.array([match.span(group) for match in matches], np.int64).reshape(-1, 2)
-            yield Tokens.of_words(words, np.array([len(words)])), np.maximum(sides, 0)
+            yield self._cut_by_pattern([text], self.pattern)
             return
         done = 0
         for tokens in self.cut([text]):
@@ -141,12 +139,29 @@ class Tokenizer:
                 continue
             yield Tokens(room.text, room.spans[: int(n)], ends[:finished], size)
 
-    def _cut_by_pattern(self, texts: Any, find: Callable[[str], list[str]]) -> Iterator[Tokens]:
-        texts = texts if isinstance(texts, list) else texts.to_pylist()
-        for start, stop in _groups(check_texts(texts), CHUNK):
-            words = [find(t.lower() if self.lowercase else t) for t in texts[start:stop]]
-            ends = np.cumsum([len(one) for one in words], dtype=np.int64)
-            yield Tokens.of_words(list(chain.from_iterable(words)), ends)
+    def _cut_by_pattern(self, texts: list[str], pattern: Pattern) -> tuple[Tokens, np.ndarray]:
+        """Return the tokens of some texts, and where each stands in their folded characters.
+
+        A character follows each text, so that there is a place for its end.
+        """
+        texts = [text.lower() if self.lowercase else text for text in texts]
+        edges = _lengths(texts).cumsum() + np.arange(len(texts))
+        joined = "\n".join([*texts, ""])
+        if len(joined) > MAX_TOKEN:
+            raise DocumentError(
+                f"A document has {len(joined):,} characters, more than a pattern can be looked for "
+                f"in, {MAX_TOKEN:,}; leave it out or cut it."
+            )
+        data = np.frombuffer(joined.encode("utf-8", "replace"), np.uint8)
+        if joined.isascii():
+            spans, ends = pattern.find(data, edges)
+            tokens = Tokens(padded(data), spans, ends, len(data))
+            return tokens, tokens.sides
+        characters = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
+        spans, ends = pattern.find(characters, edges)
+        sides = Tokens(data, spans, ends, 0).sides
+        starts, stops = np.flatnonzero((data & 0xC0) != 0x80)[sides.T]
+        return Tokens.of_bytes(padded(data), starts, stops)._replace(ends=ends), sides
 
 
 class _Room:
@@ -360,18 +375,3 @@ def _ranges(rule: str) -> np.ndarray:
     lengths = np.diff(starts, append=len(kinds))
     runs = np.stack([starts, lengths, kinds[starts]], axis=1)
     return runs[runs[:, 2] > 0].astype(np.uint8)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        compiled = re.compile(pattern)
-    except (re.error, TypeError) as error:
-        raise ParameterError(
-            f"token_pattern is {pattern!r}, which is not a regular expression: {error}."
-        ) from error
-    if compiled.groups > 1:
-        raise ParameterError(
-            f"token_pattern is {pattern!r}, with {compiled.groups} capturing groups; it may have "
-            "one, which is then the token. Write (?:...) for groups that only group."
-        )
-    return compiled
