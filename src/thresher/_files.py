@@ -104,7 +104,7 @@ def _try_lock(lock: Path, mode: str = "ab") -> IO[bytes] | None:
             if file is None or error.errno not in LOCKED_OR_GONE:
                 raise OutputError(
                     f"{lock} cannot be locked, which keeps other writers out: {error.strerror}. "
-                    "Change the model on a disk and in a folder where files can be locked."
+                    "Write to a disk and a folder where files can be locked."
                 ) from error
     return None
 
@@ -181,7 +181,8 @@ def replace_file(path: str | os.PathLike[str], *, keep_previous: bool = False) -
             with contextlib.suppress(OSError):
                 leftover.unlink(missing_ok=True)
         if file is not None:
-            file.close()
+            with contextlib.suppress(OSError):  # what it holds is on the disk, or not wanted
+                file.close()
     _sync_new_name(path, target)
 
 
