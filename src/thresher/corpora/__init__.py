@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thresher.corpora._archive import reading
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._fetch import cache_folder, locate, obtain
 from thresher.corpora._registry import (
@@ -111,8 +110,7 @@ def load(spec: str, **options: Any) -> Corpus:
     variant = check_variant(info, asked.variant)
     chosen = parse_options(info, {**asked.options, **options})
     paths = [obtain(info, file, download=False) for file in info.files]
-    with reading(paths[0]):
-        corpus = info.read(paths, variant, **chosen)
+    corpus = info.read_files(paths, variant, **chosen)
     if not any(corpus.counts().values()):
         raise DocumentError(f"No document of {spec} was found in {paths[0]}; fetch it again.")
     corpus = replace(corpus, name=spec.split("/")[0], default_split=asked.split)

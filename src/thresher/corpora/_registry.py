@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from thresher.corpora._archive import reading
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -140,6 +141,11 @@ class CorpusInfo:
         """Where its files can be downloaded."""
         forms = (form for file in self.files for form in file.forms)
         return tuple(dict.fromkeys(form.url for form in forms if form.url))
+
+    def read_files(self, paths: Paths, variant: str, **options: Any) -> Corpus:
+        """Read the corpus, or say that a file is damaged: another than was published, at least."""
+        with reading(paths[0]):
+            return self.read(paths, variant, **options)
 
     def __str__(self) -> str:
         rows = [
