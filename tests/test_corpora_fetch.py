@@ -21,7 +21,7 @@ import pytest
 from archives import write_tar, write_zip
 from thresher import corpora
 from thresher.corpora import Corpus, Split, _archive, _download, _fetch, fetch, load
-from thresher.corpora._registry import CorpusInfo, File, Form
+from thresher.corpora._registry import CorpusInfo, File, Form, parse_options
 from thresher.errors import DocumentError
 
 
@@ -467,6 +467,62 @@ def test_two_fetches_at_once_download_once(places):
         assert server.asked == [None]
     assert paths == [places[1] / "table.csv.gz"] * 3
     assert [path.name for path in places[1].iterdir()] == ["table.csv.gz"]
+
+
+# Archives that are not what they should be --------------------------------------------------------
+
+
+def flagged(path, place, value):
+    """Write a zip archive and change a field of both its directories."""
+    data = bytearray(write_zip(path, {"a.txt": b"wheat"}).read_bytes())
+    for mark, start in ((b"PK\3\4", place), (b"PK\1\2", place + 2)):
+        at = data.index(mark) + start
+        data[at : at + 2] = value.to_bytes(2, "little")
+    path.write_bytes(data)
+
+
+def sized(path, size):
+    """Write a tar archive whose file says that it has a size."""
+    member = tarfile.TarInfo("a.txt")
+    member.size = size
+    path.write_bytes(member.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
+
+
+LIES = {
+    "encrypted": (lambda path: flagged(path, 6, 1), "encrypted"),
+    "unknown method": (lambda path: flagged(path, 8, 99), "packed by method 99"),
+    "another method": (lambda path: flagged(path, 8, zipfile.ZIP_LZMA), "packed by method 14"),
+    "negative size": (lambda path: sized(path, -5), "would unpack to a file of -5 bytes"),
+    "endless size": (lambda path: sized(path, 1 << 60), "would unpack to a file of 1,152"),
+    "size beyond the end": (lambda path: sized(path, 9_999), "unexpected end of data"),
+}
+
+
+@pytest.mark.parametrize(("write", "reason"), LIES.values(), ids=LIES)
+def test_an_archive_that_lies_is_told(tmp_path, write, reason):
+    write(tmp_path / "a")
+    with pytest.raises(DocumentError, match=reason):
+        list(_archive.members(tmp_path / "a"))
+
+
+OTHERS = {
+    "a class that is none": ("wisconsin", b"1,1,1,1,1,1,1,1,1,1,3\n"),
+    "a number that is none": ("credit", b"b,x,0,u,g,w,v,1.25,t,t,01,f,g,00202,0,+\n"),
+    "a part that is none": ("ling-spam", {"bare/part99/1.txt": b""}),
+    "a number that is too long": ("imdb", {f"aclImdb/train/pos/{'9' * 5000}_1.txt": b""}),
+    "a row that is too short": ("ads", {"ad.names": b"width: continuous.", "ad.data": b"ad."}),
+    "a line that is too long": ("reply", {"sigPlusReply/1_R_S": b"-" * 5000}),
+    "a column that is missing": ("nigerian", b"body\nwheat\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), OTHERS.values(), ids=OTHERS)
+def test_a_corpus_that_is_another_is_told(tmp_path, name, content):
+    path, info = tmp_path / "a.tar.gz", corpora.describe(name)
+    write_tar(path, content) if isinstance(content, dict) else path.write_bytes(content)
+    options = parse_options(info, {})
+    with pytest.raises(DocumentError, match="is damaged or not what it should be"):
+        info.read_files([path] * len(info.files), info.variants[0], **options)
 
 
 # Archives that unpack to too much -----------------------------------------------------------------

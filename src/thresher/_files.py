@@ -218,7 +218,8 @@ def _beside(target: Path, unique: str) -> Path:
 
 def _remove_leftovers(target: Path) -> None:
     """Remove what writers of the same file left when they died: what nobody holds locked."""
-    pattern = re.escape(_beside(target, "?").name).replace(re.escape("?"), "[0-9a-f]{16}", 1)
+    start, end = (re.escape(part) for part in _beside(target, "\n").name.split("\n.tmp"))
+    pattern = f"{start}[0-9a-f]{{16}}\\.tmp({end})?"
     lock = _lock_file(target).name
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
