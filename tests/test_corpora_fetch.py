@@ -272,7 +272,7 @@ def test_an_archive_without_a_checksum_is_not_downloaded(places):
     with serve(PACKED) as server, pytest.raises(DocumentError) as caught:
         fetch(table_info(server.url, sha256=False))
     assert f"no checksum is known by which {server.url} could be told" in str(caught.value)
-    assert f"take table.csv.gz or table.csv from {server.url} and put it" in str(caught.value)
+    assert f"Take table.csv.gz or table.csv from {server.url} and put it" in str(caught.value)
     assert server.asked == []
 
 

@@ -142,9 +142,11 @@ def _missing(info: CorpusInfo, file: File, failed: list[str]) -> str:
     kept = f" What came is kept in {parts[0]}, to go on from." if parts else ""
     place = (data if data else Path("$THRESHER_DATA")) / file.folder
     now = f"is {data}" if data else "is not set"
+    is_public = any(map(file.may_download, file.forms))
+    run = f"Run `thresher corpus fetch {info.name}`, or take" if is_public else "Take"
     why = "".join(f", and {one}" for one in failed)
     return (
         f"The corpus {info.name} is not on this machine{why}.{kept} "
-        f"Run `thresher corpus fetch {info.name}`, or take {names} from {addresses} and put it "
+        f"{run} {names} from {addresses} and put it "
         f"into {place} (the environment variable THRESHER_DATA {now}) or into {cache}."
     )
