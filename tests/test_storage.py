@@ -6,6 +6,7 @@ import os
 import random
 import re
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from safetensors import safe_open
 from safetensors.numpy import load_file, save
 
 from interrupts import interrupted_at
@@ -117,6 +119,16 @@ def test_what_was_read_may_be_changed(model):
 def test_equal_models_are_equal_bytes(tmp_path, model):
     write_model(tmp_path / "b", dict(reversed(HEADER.items())), dict(reversed(TENSORS.items())))
     assert (tmp_path / "b").read_bytes() == model.read_bytes()
+
+
+@given(st.dictionaries(st.text(), arrays))
+@settings(max_examples=60, deadline=None)
+def test_the_bytes_are_those_of_the_safetensors_library(tmp_path_factory, tensors):
+    path = tmp_path_factory.mktemp("models") / "any"
+    write_model(path, HEADER, tensors)
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+    assert path.read_bytes() == save(tensors, metadata)
 
 
 def test_the_safetensors_library_opens_it(model):
@@ -346,15 +358,91 @@ def refused(path):
     return str(raised.value)
 
 
-def test_places_that_cannot_be_written_are_told(tmp_path):
-    assert "it is a folder" in refused(tmp_path)
-    assert "missing does not exist" in refused(tmp_path / "missing" / "m")
-    assert "a device or a pipe" in refused("/dev/null")
-    assert "cannot be written" in refused("a\0b")
-    assert "File name too long" in refused(tmp_path / ("m" * 300))
+def test_places_that_cannot_be_written_are_told(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
     os.symlink("loop", tmp_path / "loop")
-    assert "a link in a circle" in refused(tmp_path / "loop")
-    assert os.listdir(tmp_path) == ["loop"]
+    os.symlink("/dev/null", tmp_path / "device")
+    with socket.socket(socket.AF_UNIX) as listening:
+        monkeypatch.chdir(tmp_path)
+        listening.bind("socket")
+    before = sorted(os.listdir(tmp_path))
+    for path, reason in {
+        "": "'' cannot be written: the name is empty; name a file.",
+        tmp_path: "it is a folder; name a file in it",
+        f"{tmp_path}/new/": "it is a folder; name a file in it",
+        tmp_path / "missing" / "m": "missing does not exist; make it first",
+        tmp_path / "file" / "m": "file is a file, not a folder",
+        tmp_path / ("m" * 300): "File name too long",
+        tmp_path / "loop": "it is a link in a circle",
+        "a\0b": "embedded null",
+        **dict.fromkeys(
+            ["/dev/null", "/dev/full", tmp_path / "device", tmp_path / "pipe", tmp_path / "socket"],
+            "it is a device, a pipe or a socket, not a file",
+        ),
+    }.items():
+        assert reason in refused(path)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_standard_output_is_no_place_for_a_model(tmp_path):
+    """Whatever it is, a pipe or a file: the latter is replaced as any other."""
+    assert "not a file" in run(SAVE, "/dev/stdout", "")
+    with open(tmp_path / "m", "wb") as output:
+        subprocess.run([sys.executable, "-c", SAVE, "/dev/stdout", ""], stdout=output, check=True)
+    assert read_model(tmp_path / "m")[1]["w"].size == 100_000
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    with (
+        pytest.raises(OutputError, match="m cannot be written: Not a directory"),
+        _files.replace_file(gone / "m") as temporary,
+    ):
+        temporary.unlink()
+        gone.rmdir()
+        gone.write_text("a file in its place")
+    assert "No such file or directory" in refused("m")
+    assert gone.read_text() == "a file in its place"
+
+
+@pytest.mark.parametrize("character", ["m", "é", "麦", "\U0001f33e"])
+def test_the_longest_name_can_be_written(tmp_path, character):
+    path = tmp_path / (character * (255 // len(character.encode())))
+    for n in range(2):
+        write_model(path, {"n": n}, TENSORS)
+    with _files.one_writer(path, print) as target:
+        assert target == path and len(os.listdir(tmp_path)) == 2
+    assert_same(read_model(path), {"n": 1}, TENSORS)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_another_name_of_the_file_keeps_the_old_content(model, tmp_path):
+    os.link(model, tmp_path / "another")
+    write_model(model, {"n": 1}, {})
+    assert_same(read_model(tmp_path / "another"), HEADER, TENSORS)
+    assert read_model(model)[0] == {"n": 1}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files to others")
+def test_the_owner_of_a_file_stays_where_that_is_allowed(model):
+    os.chown(model, 65534, 65534)
+    write_model(model, {"n": 1}, {})
+    assert (model.stat().st_uid, model.stat().st_gid) == (65534, 65534)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+def test_what_belongs_to_somebody_else_in_a_shared_folder_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m"
+        write_model(path, HEADER, TENSORS)
+        os.chmod(folder, 0o1777)
+        os.chmod(path, 0o666)
+        assert "only owners replace their files" in run(SAVE, path, "as nobody")
+        assert_same(read_model(path), HEADER, TENSORS)
+        assert os.listdir(folder) == ["m"]
 
 
 def run(script, *arguments, **how):

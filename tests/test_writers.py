@@ -7,9 +7,11 @@ import json
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +22,7 @@ from typer.testing import CliRunner
 from interrupts import interrupted_at
 from thresher import Categorizer, _files, storage
 from thresher.cli import app
-from thresher.errors import ModelError
+from thresher.errors import ModelError, OutputError
 from thresher.storage import read_model, write_model
 
 TEXTS = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
@@ -270,6 +272,135 @@ def test_the_relative_name_of_a_model_is_that_at_the_beginning(model, tmp_path, 
         changed.learn(["cheap offer"], ["spam"])
     assert Categorizer.load(model).documents_seen_ == 5
     assert os.listdir() == []
+
+
+# What killed writers left ----------------------------------------------------------------------
+
+LEFT = [".mail.thresher.lock"] + [
+    f".mail.thresher.{n * 16}.tmp{e}" for n in "0f" for e in ("", ".thresher")
+]
+
+
+def test_the_next_save_clears_away_what_killed_writers_left(model, tmp_path):
+    others = [".mail.thresher.txt", ".mail.thresher.0.tmp", ".other.thresher.lock", "0.tmp"]
+    for name in LEFT + others:
+        (tmp_path / name).write_text("left")
+    Categorizer.load(model).save(model)
+    assert names(tmp_path) == sorted([model.name, *others])
+
+
+def test_what_a_living_writer_holds_is_left_alone(model, tmp_path):
+    with _files.replace_file(model) as first:
+        first.write_text("first")
+        with _files.replace_file(model) as second:
+            second.write_text("second")
+            assert {first.name, second.name} <= set(names(tmp_path))
+        assert model.read_text() == "second" and names(tmp_path) == [first.name, model.name]
+    assert model.read_text() == "first" and names(tmp_path) == [model.name]
+
+
+def test_a_lock_that_somebody_holds_is_left_alone(model):
+    with holding(model):
+        Categorizer.load(model).save(model)
+        assert is_locked(model)
+
+
+def test_where_nothing_can_be_locked_leftovers_stay_and_saving_works(model, tmp_path, monkeypatch):
+    def refuse(file, how):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    for name in LEFT:
+        (tmp_path / name).touch()
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    write_model(model, {"n": 1}, {})
+    assert read_model(model)[0] == {"n": 1}
+    assert names(tmp_path) == sorted([model.name, *LEFT])
+
+
+def test_a_folder_that_somebody_keeps_locked_holds_nobody_up(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "EXCHANGE", 0.01)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        write_model(model, {"n": 1}, {})
+    finally:
+        os.close(descriptor)
+    assert read_model(model)[0] == {"n": 1} and names(tmp_path) == [model.name]
+
+
+def test_a_folder_that_cannot_be_synced_is_told_as_such(model, monkeypatch):
+    sync = os.fsync
+
+    def refuse(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(OutputError, match="was written, but may be lost in a power cut: Input"):
+        write_model(model, {"n": 1}, {})
+    assert read_model(model)[0] == {"n": 1}
+
+
+def test_threads_that_save_at_once_leave_one_whole_model(tmp_path):
+    """And no model before it, unless it was saved by one that keeps it."""
+    path, kept = tmp_path / "m", tmp_path / "m.before-learn"
+
+    def save(who):
+        for n in range(10):
+            write_model(path, {"who": who, "n": n}, {}, keep_previous=who % 2 == 0)
+
+    threads = [threading.Thread(target=save, args=[who]) for who in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    header = read_model(path)[0]
+    assert header["n"] == 9 and kept.exists() == (header["who"] % 2 == 0)
+    write_model(path, {}, {})
+    assert names(tmp_path) == ["m"]
+
+
+# Whatever can fail on a disk, by the names of the functions that are called.
+WRITING = {"open", "write", "fsync", "chmod", "chown", "link", "replace", "unlink", "close"}
+
+
+@pytest.mark.parametrize("is_after", [False, True], ids=["before it is done", "when it is done"])
+def test_any_call_of_a_save_may_fail(is_after, tmp_path):
+    """One after the other, on a full disk: the old model or the new one, and a sentence."""
+    path, kept = tmp_path / "m", tmp_path / "m.before-learn"
+    failed = set()
+
+    def fail(frame, event, function):
+        nonlocal left
+        name = getattr(function, "__name__", "")
+        # A call to close may fail, but never to close.
+        if event == ("c_return" if is_after else "c_call") and name in WRITING:
+            left -= is_after or name != "close"
+            if left == 0 and (is_after or name != "close"):
+                failed.add(name)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for call in itertools.count(1):
+        write_model(path, {"n": 0}, {})
+        write_model(path, {"n": 1}, {}, keep_previous=True)
+        left, sentence = call, ""
+        sys.setprofile(fail)
+        try:
+            write_model(path, {"n": 2}, {}, keep_previous=True)
+        except OutputError as error:
+            sentence = str(error)
+        finally:
+            sys.setprofile(None)
+        now, before = read_model(path)[0]["n"], read_model(kept)[0]["n"]
+        # Kept twice, which `learn --undo` knows, where the old one stayed in its place.
+        assert (now, before) in [(1, 0), (1, 1), (2, 1)]
+        assert now == 2 or "m cannot be written: " in sentence
+        write_model(path, {"n": 3}, {})
+        assert names(tmp_path) == ["m"]
+        if left > 0:
+            break
+    assert WRITING - {"unlink"} <= failed | {"close"} and call > 15
 
 
 # Taking back --------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from thresher._files import replace_file
 from thresher._version import __version__
@@ -27,6 +26,22 @@ __all__ = ["part_of", "read_model", "require_field", "require_tensor", "write_mo
 FORMAT_VERSION = 2
 
 _OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
+
+# The types of safetensors in the order of its library, which puts the widest tensors first.
+_TYPES = {
+    "uint64": "U64",
+    "int64": "I64",
+    "float64": "F64",
+    "float32": "F32",
+    "uint32": "U32",
+    "int32": "I32",
+    "float16": "F16",
+    "uint16": "U16",
+    "int16": "I16",
+    "int8": "I8",
+    "uint8": "U8",
+    "bool": "BOOL",
+}
 
 Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 Upgrade = Callable[[dict[str, Any], dict[str, np.ndarray]], Parts]
@@ -57,24 +72,45 @@ def write_model(
         Whether the model that was there is kept as `path.before-learn`; if not, one that was kept
         is removed. Default False.
     """
-    arrays = {name: _storable(name, given) for name, given in tensors.items()}
+    storable = {name: _storable(name, given) for name, given in tensors.items()}
+    widths = {kind: i for i, kind in enumerate(_TYPES)}
+    order = sorted(storable, key=lambda name: (widths[storable[name].dtype.name], name))
+    arrays = {name: storable[name] for name in order}
     description = {"format_version": FORMAT_VERSION, "thresher_version": __version__}
     description |= {"header": header, "tensors": _described(arrays)}
     try:
         text = json.dumps(description, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The header of a model must be JSON: {error}.") from error
-    with replace_file(path, keep_previous=keep_previous) as temporary:
-        try:
-            save_file(arrays, temporary, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
-        except (OSError, SafetensorError) as error:
-            raise OSError(_reason(error)) from error
+    layout = _layout(arrays, f"{zlib.crc32(text.encode()):08x} {text}")
+    with (
+        replace_file(path, keep_previous=keep_previous) as temporary,
+        open(temporary, "wb") as file,
+    ):
+        file.write(len(layout).to_bytes(8, "little") + layout)
+        for array in arrays.values():
+            file.write(array.reshape(-1).view("u1").data)
+
+
+def _layout(arrays: dict[str, np.ndarray], description: str) -> bytes:
+    """Return what a safetensors file begins with, by its own library's rules to the last byte.
+
+    The library writes through a temporary file whose name we cannot know, let alone clear away.
+    """
+    layout: dict[str, Any] = {"__metadata__": {"thresher": description}}
+    end = 0
+    for name, array in arrays.items():
+        start, end = end, end + array.nbytes
+        kind = _TYPES[array.dtype.name]
+        layout[name] = {"dtype": kind, "shape": array.shape, "data_offsets": [start, end]}
+    text = json.dumps(layout, ensure_ascii=False, separators=(",", ":")).encode()
+    return text + b" " * (-len(text) % 8)
 
 
 def _storable(name: str, given: np.ndarray) -> np.ndarray:
     """Return the array as safetensors takes it: little-endian and in C order."""
     array = np.asarray(given)
-    if not isinstance(name, str) or name == "__metadata__":
+    if not isinstance(name, str) or name == "__metadata__" or re.search("[\ud800-\udfff]", name):
         raise ParameterError(f"A tensor is named {name!r}; give it another name.")
     if array.dtype.kind not in "biuf" or array.itemsize > 8:
         raise ParameterError(

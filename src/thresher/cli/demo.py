@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
+from thresher._files import write_text
 from thresher.cli import _common as common
 from thresher.errors import DocumentError
 
@@ -67,7 +68,7 @@ def _make_corpus(terminal: Console, place: Path) -> list[Entry]:
     parts = dict(zip(("train", "test"), standard_library(), strict=True))
     for name, entries in parts.items():
         lines = (json.dumps(entry._asdict(), ensure_ascii=False) + "\n" for entry in entries)
-        (place / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+        write_text(place / f"{name}.jsonl", "".join(lines))
         terminal.print(f"{place / name}.jsonl: {len(entries):,} documents to {name}")
     return parts["test"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+from thresher._files import write_text
 from thresher.cli import _common as common
 
 
@@ -30,7 +30,7 @@ def explain(
     document = sys.stdin.read() if text == "-" else text
     explanation = categorizer.explain(document, category)
     if html:
-        Path(html).write_text(explanation_page(explanation), encoding="utf-8")
+        write_text(html, explanation_page(explanation))
     if json:
         common.show_json(explanation.to_dict())
         return

@@ -96,7 +96,7 @@ def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:
 
 def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json: bool) -> None:
     """Print trees, or write the only one as a picture, of four questions' depth by default."""
-    from thresher.report.report import write_page
+    from thresher._files import write_text
     from thresher.report.trees import tree_svg, tree_text
 
     if svg is not None:
@@ -106,7 +106,7 @@ def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json
                 "one by --category."
             )
         ((name, (tree, names)),) = trees.items()
-        write_page(svg, tree_svg(tree, names, title=name, max_depth=4 if depth is None else depth))
+        write_text(svg, tree_svg(tree, names, title=name, max_depth=4 if depth is None else depth))
         typer.echo(f"{svg}: the tree of {name}, {counted(tree.n_nodes, 'node')}")
     elif json:
         nodes = {

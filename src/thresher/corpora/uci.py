@@ -209,7 +209,7 @@ CORPORA = (
         ),
         counts={"standard": {"all": 3_279}},
         read=_read_ads,
-        verified_by="the sha256 of its two tables",
+        verified_by="the sha256 of its two tables; take the archive from its page yourself",
     ),
     _table(
         name="congressional",

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import thresher
-from thresher._files import replace_file
+from thresher._files import write_text
 from thresher.corpora import cache_folder
 from thresher.errors import OutputError, ThresherWarning
 
@@ -89,8 +89,7 @@ class Store:
         text = json.dumps({"cell": cell, "seconds": self._taken[path]})
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with replace_file(path) as temporary:
-                Path(temporary).write_text(text, encoding="utf-8")
+            write_text(path, text)
         except (OSError, OutputError) as problem:
             if self._complains:
                 warnings.warn(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from thresher._files import replace_file
+from thresher._files import write_text
 from thresher._version import __version__
 from thresher.errors import counted
 from thresher.papers._keeping import library_versions
@@ -58,8 +58,7 @@ def write_page(papers: Sequence[Paper], run: Run, path: Path) -> Page:
     sections = [_measured(paper, run) for paper in papers]
     total = _total(sections)
     parts = [_head(sections, total, run), *(_section(one, path.parent) for one in sections)]
-    with replace_file(path) as temporary:
-        Path(temporary).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_text(path, "\n\n".join(parts) + "\n")
     return total
 
 

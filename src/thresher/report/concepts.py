@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thresher._files import check_writable, write_text
 from thresher.report.markup import (
     attributes,
     breakable,
@@ -20,7 +21,6 @@ from thresher.report.markup import (
     short,
     signed,
 )
-from thresher.report.report import check_writable, write_page
 from thresher.training import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def write_concept_page(
     """
     check_writable(path)
     examples = [] if documents is None else view.examples(documents, progress=progress)
-    write_page(path, concept_page(view, examples, title=title))
+    write_text(path, concept_page(view, examples, title=title))
 
 
 def concept_page(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
+from thresher._files import replace_file
 from thresher.errors import ParameterError, missing_extra
 from thresher.evaluation.names import measure_title
 from thresher.experiments.comparison import MEASURES, Comparison
@@ -110,12 +111,12 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
 
     metadata = {"Date": None} if os.fspath(path).endswith(".svg") else None
     try:
-        with rc_context({"svg.hashsalt": "thresher"}):  # else names in it are random
-            figure.savefig(path, dpi=150, metadata=metadata)
-    except (OSError, ValueError) as problem:
+        # Without the salt, names in it are random.
+        with replace_file(path) as temporary, rc_context({"svg.hashsalt": "thresher"}):
+            figure.savefig(temporary, dpi=150, metadata=metadata)
+    except ValueError as problem:
         raise ParameterError(
-            f"{path}: the picture cannot be written ({problem}); give a file like plot.png or "
-            "plot.svg in a folder that exists."
+            f"{path}: the picture cannot be written ({problem}); name it like plot.png or plot.svg."
         ) from None
 
 
@@ -124,7 +125,7 @@ def save_frames(frames: Iterator[Any], path: str | os.PathLike[str], per_second:
     from matplotlib.animation import PillowWriter
 
     writer = PillowWriter(fps=per_second)
-    with writer.saving(next(frames), os.fspath(path), dpi=100):
+    with replace_file(path) as temporary, writer.saving(next(frames), temporary, dpi=100):
         writer.grab_frame()
         for _ in frames:
             writer.grab_frame()

@@ -7,14 +7,13 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thresher._files import check_writable, write_text
 from thresher._version import __version__
 from thresher.decisions import Decisions, ReliabilityCurve, reliability_curve
-from thresher.errors import ParameterError
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.significance import Interval
 from thresher.report.worst import WorstErrors, WrongDecision
@@ -23,7 +22,7 @@ from thresher.training import no_progress
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
 
-__all__ = ["Report", "Words", "check_writable", "with_cards", "write_page", "write_report"]
+__all__ = ["Report", "Words", "with_cards", "write_report"]
 
 MOST_CARDS = 250  # categories with a card of their own
 MOST_WORDS = 12  # of a category, on each side
@@ -91,30 +90,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file; an old one is replaced in one step or not at all."""
-        write_page(path, self.to_html())
-
-
-def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page to a file; an old one is replaced in one step or not at all."""
-    target = check_writable(path).resolve()
-    beside = target.with_name(f".{target.name[:40]}.{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(page.encode("utf-8", "replace"))
-        beside.replace(target)
-    except OSError as error:
-        raise ParameterError(f"{path}: cannot be written ({error.strerror}).") from error
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Return a path once it is seen that a file can stand there; best before the work is done."""
-    target = Path(path)
-    if target.is_dir():
-        raise ParameterError(f"{path}: is a folder; give the name of a file for the report.")
-    if not target.absolute().parent.is_dir():
-        raise ParameterError(f"{path}: the folder of the report does not exist; make it first.")
-    return target
+        write_text(path, self.to_html())
 
 
 def write_report(
