@@ -8,9 +8,13 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
-FOUNDATION = {"_arrays", "_fields", "_files", "_version", "errors", "parameters", "rows", "storage"}
+FOUNDATION = {
+    "_arrays", "_fields", "_files", "_limits", "_version", "errors", "parameters", "rows",
+    "storage",
+}  # fmt: skip
 ALLOWED = {
     "_kernels": set(),
+    "_limits": set(),
     "_version": set(),
     "_arrays": set(),
     "_lock": set(),
@@ -18,9 +22,9 @@ ALLOWED = {
     "_formats": set(),
     "_fields": {"errors"},
     "_files": {"errors"},
-    "parameters": {"errors"},
+    "parameters": {"_limits", "errors"},
     "rows": {"errors"},
-    "storage": {"errors", "_version", "_files"},
+    "storage": {"_limits", "errors", "_version", "_files"},
     "_spool": {"_kernels", "rows"},
     "examples": {"_spool", "rows"},
     "_ranking": {"errors", "rows"},

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thresher.errors import ModelError
 from thresher.features import ALL_BLOCKS
 from thresher.rows import Rows
 from thresher.text.places import Entry
@@ -195,6 +196,8 @@ class Explanation:
 
 def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
     """Explain one decision of a model, given what it is made of; as `Categorizer.explain`."""
+    if not len(stations.categories):
+        raise ModelError("The model has no category yet: there is no decision to explain.")
     rows = stations.features.apply(stations.features.count([text]))
     scores = stations.learner.score_rows(rows)
     margins = scores[0] - stations.decisions.thresholds

@@ -76,6 +76,8 @@ class GrowingLearner(Learner):
         mistakes = self._learn(rows, labels, order, weights, n_jobs)
         if ends_pass:
             self._end_pass()
+            is_few = len(rows.indices) < self.n_features and not self._touches_all()
+            self.check_bounds(np.unique(rows.indices) if is_few else None)
         return mistakes
 
     def _checked(self, rows: Rows, labels: Labels, sample_weight: np.ndarray | None) -> np.ndarray:
@@ -126,6 +128,16 @@ class GrowingLearner(Learner):
         self._tables.read(tensors, *sizes)
         self.n_features, self.n_categories = sizes
         return self
+
+    def check_bounds(self, columns: np.ndarray | None = None) -> None:
+        """Refuse what was learned if scores would not be finite; look at these features alone."""
+        super().check_bounds(columns)
+        if hasattr(self, "_tables") and (figure := self._tables.beyond(columns)):
+            raise ParameterError(
+                f"{type(self).__name__} has come to {figure}, with which scores are no numbers any "
+                "more; take parameters by which documents move it less, or strengths that are "
+                "normalised."
+            )
 
     def _resized(self) -> None:
         self.n_features, self.n_categories = self._tables.n_features, self._tables.n_categories

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST_SUM
 from thresher.errors import ModelError
 from thresher.learners._tables import CATEGORIES, Table
 from thresher.learners.online._learner import AVERAGES, OnlineLearner
@@ -265,9 +266,21 @@ class ROMMA(NormCounting):
     )
 
     def _layout(self) -> dict[str, Table]:
-        figures = {"scale": 1.0, "norm": 0.0, "turned": 0.0}
-        vectors = {name: Table(CATEGORIES, np.float64, fill) for name, fill in figures.items()}
-        return self._matrix(0.0) | vectors
+        return self._matrix(0.0) | {
+            "scale": Table(CATEGORIES, np.float64, 1.0),
+            "norm": Table(CATEGORIES, np.float64, 0.0, 0, LARGEST_SUM),
+            "turned": Table(CATEGORIES, np.float64, 0.0, -LARGEST_SUM, LARGEST_SUM),
+        }
+
+    def _largest_scoring_weight(self, rows: Any) -> float:
+        tables = self._tables
+        largest = np.abs(tables["weights"][rows]).max(0).astype(np.float64)
+        scaled = largest * np.abs(tables["scale"])
+        if self.average is not None:
+            turned, drift = np.abs(tables["turned"]), np.abs(tables["drift"][rows]).max(0)
+            summed = (largest * turned + drift) / np.maximum(tables["clock"], 1)
+            scaled = np.maximum(scaled, summed)
+        return float(scaled.max())
 
     def _touches_all(self) -> bool:
         return True  # weights are scaled, and at times all written anew
