@@ -307,7 +307,7 @@ def require_field(
     value = header.get(name)
     if kind is float and type(value) is int and abs(value) <= LARGEST_WHOLE:
         value = float(value)
-    wanted = f"a {kind.__name__}"
+    wanted = f"{'an' if kind is int else 'a'} {kind.__name__}"
     if low is not None or high is not None:
         wanted += "" if low is None else f" from {low:g}"
         wanted += "" if high is None else f" up to {high:g}"

@@ -94,8 +94,8 @@ class Decisions:
                 f"The default threshold is {brief(self.default_threshold)}; it must be a number."
             )
         self.thresholds = np.array([] if self.thresholds is None else self.thresholds, np.float64)
-        if self.thresholds.ndim != 1 or np.isnan(self.thresholds).any():
-            raise ParameterError("Thresholds must be one number per category.")
+        if self.thresholds.ndim != 1 or not (np.abs(self.thresholds) <= _BOUNDED).all():
+            raise ParameterError("Thresholds must be one finite number per category.")
 
     def grow(self, n_categories: int) -> Decisions:
         """Give categories that were met since the default threshold; return self."""
@@ -247,9 +247,7 @@ class Decisions:
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Decisions:
         """Return the decisions that `state` was taken from."""
         try:
-            thresholds = require_tensor(
-                tensors, "thresholds", np.float64, (None,), low=-_BOUNDED, high=_BOUNDED
-            )
+            thresholds = require_tensor(tensors, "thresholds", np.float64, (None,))
             settings: dict[str, Any] = {
                 name: require_field(header, name, kind)
                 for name, kind in _SETTINGS.items()

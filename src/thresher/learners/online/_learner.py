@@ -151,11 +151,11 @@ class OnlineLearner(GrowingLearner):
         both = (table for table in self._layout().values() if table.axes == BOTH)
         return sum(np.dtype(table.dtype).itemsize for table in both)
 
-    def _matrix(self, fill: float) -> dict[str, Table]:
+    def _matrix(self, fill: float, most: float = LARGEST_WEIGHT) -> dict[str, Table]:
         """Return the layout of one matrix of weights, and of its average where there is one."""
         sums = -LARGEST_SUM, LARGEST_SUM
         drift = {} if self.average is None else {"drift": Table(BOTH, np.float64, 0.0, *sums)}
-        return {"weights": Table(BOTH, np.float32, fill), **drift}
+        return {"weights": Table(BOTH, np.float32, fill, -most, most), **drift}
 
     # ---- starting, and categories that go or become one --------------------------------------
 
@@ -409,7 +409,7 @@ class OnlineLearner(GrowingLearner):
         if self.average is None:
             return np.asarray(self._tables.whole["weights"][used])
         drift = self._tables["drift"][used] / np.maximum(self._tables["clock"], 1)
-        return np.asarray((self._tables["weights"][used] - drift).astype(np.float32))
+        return bounded(self._tables["weights"][used] - drift)
 
     @property
     def bar(self) -> float:
@@ -539,31 +539,14 @@ class OnlineLearner(GrowingLearner):
         learner._read_tables(tensors, n_features, n_categories)
         try:
             learner._positive_weights()  # are there as many as categories?
-            learner._check_scoring(slice(None))
         except ParameterError as error:
             raise ModelError(f"The learner's part of the model is damaged: {error}") from error
         return learner
 
-    def check_bounds(self, columns: np.ndarray | None = None) -> None:
-        """Refuse weights, or averages of them, with which scores would not be finite."""
-        super().check_bounds(columns)
-        self._check_scoring(slice(None) if columns is None else np.append(0, 1 + columns))
 
-    def _check_scoring(self, rows: Any) -> None:
-        largest = self._largest_scoring_weight(rows) if self.n_categories else 0.0
-        if not largest <= LARGEST_WEIGHT:
-            raise ParameterError(
-                f"{type(self).__name__} scores with weights of {largest:g}, and up to "
-                f"{LARGEST_WEIGHT:g} scores are numbers; take parameters by which mistakes move "
-                "weights less."
-            )
-
-    def _largest_scoring_weight(self, rows: Any) -> float:
-        """Return what no weight exceeds with which documents are scored, of some rows."""
-        if self.average is None:
-            return 0.0  # they are the weights themselves, which have bounds
-        drift = np.abs(self._tables["drift"][rows]).max(0)
-        return float((drift / np.maximum(self._tables["clock"], 1)).max())
+def bounded(weights: np.ndarray) -> np.ndarray:
+    """Return weights in single precision, none so large that scores would not be finite."""
+    return np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT).astype(np.float32)
 
 
 def _pieces(blocks: Iterator[Block], n_documents: int) -> Iterator[Block]:
