@@ -25,6 +25,14 @@ def escaped(text: str) -> str:
     return _UNPRINTED.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
+def printable(text: str) -> str:
+    """Return a document as it may be shown: its lines, with a mark for what is not to be printed.
+
+    Every character keeps its place.
+    """
+    return _UNPRINTED.sub(lambda match: match[0] if match[0] in "\n\t" else "\ufffd", text)
+
+
 def brief(value: Any) -> str:
     """Return a value as Python writes it, for a sentence: however large it is, only so much.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
-from thresher.errors import DocumentError, ModelError, counted
+from thresher.errors import DocumentError, ModelError, counted, escaped
 from thresher.examples import Examples
 from thresher.learners import Learner, is_online
 from thresher.learners.online import OnlineLearner
@@ -85,14 +85,14 @@ class Learned:
             + (f" and {names_of(self.categories)}." if self.categories else ", no category."),
         ]
         for one in self.wrong[:SHOWN]:
-            decided = ", ".join(one.decided) or "nothing"
-            labels = ", ".join(one.labels) or "nothing"
+            decided = ", ".join(map(escaped, one.decided)) or "nothing"
+            labels = ", ".join(map(escaped, one.labels)) or "nothing"
             lines.append(
                 f"Still wrong: document {one.number}, {one.text!r}: {decided}, not {labels}."
             )
         if len(self.wrong) > SHOWN:
             lines.append(f"Still wrong: {len(self.wrong) - SHOWN:,} more.")
-        return "\n".join([*lines, *self.warnings])
+        return "\n".join([*lines, *map(escaped, self.warnings)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""

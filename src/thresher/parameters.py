@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 import numpy as np
 
 from thresher._limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
-from thresher.errors import ModelError, ParameterError, brief
+from thresher.errors import ModelError, ParameterError, brief, escaped
 
 __all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
 __all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "inherited", "parameter"]
@@ -430,4 +430,4 @@ def is_whole(value: Any) -> bool:
 def names_of(values: Iterable[str]) -> str:
     """Return names for a sentence: at most twenty, and whether there are more."""
     names = list(values)
-    return ", ".join(names[:20]) + (" and more" if len(names) > 20 else "")
+    return ", ".join(map(escaped, names[:20])) + (" and more" if len(names) > 20 else "")

@@ -95,7 +95,7 @@ class Decisions:
             )
         self.thresholds = np.array([] if self.thresholds is None else self.thresholds, np.float64)
         if self.thresholds.ndim != 1 or not (np.abs(self.thresholds) <= _BOUNDED).all():
-            raise ParameterError("Thresholds must be one finite number per category.")
+            raise ParameterError("Thresholds must be one number per category, and finite.")
 
     def grow(self, n_categories: int) -> Decisions:
         """Give categories that were met since the default threshold; return self."""

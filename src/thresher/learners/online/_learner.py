@@ -546,7 +546,7 @@ class OnlineLearner(GrowingLearner):
 
 def bounded(weights: np.ndarray) -> np.ndarray:
     """Return weights in single precision, none so large that scores would not be finite."""
-    return np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT).astype(np.float32)
+    return np.asarray(np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT), np.float32)
 
 
 def _pieces(blocks: Iterator[Block], n_documents: int) -> Iterator[Block]:
