@@ -11,7 +11,7 @@ import copy
 import json
 import random
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ LINES: dict[str, dict[str, Any]] = {
 }
 # What a number, or anything else in a header, may have been changed to.
 HOSTILE: tuple[Any, ...] = (
-    -1, 0, 1, 2, 3, 7, 64, 255, 1000, 2**24, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63,
+    -1, 0, 1, 2, 3, 7, 24, 64, 255, 1000, 2**24, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63,
     2**64, 2**70, 10**7, 10**12, 10**400, -(2**63), -(10**400), 0.0, -0.0, 0.5, 1.5, -1.5, 1e-320,
     1e-30, 1e20, 1e38, 1e39, 1e300, 1e308, -1e308, float("inf"), float("-inf"), float("nan"), None,
     True, False, "", "x", "auto", "0", "1e9", "words", "\x1b[2J", "a\nb", "\u202eabc", "[/red]",
@@ -174,14 +174,17 @@ def change_header(rng: random.Random, header: dict[str, Any], other: dict[str, A
     """Change a header somewhere; say what was done."""
     path = rng.choice(list(places(header)))
     owner, key = at(header, path[:-1]), path[-1]
-    how = rng.choice(["hostile", "hostile", "hostile", "near", "remove", "swap", "double", "add"])
-    if how == "near" and type(owner[key]) in (int, float):
-        owner[key] = rng.choice([owner[key] + 1, owner[key] - 1, owner[key] * 2, -owner[key]])
+    how = rng.choice(["hostile"] * 2 + ["near"] * 3 + ["swap"] * 3 + ["remove", "double", "add"])
+    if how == "near" and type(owner[key]) is bool:
+        owner[key] = not owner[key]
+    elif how == "near" and type(owner[key]) in (int, float):
+        owner[key] += rng.choice([1, -1, 2, owner[key], -owner[key]])
     elif how == "remove":
         del owner[key]
     elif how == "swap":
         theirs = list(places(other))
-        owner[key] = copy.deepcopy(at(other, path if path in theirs else rng.choice(theirs)))
+        alike = [one for one in theirs if one[-1] == key] or theirs
+        owner[key] = copy.deepcopy(at(other, path if path in theirs else rng.choice(alike)))
     elif how == "double" and isinstance(owner, list):
         owner.append(copy.deepcopy(owner[key]))
     elif how == "add" and isinstance(owner, dict):
@@ -199,12 +202,16 @@ def change_tensor(
     """Change a tensor somewhere; say what was done."""
     name = rng.choice(sorted(tensors))
     array = tensors[name]
-    hows = (
-        ["values"] * 6 + ["near"] * 4 + ["dtype", "shape", "cut", "grow", "order", "swap", "copy"]
-    )
-    hows += ["remove", "rename", "empty", "scalar"]
+    hows = ["values"] * 4 + ["near"] * 5 + ["trade"] * 5
+    hows += ["dtype", "shape", "cut", "grow", "order", "swap"]
+    hows += ["copy", "remove", "rename", "empty", "scalar"]
     how = rng.choice(hows)
-    if how in ("values", "near") and array.size:
+    if how == "trade" and array.size:  # two values change places
+        array = array.copy()
+        flat = array.reshape(-1)
+        one, two = rng.randrange(len(flat)), rng.randrange(len(flat))
+        flat[[one, two]] = flat[[two, one]]
+    elif how in ("values", "near") and array.size:
         array = array.copy()
         flat = array.reshape(-1)
         for _ in range(rng.choice([1, 1, 2, len(flat)])):
@@ -215,7 +222,7 @@ def change_tensor(
             elif array.dtype.kind == "f":
                 flat[place] = np.asarray(rng.choice(REAL), np.float64).astype(array.dtype)
             else:
-                value = rng.choice([*LARGE, len(flat), len(array), int(flat.max()) + 1, 0, 1])
+                value = rng.choice([*LARGE, len(flat), int(flat.max()) + 1, 0, 1])
                 flat[place] = np.asarray(value, np.int64).astype(array.dtype)
     elif how == "dtype":
         with np.errstate(all="ignore"):
@@ -248,7 +255,12 @@ def change_tensor(
     return f"{how} {name}"
 
 
-def write(path: Path, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+def write(
+    path: Path,
+    header: dict[str, Any],
+    tensors: dict[str, np.ndarray],
+    edit: Callable[[str], str] = str,
+) -> None:
     """Write a model file with right checksums, whatever `write_model` would say to it."""
     arrays = {name: np.ascontiguousarray(one).reshape(one.shape) for name, one in tensors.items()}
     described = {
@@ -256,7 +268,7 @@ def write(path: Path, header: dict[str, Any], tensors: dict[str, np.ndarray]) ->
         for name, one in arrays.items()
     }
     description = {"format_version": FORMAT_VERSION, "thresher_version": "0", "header": header}
-    text = json.dumps(description | {"tensors": described})
+    text = edit(json.dumps(description | {"tensors": described}))
     save_file(arrays, path, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
 
 

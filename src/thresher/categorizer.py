@@ -17,6 +17,7 @@ from thresher import training
 from thresher._fields import MARK, as_text
 from thresher._files import one_writer
 from thresher._format1 import upgrade
+from thresher._limits import MOST_FOLDS
 from thresher._lock import ReadWriteLock
 from thresher.assumptions import warn_of
 from thresher.categories import Categories
@@ -137,7 +138,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     )
     tune_folds: Any = parameter(
         default=AUTO,
-        kind=Whole(0, 1000),
+        kind=Whole(0, MOST_FOLDS),
         words="""Folds by which thresholds and probabilities are learned. With 0, for AROW and the
         linear SVM, they are learned from the scores of the documents less what each has added to
         its own: a little less exact, at no cost. "auto" is 5, and 0 for `preset="fast"`.""",

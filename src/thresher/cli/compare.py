@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from thresher._limits import MOST_THINGS
+from thresher._limits import MOST_FOLDS
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of, split_learner
 
@@ -27,7 +27,7 @@ def compare(
             "Default: all that `thresher learners` lists.",
         ),
     ] = None,
-    folds: Annotated[int, Option(min=2, max=MOST_THINGS, help="Folds of cross-validation.")] = 5,
+    folds: Annotated[int, Option(min=2, max=MOST_FOLDS, help="Folds of cross-validation.")] = 5,
     against: Annotated[
         str, Option(help="Test the others against: best, first, or one of A,B,C.")
     ] = "best",
