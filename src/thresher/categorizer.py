@@ -54,7 +54,6 @@ JOINT: dict[str, Any] = {
     "min_df": {"runs": 2, "parts": 3},
     "block_weights": {"runs": 0.9, "parts": 0.6, "concepts": 0.5},
 }
-MOST_DOCUMENTS = 2**53  # learned from in all; one more is another number
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
 LEARNING, DECIDING = "Learning", "Deciding"
 
@@ -777,7 +776,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             model.learner = learner
         model._stations = Stations(
             categories, features, learner, decisions,
-            documents_seen=require_field(header, "documents_seen", int, low=0, high=MOST_DOCUMENTS),
+            documents_seen=require_field(header, "documents_seen", int, low=0),
             columns=_columns_of(header),
             is_mode_open=require_field(header, "is_mode_open", bool),
             late=_late_of(header, len(categories)),

@@ -345,7 +345,10 @@ class Estimator:
         """Return an estimator with what `plain_params` returned, checked; the rest has defaults."""
         strangers = sorted(set(values) - set(cls.parameters))
         if strangers:
-            raise ModelError(f"The model gives {cls.__name__} {brief(strangers[0])}, unknown here.")
+            raise ModelError(
+                f"The model gives {cls.__name__} {brief(strangers[0])}, unknown here; it "
+                "is damaged, or of a newer Thresher."
+            )
         given = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         try:
             estimator = cls(**given)

@@ -11,6 +11,7 @@ import math
 import os
 import re
 import stat
+import sys
 import zlib
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -20,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from thresher._files import replace_file
-from thresher._limits import LARGEST_WEIGHT
+from thresher._limits import LARGEST_WEIGHT, MOST_COUNTED
 from thresher._version import __version__
 from thresher.errors import ModelError, ParameterError, brief
 
@@ -297,7 +298,7 @@ def require_field(
     """Return a field of a model's header once it is of its type; else raise `ModelError`.
 
     The type is `str`, `int`, `float` (which a whole number satisfies), `bool`, `list` or `dict`.
-    A number may have bounds.
+    A number may have bounds; a whole one is within ±2^53 in any case.
 
     Examples
     --------
@@ -313,8 +314,9 @@ def require_field(
         wanted += "" if high is None else f" up to {high:g}"
     is_right = type(value) is kind
     if is_right and kind in (int, float):
-        low, high = -math.inf if low is None else low, math.inf if high is None else high
-        is_right = low <= value <= high and abs(value) < math.inf  # type: ignore
+        most = MOST_COUNTED if kind is int else sys.float_info.max
+        low, high = -most if low is None else low, most if high is None else high
+        is_right = low <= value <= high  # type: ignore[operator]
     if not is_right:
         fault = "is missing" if name not in header else f"is {brief(value)}"
         raise ModelError(f"The model's field {name!r} {fault}; it must be {wanted}.")

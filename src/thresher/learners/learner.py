@@ -129,12 +129,7 @@ class Learner(Estimator):
             require_field(header, name, int, low=0, high=MOST_THINGS)
             for name in ("n_features", "n_categories")
         )
-        try:
-            params = require_field(header, "params", dict)
-            learner = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
-            learner.check_parameters()
-        except (TypeError, ParameterError) as error:
-            raise ModelError(f"The learner's part of the model is damaged: {error}") from error
+        learner = cls.from_plain(require_field(header, "params", dict))
         return learner, n_features, n_categories
 
     # ---- what a subclass may do better -------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._limits import LARGEST, LARGEST_SUM, LARGEST_WEIGHT, MOST_THINGS
+from thresher._limits import LARGEST, LARGEST_SUM, LARGEST_WEIGHT, MOST_COUNTED, MOST_THINGS
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
 from thresher.learners._checks import check_rows, in_blocks
@@ -523,7 +523,7 @@ class OnlineLearner(GrowingLearner):
             header, "mean_active", float, low=LEAST_ACTIVE, high=MOST_THINGS
         )
         mistakes = require_field(header, "mistakes", list)
-        if not all(type(one) is int and one >= 0 for one in mistakes):
+        if not all(map(Whole(0, MOST_COUNTED).allows, mistakes)):
             raise ModelError("The learner's part of the model is damaged: its figures are wrong.")
         learner.start(0, 0, mean_active)
         learner.mistakes_ = mistakes[-LISTED_PASSES:]
