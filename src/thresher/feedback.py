@@ -15,7 +15,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
-from thresher.errors import DocumentError, ModelError, counted, escaped
+from thresher.errors import DocumentError, ModelError, ParameterError, counted, escaped
 from thresher.examples import Examples
 from thresher.learners import Learner, is_online
 from thresher.learners.online import OnlineLearner
@@ -235,7 +235,13 @@ class _Lesson:
 
     def _decided(self, rows: Rows) -> np.ndarray:
         """Return how documents are decided now."""
-        return self.stations.decisions.decide(self.learner.score_rows(rows, self.model.n_jobs_))
+        scores = self.learner.score_rows(rows, self.model.n_jobs_)
+        if not np.isfinite(scores).all():
+            raise ParameterError(
+                f"{type(self.learner).__name__} would score remembered documents with what is no "
+                "number; take parameters by which documents move weights less."
+            )
+        return self.stations.decisions.decide(scores)
 
     def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
         model, stations = self.model, self.stations
@@ -255,6 +261,7 @@ class _Lesson:
             late = self._note_late(labels)
             stations.decisions = _grown(stations, labels)
             own, wrong = self._rehearse(rows, labels, n_rounds, late)
+            self.learner.check_bounds(rows.indices)
             self._note_wrong(rows, labels, wrong, batch)
             numbers = stations.documents_seen + np.arange(rows.n_rows)
             if stations.memory is not None:

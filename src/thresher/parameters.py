@@ -353,7 +353,7 @@ class Estimator:
         try:
             estimator = cls(**given)
             estimator.check_parameters()
-        except ParameterError as error:
+        except (TypeError, ParameterError) as error:  # a constructor of one's own may know less
             raise ModelError(f"The model's parameters make no sense: {error}") from error
         return estimator
 

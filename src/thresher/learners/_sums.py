@@ -114,6 +114,7 @@ class SummingLearner(GrowingLearner):
 
     def state(self) -> State:
         """Return all that is needed to go on, as a JSON-able header and arrays."""
+        self.check_bounds()  # what could not be read again is not written
         header = self.header(mass=self._mass, one_each=self._one_each)
         return header, self._tables.tensors()
 

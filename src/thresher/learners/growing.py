@@ -76,8 +76,6 @@ class GrowingLearner(Learner):
         mistakes = self._learn(rows, labels, order, weights, n_jobs)
         if ends_pass:
             self._end_pass()
-            is_few = len(rows.indices) < self.n_features and not self._touches_all()
-            self.check_bounds(np.unique(rows.indices) if is_few else None)
         return mistakes
 
     def _checked(self, rows: Rows, labels: Labels, sample_weight: np.ndarray | None) -> np.ndarray:
@@ -131,7 +129,9 @@ class GrowingLearner(Learner):
 
     def check_bounds(self, columns: np.ndarray | None = None) -> None:
         """Refuse what was learned if scores would not be finite; look at these features alone."""
-        super().check_bounds(columns)
+        if columns is not None:
+            are_few = len(columns) < self.n_features and not self._touches_all()
+            columns = np.unique(columns) if are_few else None
         if hasattr(self, "_tables") and (figure := self._tables.beyond(columns)):
             raise ParameterError(
                 f"{type(self).__name__} has come to {figure}, with which scores are no numbers any "

@@ -512,6 +512,7 @@ class OnlineLearner(GrowingLearner):
         """Return all that is needed to go on, as a JSON-able header and arrays."""
         figures = {"mean_active": self.mean_active_, "mistakes": list(self.mistakes_)}
         counts = {"n_passes": self.n_passes_, "n_seen": self.n_seen_, "filtered": self._filtered}
+        self.check_bounds()  # what could not be read again is not written
         header, tensors = self.header(**figures, **counts), self._tables.tensors()
         return header, tensors | {"seen": tensors["seen"][1:]}
 
