@@ -104,12 +104,12 @@ def test_scores_of_other_categories_are_told():
 
 def test_the_state_is_everything():
     decisions = Decisions(
-        "single-label", [1.0, np.inf], default_threshold=-0.5, at_least=1, at_most=3,
+        "single-label", [1.0, 1e30], default_threshold=-0.5, at_least=1, at_most=3,
         allow_none=True, abstain_below=0.5,
     )  # fmt: skip
     again = Decisions.from_state(*decisions.state())
     np.testing.assert_equal(again.state(), decisions.state())
-    assert again.grow(3).thresholds.tolist() == [1.0, np.inf, -0.5]
+    assert again.grow(3).thresholds.tolist() == [1.0, 1e30, -0.5]
 
 
 @pytest.mark.parametrize(

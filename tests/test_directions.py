@@ -9,11 +9,12 @@ SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
 FOUNDATION = {
-    "_arrays", "_fields", "_files", "_places", "_version", "errors", "parameters", "rows",
-    "storage",
+    "_arrays", "_fields", "_files", "_limits", "_places", "_version", "errors", "parameters",
+    "rows", "storage",
 }  # fmt: skip
 ALLOWED = {
     "_kernels": {"_places", "errors"},
+    "_limits": set(),
     "_version": set(),
     "_arrays": set(),
     "_lock": set(),
@@ -22,9 +23,9 @@ ALLOWED = {
     "_fields": {"errors"},
     "_files": {"errors"},
     "_places": {"errors"},
-    "parameters": {"errors"},
+    "parameters": {"_limits", "errors"},
     "rows": {"errors"},
-    "storage": {"errors", "_version", "_files"},
+    "storage": {"_limits", "errors", "_version", "_files"},
     "_spool": {"_kernels", "rows"},
     "examples": {"_spool", "rows"},
     "_ranking": {"errors", "rows"},

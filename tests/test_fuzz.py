@@ -18,7 +18,7 @@ def attempt(case, folder):
         case 3:
             raise DocumentError("It is not a document; give another.")
         case 4:
-            raise DocumentError("a message\nof two lines")
+            raise DocumentError("")  # which is no sentence
         case 5:
             raise KeyError("raw")
         case 6:

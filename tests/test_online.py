@@ -585,7 +585,7 @@ def test_rows_and_labels_out_of_range():
         learner.learn_rows(negative, Labels.from_lists([[0]], 1))
     with pytest.raises(ParameterError, match="from 0 to 7; there are 1"):
         learner.learn_rows(rows("a"), Labels.from_lists([[0]], 1), order=np.array([0, 7]))
-    with pytest.raises(ParameterError, match="finite numbers"):
+    with pytest.raises(ParameterError, match="from 0 to 1e\\+12"):
         learner.learn_rows(rows("a"), Labels.from_lists([[0]], 1), sample_weight=np.array([-1]))
     with pytest.raises(ModelError, match="cannot grow to 2"):
         learner.grow(2, 1)
@@ -615,7 +615,7 @@ def test_damaged_state_is_refused():
             load(header, tensors | {name: tensors[name][1:]})
         with pytest.raises(ModelError, match=f"'{name}' holds"):
             load(header, tensors | {name: tensors[name].astype(np.int16)})
-    with pytest.raises(ModelError, match="finite values belong"):
+    with pytest.raises(ModelError, match="finite values from 0 belong"):
         load(header, tensors | {"up": tensors["up"] * np.nan})
     with pytest.raises(ModelError, match="'n_features' is missing"):
         load({key: value for key, value in header.items() if key != "n_features"}, tensors)
@@ -623,7 +623,7 @@ def test_damaged_state_is_refused():
         load(header | {"params": {"colour": "blue"}}, tensors)
     with pytest.raises(ModelError, match="margin is 1e\\+30; it must be at least 0"):
         load(header | {"params": header["params"] | {"margin": 1e30}}, tensors)
-    with pytest.raises(ModelError, match="sizes are"):
+    with pytest.raises(ModelError, match="'n_features' is -1; it must be an int from 0"):
         load(header | {"n_features": -1}, tensors)
     with pytest.raises(ModelError, match="'modified-balanced-winnow' learner, not 'perceptron'"):
         Perceptron.from_state(header, tensors)

@@ -663,5 +663,5 @@ def test_a_field_is_of_its_type_or_told():
     assert require_field(header, "n", int) == 3
     assert type(require_field(header, "n", float)) is float
     for name, kind in [("on", int), ("n", bool), ("name", str), ("missing", dict)]:
-        with pytest.raises(ModelError, match=f"'{name}'.*must be a {kind.__name__}"):
+        with pytest.raises(ModelError, match=f"'{name}'.*must be an? {kind.__name__}"):
             require_field(header, name, kind)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher.errors import DocumentError, ModelError, ParameterError
+from thresher.errors import DocumentError, ModelError, ParameterError, brief
 from thresher.parameters import names_of
 from thresher.rows import Labels
-from thresher.storage import require_field
+from thresher.storage import LARGEST_WHOLE, require_field
 
 __all__ = ["Answers", "Categories"]
 
@@ -198,10 +198,11 @@ class Categories:
     def from_state(cls, header: dict[str, Any]) -> Self:
         """Return the categories that `state` described."""
         form, labels = require_field(header, "form", str), require_field(header, "labels", list)
-        if form not in FORMS or header.get("type") not in (None, *TYPES):
+        kind = header.get("type")
+        if form not in FORMS or kind not in (None, *TYPES):
             raise ModelError("The model's categories are of a form or a type unknown here.")
-        wanted = TYPES.get(header["type"] or "", str)
-        if len(set(labels)) != len(labels) or any(type(one) is not wanted for one in labels):
+        wanted = TYPES.get(kind or "", str)
+        if any(type(one) is not wanted for one in labels) or len(set(labels)) != len(labels):
             raise ModelError("The model's categories are not different labels of one type.")
         return cls(labels, form)
 
@@ -220,7 +221,11 @@ class Categories:
     def _check_type(self, label: Any) -> None:
         kind = type(label).__name__
         if kind not in TYPES:
-            raise DocumentError(f"A label is {label!r}, of type {kind}; give texts or numbers.")
+            raise DocumentError(
+                f"A label is {brief(label)}, of type {kind}; give texts or numbers."
+            )
+        if kind == "int" and abs(label) > LARGEST_WHOLE:
+            raise DocumentError(f"A label is {brief(label)}; give such large ones as texts.")
         if self.type is None:
             self.type = kind
         if kind != self.type:

@@ -17,6 +17,7 @@ from thresher import training
 from thresher._fields import MARK, as_text
 from thresher._files import one_writer
 from thresher._format1 import upgrade
+from thresher._limits import MOST_FOLDS
 from thresher._lock import ReadWriteLock
 from thresher.assumptions import warn_of
 from thresher.categories import Categories
@@ -30,8 +31,8 @@ from thresher.feedback import CHECKED, learn
 from thresher.learners import Learner, learner_class, make_learner
 from thresher.learners.online import AROW
 from thresher.linguistics import LanguageParameters, Linguistics
-from thresher.parameters import AUTO, Choice, Flag, Kind, Some, Whole, inherited, parameter
-from thresher.rehearsal import Memory
+from thresher.parameters import AUTO, THREADS, Choice, Flag, Kind, Some, Whole, inherited, parameter
+from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
 from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
@@ -136,7 +137,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     )
     tune_folds: Any = parameter(
         default=AUTO,
-        kind=Whole(0, 1000),
+        kind=Whole(0, MOST_FOLDS),
         words="""Folds by which thresholds and probabilities are learned. With 0, for AROW and the
         linear SVM, they are learned from the scores of the documents less what each has added to
         its own: a little less exact, at no cost. "auto" is 5, and 0 for `preset="fast"`.""",
@@ -152,7 +153,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     )
     remember: int = parameter(
         default=2000,
-        kind=Whole(0, 10_000_000),
+        kind=Whole(0, MOST_REMEMBERED),
         words="""Keep so many documents, as counts with labels, to learn on by; 0 for none. They are
         a form of the data: whoever has the model can read which words were in them.""",
         flag="--remember",
@@ -174,7 +175,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     )
     n_jobs: int | None = parameter(
         default=None,
-        kind=Whole(1, 1024, optional=True),
+        kind=replace(THREADS, optional=True),
         words="Threads, which never change the result; None: the learner's own, or 1.",
         flag="--threads",
         panel=LEARNING,
@@ -775,7 +776,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             model.learner = learner
         model._stations = Stations(
             categories, features, learner, decisions,
-            documents_seen=require_field(header, "documents_seen", int),
+            documents_seen=require_field(header, "documents_seen", int, low=0),
             columns=_columns_of(header),
             is_mode_open=require_field(header, "is_mode_open", bool),
             late=_late_of(header, len(categories)),
@@ -1004,7 +1005,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 if name != "learner" and getattr(self, name) != one.value
             }
             thresholds = stations.decisions.thresholds
-            low, high = float(thresholds.min()), float(thresholds.max())
+            ends = (thresholds.min(), thresholds.max()) if len(thresholds) else (0.0, 0.0)
+            low, high = map(float, ends)
             return {
                 "learner": repr(stations.learner),
                 "strength": repr(stations.features.strength),
@@ -1057,7 +1059,8 @@ def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
 def _late_of(header: dict[str, Any], n_categories: int) -> dict[int, int]:
     """Return how many documents there were of the categories that came after `fit`."""
     late = require_field({"late": {}} | header, "late", dict)
-    if not all(k.isdecimal() and int(k) < n_categories and type(n) is int for k, n in late.items()):
+    known = set(map(str, range(n_categories))) if late else set()
+    if not (late.keys() <= known and all(map(Whole(0).allows, late.values()))):
         raise ModelError("The model's late categories make no sense; it is damaged.")
     return {int(k): n for k, n in late.items()}
 
@@ -1067,5 +1070,11 @@ def _columns_of(header: dict[str, Any]) -> Columns | None:
     if header.get("columns") is None:
         return None
     columns = require_field(header, "columns", dict)
-    labels, separator = columns.get("labels"), columns.get("separator")
-    return Columns(tuple(map(str, require_field(columns, "text", list))), labels, separator)
+    text = require_field(columns, "text", list)
+    labels, separator = (
+        None if columns.get(name) is None else require_field(columns, name, str)
+        for name in ("labels", "separator")
+    )
+    if not all(isinstance(one, str) for one in text):
+        raise ModelError("The model's columns of text have no names; it is damaged.")
+    return Columns(tuple(text), labels, separator)

@@ -1,8 +1,66 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
+import re
+from typing import Any
+
+LONGEST_SENTENCE, LONGEST_VALUE = 2000, 200  # characters; of more, the middle is left out
+# What moves the cursor, colours the screen, ends the line or turns the direction of writing, and
+# halves of surrogate pairs, which are no text.
+_UNPRINTED = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def escaped(text: str) -> str:
+    """Return a text that somebody else wrote as it may be shown: one line, and nothing but that.
+
+    Control characters, also those that turn the direction of writing, become what Python calls
+    them.
+
+    Examples
+    --------
+    >>> print(escaped("spam\\x1b[2J\\nham"))
+    spam\\x1b[2J\\nham
+    """
+    return _UNPRINTED.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def printable(text: str) -> str:
+    """Return a document as it may be shown: its lines, with a mark for what is not to be printed.
+
+    Every character keeps its place.
+    """
+    return _UNPRINTED.sub(lambda match: match[0] if match[0] in "\n\t" else "\ufffd", text)
+
+
+def brief(value: Any) -> str:
+    """Return a value as Python writes it, for a sentence: however large it is, only so much.
+
+    Examples
+    --------
+    >>> len(brief("x" * 1_000_000)), brief(10**400)
+    (200, 'a whole number of about 400 digits')
+    """
+    if isinstance(value, int) and abs(value) >= 10**40:  # Python may refuse to write it
+        return f"a whole number of about {value.bit_length() * 0.30103:.0f} digits"
+    try:
+        return shortened(repr(value), LONGEST_VALUE)
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__} that is too large to show"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the text without its middle, where it has more than `most` characters."""
+    half = (most - 3) // 2
+    return text if len(text) <= most else f"{text[:half]}...{text[-(most - 3 - half) :]}"
+
 
 class ThresherError(Exception):
     """Anything that Thresher refuses; on the command line, a sentence and exit status 2."""
+
+    def __str__(self) -> str:
+        """Return the sentence, which may name what others wrote: on one line, of bounded length."""
+        return escaped(shortened(super().__str__(), LONGEST_SENTENCE))
 
 
 class DocumentError(ThresherError, ValueError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thresher.errors import ModelError, escaped
 from thresher.features import ALL_BLOCKS
 from thresher.rows import Rows
 from thresher.text.places import Entry
@@ -90,7 +91,9 @@ class Near(NamedTuple):
     def __str__(self) -> str:
         names = ", ".join(map(str, self.categories)) or "no category"
         line = f"document {self.document} ({names}): similarity {self.similarity:.3f}"
-        return f"{line}, vote {self.vote:.3f}" + (f", by {self.by()}" if self.words else "")
+        return escaped(
+            f"{line}, vote {self.vote:.3f}" + (f", by {self.by()}" if self.words else "")
+        )
 
 
 class Change(NamedTuple):
@@ -142,12 +145,12 @@ class Explanation:
         word = "chosen" if self.chosen else "not chosen"
         if self.rival:
             name, score = self.rival
-            return (
+            return escaped(
                 f"{self.category}: {word}, score {self.score:+.3f}; "
                 f"the best other category is {name} with {score:+.3f}."
             )
-        sign = ">" if self.score > 0 else "≤"
-        return f"{self.category}: {word}, {self.total:.3f} {sign} threshold {self.threshold:.3f}."
+        sign, threshold = ">" if self.score > 0 else "≤", f"threshold {self.threshold:.3f}"
+        return escaped(f"{self.category}: {word}, {self.total:.3f} {sign} {threshold}.")
 
     def remedy(self) -> str:
         """Say in one sentence what would have changed the decision."""
@@ -159,7 +162,7 @@ class Explanation:
             end = f"it would be {self.change.winner}"
         else:
             end = "it would not be chosen" if self.chosen else "it would be chosen"
-        return f"{how} {words} {end} (score {self.change.score:+.3f})."
+        return escaped(f"{how} {words} {end} (score {self.change.score:+.3f}).")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the spans as plain data."""
@@ -180,7 +183,9 @@ class Explanation:
     def __str__(self) -> str:
         lines = [self.verdict()]
         shares = self.largest(10)
-        lines += [f"  {s.share:+8.3f}  {s.feature}  {s.portions()}".rstrip() for s in shares]
+        lines += [
+            escaped(f"  {s.share:+8.3f}  {s.feature}  {s.portions()}".rstrip()) for s in shares
+        ]
         lines += [f"  {one}" for one in self.neighbors[:10]]
         return "\n".join([*lines, self.remedy()])
 
@@ -195,6 +200,8 @@ class Explanation:
 
 def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
     """Explain one decision of a model, given what it is made of; as `Categorizer.explain`."""
+    if not len(stations.categories):
+        raise ModelError("The model has no category yet: there is no decision to explain.")
     rows = stations.features.apply(stations.features.count([text]))
     scores = stations.learner.score_rows(rows)
     margins = scores[0] - stations.decisions.thresholds

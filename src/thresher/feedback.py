@@ -15,7 +15,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
-from thresher.errors import DocumentError, ModelError, counted
+from thresher.errors import DocumentError, ModelError, ParameterError, counted, escaped
 from thresher.examples import Examples
 from thresher.learners import Learner, is_online
 from thresher.learners.online import OnlineLearner
@@ -85,14 +85,14 @@ class Learned:
             + (f" and {names_of(self.categories)}." if self.categories else ", no category."),
         ]
         for one in self.wrong[:SHOWN]:
-            decided = ", ".join(one.decided) or "nothing"
-            labels = ", ".join(one.labels) or "nothing"
+            decided = ", ".join(map(escaped, one.decided)) or "nothing"
+            labels = ", ".join(map(escaped, one.labels)) or "nothing"
             lines.append(
                 f"Still wrong: document {one.number}, {one.text!r}: {decided}, not {labels}."
             )
         if len(self.wrong) > SHOWN:
             lines.append(f"Still wrong: {len(self.wrong) - SHOWN:,} more.")
-        return "\n".join([*lines, *self.warnings])
+        return "\n".join([*lines, *map(escaped, self.warnings)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can say it."""
@@ -235,7 +235,13 @@ class _Lesson:
 
     def _decided(self, rows: Rows) -> np.ndarray:
         """Return how documents are decided now."""
-        return self.stations.decisions.decide(self.learner.score_rows(rows, self.model.n_jobs_))
+        scores = self.learner.score_rows(rows, self.model.n_jobs_)
+        if not np.isfinite(scores).all():
+            raise ParameterError(
+                f"{type(self.learner).__name__} would score remembered documents with what is no "
+                "number; take parameters by which documents move weights less."
+            )
+        return self.stations.decisions.decide(scores)
 
     def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
         model, stations = self.model, self.stations
@@ -255,6 +261,7 @@ class _Lesson:
             late = self._note_late(labels)
             stations.decisions = _grown(stations, labels)
             own, wrong = self._rehearse(rows, labels, n_rounds, late)
+            self.learner.check_bounds(rows.indices)
             self._note_wrong(rows, labels, wrong, batch)
             numbers = stations.documents_seen + np.arange(rows.n_rows)
             if stations.memory is not None:

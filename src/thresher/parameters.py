@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -11,12 +10,11 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError
+from thresher._limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
+from thresher.errors import ModelError, ParameterError, brief, escaped
 
 __all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
-__all__ += ["Some", "Text", "Whole", "inherited", "parameter"]
-
-LARGEST = 1e6  # a parameter beyond it is a slip, and a weight of its size might not be finite
+__all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "inherited", "parameter"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A finite number from `low` to `high`."""
+    """A number from `low` to `high`, which are finite."""
 
     low: float = -LARGEST
     high: float = LARGEST
@@ -72,7 +70,7 @@ class Number(Kind):
         if not is_whole(value) and not isinstance(value, float | np.floating):
             return False
         above = self.low < value if self.open_low else self.low <= value
-        return bool(above and value <= self.high and math.isfinite(value))
+        return bool(above and value <= self.high)
 
     def bounds(self) -> str:
         least = f"above {self.low:g}" if self.open_low else f"at least {self.low:g}"
@@ -86,7 +84,7 @@ class Whole(Kind):
     """A whole number from `low` to `high`."""
 
     low: int = 0
-    high: int = 2**31 - 1
+    high: int = MOST_THINGS
     name: ClassVar[str] = "int"
     hint: ClassVar[str] = "N"
     reads: ClassVar[type] = int
@@ -95,8 +93,11 @@ class Whole(Kind):
         return is_whole(value) and self.low <= value <= self.high
 
     def bounds(self) -> str:
-        up_to = "" if self.high == 2**31 - 1 else f" to {self.high}"
+        up_to = "" if self.high == MOST_THINGS else f" to {self.high}"
         return f"a whole number from {self.low}{up_to}"
+
+
+ROUNDS, THREADS = Whole(1, MOST_ROUNDS), Whole(1, MOST_THREADS)
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Share(Kind):
     def allows(self, value: Any) -> bool:
         if isinstance(value, float | np.floating):
             return bool(0.0 <= value <= 1.0)
-        return is_whole(value) and 0 <= value < 2**31
+        return is_whole(value) and 0 <= value <= MOST_THINGS
 
     def bounds(self) -> str:
         return "a number of documents, such as 2, or a share of them from 0.0 to 1.0"
@@ -148,7 +149,7 @@ class Choice(Kind):
     name: ClassVar[str] = "str"
 
     def allows(self, value: Any) -> bool:
-        return any(value is choice or value == choice for choice in self.choices)
+        return any(isinstance(value, type(one)) and value == one for one in self.choices)
 
     def bounds(self) -> str:
         return f"one of {', '.join(map(repr, self.choices))}"
@@ -332,7 +333,7 @@ class Estimator:
         for name, one in self.parameters.items():
             value, owner = getattr(self, name), type(self).__name__
             if problem := one.problem(value):
-                raise ParameterError(f"{owner}: {name} is {value!r}; it must be {problem}.")
+                raise ParameterError(f"{owner}: {name} is {brief(value)}; it must be {problem}.")
 
     def plain_params(self) -> dict[str, Any]:
         """Return the parameters as JSON can hold them."""
@@ -344,12 +345,15 @@ class Estimator:
         """Return an estimator with what `plain_params` returned, checked; the rest has defaults."""
         strangers = sorted(set(values) - set(cls.parameters))
         if strangers:
-            raise ModelError(f"The model gives {cls.__name__} {strangers[0]!r}, unknown here.")
+            raise ModelError(
+                f"The model gives {cls.__name__} {brief(strangers[0])}, unknown here; it "
+                "is damaged, or of a newer Thresher."
+            )
         given = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         try:
             estimator = cls(**given)
             estimator.check_parameters()
-        except ParameterError as error:
+        except (TypeError, ParameterError) as error:  # a constructor of one's own may know less
             raise ModelError(f"The model's parameters make no sense: {error}") from error
         return estimator
 
@@ -416,7 +420,7 @@ def plain(owner: str, name: str, value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     raise ParameterError(
-        f"{owner}: {name} is {value!r}, which a model file cannot hold; "
+        f"{owner}: {name} is {brief(value)}, which a model file cannot hold; "
         "give a number, a name or a list."
     )
 
@@ -429,4 +433,4 @@ def is_whole(value: Any) -> bool:
 def names_of(values: Iterable[str]) -> str:
     """Return names for a sentence: at most twenty, and whether there are more."""
     names = list(values)
-    return ", ".join(names[:20]) + (" and more" if len(names) > 20 else "")
+    return ", ".join(map(escaped, names[:20])) + (" and more" if len(names) > 20 else "")

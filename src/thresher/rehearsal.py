@@ -17,6 +17,8 @@ from thresher.storage import require_field, require_tensor
 __all__ = ["Memory", "Remembered", "Sample", "sampled"]
 
 NONE = -1  # the home of documents without labels
+MOST_REMEMBERED = 10_000_000
+LARGEST_SCORE = float(np.finfo(np.float32).max)
 
 
 def _nothing() -> np.ndarray:
@@ -262,30 +264,32 @@ class Memory:
         cls, header: dict[str, Any], tensors: dict[str, np.ndarray], n_columns: int, n: int
     ) -> Self:
         """Return the memory that `state` described, of so many columns and categories, checked."""
-        capacity, seed = (require_field(header, name, int) for name in ("capacity", "seed"))
-        numbers = require_tensor(tensors, "numbers", np.int64, (None,))
+        capacity = require_field(header, "capacity", int, low=0, high=MOST_REMEMBERED)
+        seed = require_field(header, "seed", int, low=0, high=2**32 - 1)
+        numbers = require_tensor(tensors, "numbers", np.int64, (None,), low=0)
         size = len(numbers)
         indptr = require_tensor(tensors, "indptr", np.int64, (size + 1,))
         indices = require_tensor(tensors, "indices", np.int32, (None,))
         values = require_tensor(tensors, "values", np.float32, indices.shape, finite=True)
-        lengths = require_tensor(tensors, "lengths", np.int64, (size,))
+        lengths = require_tensor(tensors, "lengths", np.int64, (size,), low=0, high=2**40)
         label_indptr = require_tensor(tensors, "label_indptr", np.int64, (size + 1,))
         label_indices = require_tensor(tensors, "label_indices", np.int32, (None,))
         homes = require_tensor(tensors, "homes", np.int64, (size,))
-        seen = require_tensor(tensors, "seen", np.int64, (None,))
+        seen = require_tensor(tensors, "seen", np.int64, (None,), low=0, high=2**40)
         known_n = len(seen) + NONE
         own = require_tensor(tensors, "own", np.float32, (size, known_n))
         is_right = (
-            size <= capacity < 2**31
-            and 0 <= seed < 2**32
+            size <= capacity
             and known_n <= n
             and _are_ends(indptr, len(indices))
             and _are_ends(label_indptr, len(label_indices))
             and _within(indices, 0, n_columns)
             and _within(label_indices, 0, known_n)
             and _within(homes, NONE, known_n)
-            and bool((values > 0).all() and (lengths >= 0).all() and (seen >= 0).all())
-            and not np.isinf(own).any()
+            and _are_once(indptr, indices)
+            and _are_once(label_indptr, label_indices)
+            and bool((values > 0).all())
+            and not (np.abs(own) > LARGEST_SCORE).any()
         )
         if not is_right:
             raise ModelError("The model's memory of documents is damaged; train it again.")
@@ -365,6 +369,14 @@ def _split(rows: Rows) -> Iterable[tuple[np.ndarray, np.ndarray]]:
 
 def _are_ends(indptr: np.ndarray, total: int) -> bool:
     return bool(indptr[0] == 0 and indptr[-1] == total and (np.diff(indptr) >= 0).all())
+
+
+def _are_once(indptr: np.ndarray, indices: np.ndarray) -> bool:
+    """Tell whether nothing stands in a document twice."""
+    owners = np.repeat(np.arange(len(indptr) - 1, dtype=np.uint64), np.diff(indptr))
+    keys = owners << np.uint64(32) | indices.astype(np.uint64)
+    keys.sort()
+    return bool((keys[1:] != keys[:-1]).all())
 
 
 def _within(numbers: np.ndarray, low: int, high: int) -> bool:

@@ -7,9 +7,11 @@ the type, shape and checksum of each tensor. One alone, for the library writes s
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import stat
+import sys
 import zlib
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -18,12 +20,14 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from thresher._files import replace_file
+from thresher._limits import LARGEST_WEIGHT, MOST_COUNTED
 from thresher._version import __version__
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import ModelError, ParameterError, brief
 
 __all__ = ["part_of", "read_model", "require_field", "require_tensor", "write_model"]
 
 FORMAT_VERSION = 2
+LARGEST_WHOLE = 2**63 - 1  # in a header
 
 _OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
 
@@ -80,6 +84,7 @@ def write_model(
     description |= {"header": header, "tensors": _described(arrays)}
     try:
         text = json.dumps(description, sort_keys=True, allow_nan=False)
+        _parsed(text)  # what could not be read again is not written
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The header of a model must be JSON: {error}.") from error
     layout = _layout(arrays, f"{zlib.crc32(text.encode()):08x} {text}")
@@ -198,7 +203,7 @@ def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
     if checksum != f"{zlib.crc32(text.encode()):08x}":
         raise _damaged(path, "the checksum of its header is wrong")
     try:
-        description: dict[str, Any] = json.loads(text)
+        description = _parsed(text)
         version = description["format_version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header is not that of a model") from error
@@ -211,6 +216,28 @@ def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
     if type(version) is not int or version < 1 or not isinstance(description.get("header"), dict):
         raise _damaged(path, "its header is not that of a model")
     return description
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    description: dict[str, Any] = json.loads(
+        text, parse_int=_whole, parse_float=_finite, parse_constant=_finite
+    )
+    return description
+
+
+def _whole(digits: str) -> int:
+    """Read a whole number of a header: none is so large that other types could not hold it."""
+    number = int(digits) if len(digits) < 25 else LARGEST_WHOLE + 1
+    if abs(number) > LARGEST_WHOLE:
+        raise ValueError(f"{brief(digits)} is beyond what a model holds")
+    return number
+
+
+def _finite(digits: str) -> float:
+    """Read a number of a header; Infinity, NaN and 1e400 are none that a model was written with."""
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"{brief(digits)} is no finite number")
+    return number
 
 
 def _foreign(path: object) -> ModelError:
@@ -249,7 +276,8 @@ def require_tensor(
     low, high : float, optional
         Least and greatest value it may hold. NaN is outside any bound.
     finite : bool
-        Whether NaN and the infinities are refused. Default False.
+        Whether NaN and the infinities are refused, and where no bound is given what is beyond
+        ±1e20: a score of such weights is finite too. Default False.
 
     Examples
     --------
@@ -274,13 +302,18 @@ def require_tensor(
         raise ModelError(
             f"The model's tensor {name!r} has the shape {shape_text}; it must be {wanted}."
         )
-    if array.size and low is not None and not array.min() >= low:
-        raise ModelError(f"{holds} {array.min()}; values from {low} belong there.")
-    if array.size and high is not None and not array.max() <= high:
-        raise ModelError(f"{holds} {array.max()}; values up to {high} belong there.")
-    if finite and not (is_finite := np.isfinite(array)).all():
-        raise ModelError(f"{holds} {array[~is_finite][0]}; finite values belong there.")
+    if finite and array.dtype.kind == "f":
+        low = -LARGEST_WEIGHT if low is None else low
+        high = LARGEST_WEIGHT if high is None else high
+    if array.size and low is not None and not (least := array.min()) >= low:
+        raise ModelError(f"{holds} {least}; {_belongs(finite, 'from', low)}.")
+    if array.size and high is not None and not (most := array.max()) <= high:
+        raise ModelError(f"{holds} {most}; {_belongs(finite, 'up to', high)}.")
     return array
+
+
+def _belongs(finite: bool, which: str, bound: float) -> str:
+    return f"{'finite ' if finite else ''}values {which} {bound:g} belong there"
 
 
 def part_of(name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Parts:
@@ -290,20 +323,37 @@ def part_of(name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]) -
     return require_field(header, name, dict), own
 
 
-def require_field(header: dict[str, Any], name: str, kind: type[T]) -> T:
+def require_field(
+    header: dict[str, Any],
+    name: str,
+    kind: type[T],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+) -> T:
     """Return a field of a model's header once it is of its type; else raise `ModelError`.
 
     The type is `str`, `int`, `float` (which a whole number satisfies), `bool`, `list` or `dict`.
+    A number may have bounds; a whole one is within ±2^53 in any case.
 
     Examples
     --------
-    >>> require_field({"margin": 1.0}, "margin", float)
+    >>> require_field({"margin": 1.0}, "margin", float, low=0)
     1.0
     """
     value = header.get(name)
-    if kind is float and type(value) is int:
+    if kind is float and type(value) is int and abs(value) <= LARGEST_WHOLE:
         value = float(value)
-    if type(value) is not kind:
-        fault = "is missing" if name not in header else f"is {value!r}"
-        raise ModelError(f"The model's field {name!r} {fault}; it must be a {kind.__name__}.")
-    return value
+    wanted = f"{'an' if kind is int else 'a'} {kind.__name__}"
+    if low is not None or high is not None:
+        wanted += "" if low is None else f" from {low:g}"
+        wanted += "" if high is None else f" up to {high:g}"
+    is_right = type(value) is kind
+    if is_right and kind in (int, float):
+        most = MOST_COUNTED if kind is int else sys.float_info.max
+        low, high = -most if low is None else low, most if high is None else high
+        is_right = low <= value <= high  # type: ignore[operator]
+    if not is_right:
+        fault = "is missing" if name not in header else f"is {brief(value)}"
+        raise ModelError(f"The model's field {name!r} {fault}; it must be {wanted}.")
+    return value  # type: ignore[return-value]

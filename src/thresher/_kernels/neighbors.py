@@ -326,7 +326,7 @@ def offer(key, number, n_neighbors, size, total, weights, scratch):
     else:
         push(heap, members, size, key, number)
         size += 1
-    while total - weights[members[0]] >= n_neighbors:
+    while size > 1 and total - weights[members[0]] >= n_neighbors:
         total -= weights[members[0]]
         size -= 1
         sift(heap, members, size, heap[size], members[size])

@@ -16,12 +16,14 @@ import typer
 from typer import Argument, Option
 
 from thresher._formats import FORMATS, READERS
+from thresher._limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 from thresher.cli import _compiling
-from thresher.errors import DocumentError, ThresherError, counted
+from thresher.errors import DocumentError, ThresherError, counted, escaped
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text as RichText
 
     from thresher.categorizer import Categorizer
     from thresher.documents import Columns, Documents
@@ -67,10 +69,16 @@ LearnerParameters = Annotated[
     ),
 ]
 Passes = Annotated[
-    int | None, Option(rich_help_panel="Learning", min=1, help="Passes over the documents.")
+    int | None,
+    Option(rich_help_panel="Learning", min=1, max=MOST_ROUNDS, help="Passes over the documents."),
 ]
-Threads = Annotated[int, Option(min=1, help="Threads; the result is the same for any number.")]
-Top = Annotated[int, Option(min=0, help="Categories to show, the largest first; 0: all.")]
+Threads = Annotated[
+    int,
+    Option(min=1, max=MOST_THREADS, help="Threads; the result is the same for any number."),
+]
+Top = Annotated[
+    int, Option(min=0, max=MOST_THINGS, help="Categories to show, the largest first; 0: all.")
+]
 Output = Annotated[
     str | None, Option("--output", "-o", metavar="FILE", help="Default: the model itself.")
 ]
@@ -131,19 +139,36 @@ def go_on(stage: str, documents: int, share: float | None) -> None:
 def say(sentence: str) -> None:
     """Print a sentence for a person on stderr."""
     _compiling.erase()
-    typer.echo(sentence, err=True)
+    typer.echo(escaped(sentence), err=True)
+
+
+def tell(sentence: str) -> None:
+    """Print a line for a person on stdout."""
+    typer.echo(escaped(sentence))
+
+
+def text(words: str, style: str = "") -> RichText:
+    """Return words for a table, as they are: names are others', and must not colour or move."""
+    from rich.text import Text
+
+    return Text(escaped(words), style)
 
 
 def show_json(value: Any) -> None:
     """Print one JSON value on a line of stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, for which JSON has an escape
+        line = json.dumps(value)
+    sys.stdout.write(line + "\n")
 
 
 def console() -> Console:
     """Return the terminal for tables and coloured text."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=False)
+    return Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
 
 
 def table(first: str, *others: str, fold: bool = False) -> Table:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from thresher._limits import MOST_FOLDS
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of, split_learner
 
@@ -26,7 +27,7 @@ def compare(
             "Default: all that `thresher learners` lists.",
         ),
     ] = None,
-    folds: Annotated[int, Option(min=2, help="Folds of cross-validation.")] = 5,
+    folds: Annotated[int, Option(min=2, max=MOST_FOLDS, help="Folds of cross-validation.")] = 5,
     against: Annotated[
         str, Option(help="Test the others against: best, first, or one of A,B,C.")
     ] = "best",
@@ -75,8 +76,6 @@ def compare(
 
 def _show(comparison: Comparison, plot: str | None) -> None:
     """Print a line for each learner, the best figures bold."""
-    from rich.text import Text
-
     from thresher.evaluation import measure_title
     from thresher.experiments.comparison import MEASURES
 
@@ -84,12 +83,12 @@ def _show(comparison: Comparison, plot: str | None) -> None:
     table = common.table("learner", *headings, "seconds", fold=True)
     best = comparison.best
     for name, result in comparison.results.items():
-        cells = [Text(name)]
+        cells = [common.text(name)]
         for measure in MEASURES:
             stars = "" if name == comparison.against else comparison.t_test(name, measure).stars
             mean, error = 100 * result.mean(measure), 100 * result.standard_error(measure)
             style = "bold" if best[measure] == name else ""
-            cells.append(Text(f"{mean:.1f} ± {error:.1f} {stars:<2}", style=style))
+            cells.append(common.text(f"{mean:.1f} ± {error:.1f} {stars:<2}", style=style))
         table.add_row(*cells, f"{comparison.seconds(name):.2f}")
     terminal = common.console()
     terminal.print(table)

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Option
 
+from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, counted
 
@@ -31,7 +31,7 @@ def concepts(
     category: Annotated[
         str | None, Option(metavar="NAME", help="Where concepts matter for a category.")
     ] = None,
-    top: Annotated[int, Option(min=1, help="Words of each concept.")] = 8,
+    top: Annotated[int, Option(min=1, max=MOST_THINGS, help="Words of each concept.")] = 8,
     everything: Annotated[
         bool, Option("--all", help=f"All concepts, not only {FEW} of each size.")
     ] = False,
@@ -92,8 +92,6 @@ def _show(
     if json:
         common.show_json({"concepts": [one._asdict() for one in rows]})
         return
-    from rich.text import Text
-
     terminal, end = common.console(), 0
     for size in view.sizes:
         end += size
@@ -103,7 +101,7 @@ def _show(
         for one in own[:most]:
             parts = one.words
             shown = [f"{word} {part:.0%}" if share == "P(z|d)" else word for word, part in parts]
-            table.add_row(f"{one.number:>7}", f"{one.share:.3f}", Text(", ".join(shown)))
+            table.add_row(f"{one.number:>7}", f"{one.share:.3f}", common.text(", ".join(shown)))
         terminal.print(table)
         n_all = size if share == "P(z)" else len(own)
         if most is not None and n_all > most:
@@ -119,17 +117,15 @@ def _show_category(view: ConceptView, category: str, most: int | None, json: boo
         return
     what = "concept" if part is None else "rule"
     if part is not None:
-        typer.echo(f"{category}: {part:.0%} of the weight is on concepts.")
+        common.tell(f"{category}: {part:.0%} of the weight is on concepts.")
     if not lines:
-        typer.echo(f"No {what} matters for {category} that could be shown.")
+        common.tell(f"No {what} matters for {category} that could be shown.")
         return
-    from rich.text import Text
-
     table = common.table("weight" if part is None else " share")
     table.add_column(what, ratio=1)
     for one in lines[:most]:
         table.add_row(
-            f"{one.weight:+.3f}", Text(one.text), style="green" if one.weight > 0 else "red"
+            f"{one.weight:+.3f}", common.text(one.text), style="green" if one.weight > 0 else "red"
         )
     terminal = common.console()
     terminal.print(table)

@@ -28,7 +28,6 @@ def list_corpora(json: common.Json = False) -> None:
         common.show_json([_described(info, here) for info, here in corpora_here])
         return
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for heading in ("name", "here", "documents", "variants", "what it is"):
@@ -36,7 +35,9 @@ def list_corpora(json: common.Json = False) -> None:
     for info, here in corpora_here:
         largest = max(sum(splits.values()) for splits in info.counts.values())
         variants = ", ".join(info.variants)
-        table.add_row(info.name, "yes" if here else "", f"{largest:,}", variants, Text(info.title))
+        table.add_row(
+            info.name, "yes" if here else "", f"{largest:,}", variants, common.text(info.title)
+        )
     common.console().print(table)
 
 

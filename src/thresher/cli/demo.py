@@ -107,5 +107,5 @@ def _explain(
         terminal.print("There is none.")
         return
     _, entry, package = max(chosen)
-    terminal.print(f"[dim]{entry.name}, which is in {' and '.join(entry.labels)}:[/dim]")
+    terminal.print(f"{entry.name}, which is in {' and '.join(entry.labels)}:", style="dim")
     terminal.print(explanation_text(categorizer.explain(entry.text, package)))

@@ -54,8 +54,6 @@ def evaluate(
 
 def show_table(result: Evaluation, top: int) -> None:
     """Print the averages, then the largest categories."""
-    from rich.text import Text
-
     from thresher.evaluation.names import MEASURES, measures_of
 
     columns = measures_of(shown=True)
@@ -65,9 +63,9 @@ def show_table(result: Evaluation, top: int) -> None:
     shown = rows[: top or None]
     for row in shown:
         numbers = (percent(row.get(name)) for name in columns)
-        table.add_row(Text(row["category"]), f"{row['positives']:,}", *numbers)
+        table.add_row(common.text(row["category"]), f"{row['positives']:,}", *numbers)
     if len(rows) > len(shown):
-        table.add_row(Text(f"{len(rows) - len(shown)} smaller ones", style="dim"))
+        table.add_row(common.text(f"{len(rows) - len(shown)} smaller ones", style="dim"))
     table.add_section()
     for name, row in (("micro", result.micro), ("macro", result.macro)):
         table.add_row(name, "", *(percent(row.get(one)) for one in columns), style="bold")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
+from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, counted
 
@@ -18,7 +19,9 @@ def inspect(
     category: Annotated[
         list[str] | None, Option(help="Show only this category; may be repeated.")
     ] = None,
-    top: Annotated[int, Option(min=1, help="Words, or rules, for and against each.")] = 8,
+    top: Annotated[
+        int, Option(min=1, max=MOST_THINGS, help="Words, or rules, for and against each.")
+    ] = 8,
     rules: Annotated[
         bool, Option("--rules", help="Show all rules instead, in the order they were learned.")
     ] = False,
@@ -26,7 +29,8 @@ def inspect(
         bool, Option("--tree", help="Show the decision tree instead, node by node.")
     ] = False,
     depth: Annotated[
-        int | None, Option(min=0, help="Show the tree only so many questions deep.")
+        int | None,
+        Option(min=0, max=MOST_THINGS, help="Show the tree only so many questions deep."),
     ] = None,
     svg: Annotated[
         Path | None, Option(help="Write the tree of one category as a picture to this file.")
@@ -52,13 +56,12 @@ def inspect(
         common.show_json(summary | {"strongest": words})
         return
     from rich.table import Table
-    from rich.text import Text
 
     terminal = common.console()
     facts = Table.grid(padding=(0, 2))
     facts.add_column(justify="right", no_wrap=True)
     for key, value in summary.items():
-        facts.add_row(key.replace("_", " "), Text(_short(value)))
+        facts.add_row(key.replace("_", " "), common.text(_short(value)))
     terminal.print(facts)
     if not any(any(sides) for sides in words.values()):
         return
@@ -71,13 +74,15 @@ def inspect(
             for i, (rule, share) in enumerate(one for side in sides for one in side):
                 colour = "green" if share > 0 else "red"
                 cells = (f"{share:+.3f}", colour), (rule, colour)
-                table.add_row(Text("" if i else name), *(Text(*cell) for cell in cells))
+                table.add_row(
+                    common.text("" if i else name), *(common.text(*cell) for cell in cells)
+                )
     else:
         table.add_column("words for it", style="green", ratio=1)
         table.add_column("words against it", style="red", ratio=1)
         for name, sides in words.items():
             texts = (", ".join(word for word, _ in side) for side in sides)
-            table.add_row(Text(name), *map(Text, texts))
+            table.add_row(common.text(name), *map(common.text, texts))
     terminal.print(table)
     if hasattr(categorizer.learner_, "tree"):
         typer.echo("Every category is a tree: --category NAME --tree shows it.")
@@ -89,9 +94,9 @@ def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:
         common.show_json({"rules": rules})
         return
     for name, own in rules.items():
-        typer.echo(f"{name}: {counted(len(own), 'rule')}")
+        common.tell(f"{name}: {counted(len(own), 'rule')}")
         for rule, share in own:
-            typer.echo(f"  {rule}: {share:+.3f}")
+            common.tell(f"  {rule}: {share:+.3f}")
 
 
 def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json: bool) -> None:
@@ -107,7 +112,7 @@ def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json
             )
         ((name, (tree, names)),) = trees.items()
         write_text(svg, tree_svg(tree, names, title=name, max_depth=4 if depth is None else depth))
-        typer.echo(f"{svg}: the tree of {name}, {counted(tree.n_nodes, 'node')}")
+        common.tell(f"{svg}: the tree of {name}, {counted(tree.n_nodes, 'node')}")
     elif json:
         nodes = {
             name: [

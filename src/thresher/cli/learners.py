@@ -22,10 +22,8 @@ def learners(json: common.Json = False) -> None:
     if json:
         common.show_json(descriptions)
         return
-    from rich.text import Text
-
     terminal = common.console()
     for name, one in descriptions.items():
-        terminal.print(Text(name, style="bold"), Text(one["summary"]))
+        terminal.print(common.text(name, style="bold"), common.text(one["summary"]))
         settings = ", ".join(f"{k}={v!r}" for k, v in one["parameters"].items())
-        terminal.print(Text(f"    {settings}", style="dim"))
+        terminal.print(common.text(f"    {settings}", style="dim"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from thresher._limits import MOST_THREADS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, counted
 
@@ -28,7 +29,11 @@ Seed = Annotated[int, Option(help="Seed of folds, subsets and orders of learning
 Quick = Annotated[bool, Option("--quick", help="A small part of each, to see that it works.")]
 Jobs = Annotated[
     int | None,
-    Option(min=1, help="Cells computed at a time; results are the same. Default: all cores."),
+    Option(
+        min=1,
+        max=MOST_THREADS,
+        help="Cells computed at a time; results are the same. Default: all cores.",
+    ),
 ]
 Anew = Annotated[bool, Option("--anew", help="Compute again what earlier runs have finished.")]
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from thresher.cli import _common as common
+from thresher.errors import escaped
 
 
 @common.verb("predict model.thresher mail.csv --text subject,body")
@@ -37,13 +38,14 @@ def predict(
     asked = (data, text, False, None, format, on_error)
     documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     names = categorizer.categories_
+    known = {one: escaped(str(one)) for one in categorizer.stations.categories}
     if probabilities:
         categorizer.check_probable()
     with common.progress() as progress:
         for batch, table in categorizer.score_batches(documents, progress=progress):
             decided = categorizer.decide(table)
             if not (json or probabilities):  # all at once: files are long, and lines short
-                lines = ("\t".join(map(str, labels)) for labels in decided)
+                lines = ("\t".join([known[one] for one in labels]) for labels in decided)
                 sys.stdout.write("\n".join([*lines, ""]))
                 continue
             shown: Any = repeat(None)
@@ -52,7 +54,7 @@ def predict(
             for i, (labels, chances) in enumerate(zip(decided, shown, strict=False)):
                 chance = dict(zip(names, chances, strict=True)) if chances else {}
                 if not json:
-                    cells = (f"{one} {chance[str(one)]:.3f}" for one in labels)
+                    cells = (f"{known[one]} {chance[str(one)]:.3f}" for one in labels)
                     sys.stdout.write("\t".join(cells) + "\n")
                     continue
                 line: dict[str, Any] = {"document": batch.place(i), "labels": labels}

@@ -9,8 +9,9 @@ from typing import Annotated
 from typer import Option
 
 from thresher._fields import MARK
+from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, escaped
 
 
 @common.verb("rank model.thresher news.jsonl --category earn --top 20")
@@ -20,7 +21,7 @@ def rank(
     category: Annotated[
         str | None, Option(help="Rank the documents by their score for this category.")
     ] = None,
-    top: Annotated[int, Option(min=1, help="How many to show.")] = 5,
+    top: Annotated[int, Option(min=1, max=MOST_THINGS, help="How many to show.")] = 5,
     text: common.Text = None,
     format: common.Format = None,
     threads: common.Threads = 1,
@@ -52,11 +53,12 @@ def rank(
                 if json:
                     common.show_json({"document": batch.place(i), "ranking": ranked})
                 else:
-                    cells = (f"{name} {score:+.3f}" for name, score in ranked)
+                    cells = (escaped(f"{name} {score:+.3f}") for name, score in ranked)
                     sys.stdout.write("\t".join(cells) + "\n")
     for score, _, place, beginning in sorted(best, reverse=True):
         if json:
             common.show_json({"document": place, "score": score, "text": beginning})
         else:
-            sys.stdout.write(f"{score:+.3f}\t{place}\t{' '.join(beginning.split())[:80]}\n")
+            line = f"{score:+.3f}", place, " ".join(beginning.split())[:80]
+            sys.stdout.write("\t".join(map(escaped, line)) + "\n")
     common.report_reading(documents)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.cli.evaluate import percent
 from thresher.errors import ParameterError
@@ -30,9 +31,12 @@ def tune(
     calibrate: Annotated[
         str | None, Option(help="Learn probabilities from DATA: sigmoid or isotonic.")
     ] = None,
-    at_least: Annotated[int | None, Option(min=0, help="Fewest categories of a document.")] = None,
+    at_least: Annotated[
+        int | None, Option(min=0, max=MOST_THINGS, help="Fewest categories of a document.")
+    ] = None,
     at_most: Annotated[
-        int | None, Option(min=0, help="Most categories of a document; 0: no limit.")
+        int | None,
+        Option(min=0, max=MOST_THINGS, help="Most categories of a document; 0: no limit."),
     ] = None,
     none: Annotated[
         bool | None, Option("--none/--no-none", help="Whether 'none of these' is an answer.")
@@ -114,8 +118,6 @@ def _report(categorizer: Categorizer, output: str, top: int, as_json: bool) -> N
 
 def _show(tuning: Tuning, top: int) -> None:
     """Print the thresholds of the largest categories and the measures, before and after."""
-    from rich.text import Text
-
     from thresher.evaluation import measure_title
 
     before, after = tuning.before, tuning.after
@@ -126,9 +128,9 @@ def _show(tuning: Tuning, top: int) -> None:
     for c in largest[: top or None]:
         old, new = tuning.thresholds_before[c], tuning.thresholds_after[c]
         cells = (f"{counts[c]:,}", f"{old:.3f}", f"-> {new:.3f}")
-        table.add_row(Text(before.categories[c]), *cells, *_change(f1[0][c], f1[1][c]))
+        table.add_row(common.text(before.categories[c]), *cells, *_change(f1[0][c], f1[1][c]))
     if len(largest) > top > 0:
-        table.add_row(Text(f"{len(largest) - top} smaller ones", style="dim"))
+        table.add_row(common.text(f"{len(largest) - top} smaller ones", style="dim"))
     table.add_section()
     for average in ("micro", "macro"):
         for name in ("precision", "recall", "f1"):

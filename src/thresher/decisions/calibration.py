@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thresher._limits import LARGEST_SUM
 from thresher._ranking import Positives
 from thresher.decisions.thresholds import SHRINKAGE
 from thresher.errors import ModelError, ParameterError
@@ -140,15 +141,18 @@ class Calibration(NamedTuple):
         kind = require_field(header, "kind", str)
         trust = require_tensor(tensors, "trust", np.float64, (None,), low=0, high=1)
         n = len(trust) + 1
-        slopes = require_tensor(tensors, "slopes", np.float64, (n,))
-        offsets = require_tensor(tensors, "offsets", np.float64, (n,))
-        counts = require_tensor(tensors, "knot_counts", np.int64, (n,), low=0, high=2**40)
-        total = int(counts.sum())
-        scores = require_tensor(tensors, "knot_scores", np.float64, (total,))
+        bounds: Any = {"low": -LARGEST_SUM, "high": LARGEST_SUM}
+        slopes = require_tensor(tensors, "slopes", np.float64, (n,), **bounds)
+        offsets = require_tensor(tensors, "offsets", np.float64, (n,), **bounds)
+        scores = require_tensor(tensors, "knot_scores", np.float64, (None,), **bounds)
+        total = len(scores)
         chances = require_tensor(tensors, "knot_probabilities", np.float64, (total,), low=0, high=1)
-        if kind not in CALIBRATIONS or not np.isfinite([slopes, offsets]).all():
-            raise ModelError("The model's calibration makes no sense; calibrate it again.")
+        counts = require_tensor(tensors, "knot_counts", np.int64, (n,), low=0, high=total)
         ends = np.cumsum(counts)[:-1]
+        falls = np.flatnonzero(np.diff(scores) < 0) + 1
+        is_right = counts.sum() == total and np.isin(falls, ends).all()
+        if kind not in CALIBRATIONS or not is_right:
+            raise ModelError("The model's calibration makes no sense; calibrate it again.")
         knots = zip(np.split(scores, ends), np.split(chances, ends), strict=True)
         pooled, *curves = (
             ProbabilityCurve(float(slope), float(offset), *pair)

@@ -11,7 +11,8 @@ import numpy as np
 from thresher._ranking import Positives
 from thresher.decisions.calibration import Calibration
 from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_offsets, learn_thresholds
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import ModelError, ParameterError, brief
+from thresher.parameters import Number, Whole
 from thresher.rows import Labels
 from thresher.storage import require_field, require_tensor
 
@@ -22,6 +23,7 @@ _SETTINGS: dict[str, type] = {
     "mode": str, "default_threshold": float, "at_least": int, "at_most": int, "allow_none": bool,
     "abstain_below": float,
 }  # fmt: skip
+_BOUNDED = float(np.finfo(np.float32).max)  # as scores are
 _OPTIONAL = ("at_most", "abstain_below")
 
 
@@ -79,15 +81,21 @@ class Decisions:
             raise ParameterError(
                 f"The mode of decision is {self.mode!r}; it must be one of {_MODES}."
             )
-        if fewest < 0 or (most is not None and most < max(fewest, 1)):
+        limits = Whole(0).problem(fewest), Whole(1, optional=True).problem(most)
+        if any(limits) or (most is not None and most < fewest):
             raise ParameterError(
-                f"A document cannot get at least {fewest} and at most {most} categories."
+                f"A document cannot get at least {brief(fewest)} and at most {brief(most)} "
+                "categories."
             )
-        if sure is not None and not 0 <= sure <= 1:
-            raise ParameterError(f"abstain_below is {sure}; it must be from 0 to 1.")
+        if Number(0, 1, optional=True).problem(sure):
+            raise ParameterError(f"abstain_below is {brief(sure)}; it must be from 0 to 1.")
+        if Number(-_BOUNDED, _BOUNDED).problem(self.default_threshold):
+            raise ParameterError(
+                f"The default threshold is {brief(self.default_threshold)}; it must be a number."
+            )
         self.thresholds = np.array([] if self.thresholds is None else self.thresholds, np.float64)
-        if self.thresholds.ndim != 1 or np.isnan(self.thresholds).any():
-            raise ParameterError("Thresholds must be one number per category.")
+        if self.thresholds.ndim != 1 or not (np.abs(self.thresholds) <= _BOUNDED).all():
+            raise ParameterError("Thresholds must be one number per category, and finite.")
 
     def grow(self, n_categories: int) -> Decisions:
         """Give categories that were met since the default threshold; return self."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ParameterError, ThresherWarning, counted
-from thresher.parameters import is_whole
+from thresher.errors import ParameterError, ThresherWarning, brief, counted
+from thresher.parameters import THREADS
 from thresher.rows import Rows
 
 if TYPE_CHECKING:
@@ -202,8 +202,8 @@ def _stage(mixtures: list[Mixture], iteration: int) -> str:
 @contextmanager
 def threads(n_jobs: int) -> Iterator[Runner]:
     """Give what calls a function over the blocks between some ends, each in one of the threads."""
-    if not is_whole(n_jobs) or n_jobs < 1:
-        raise ParameterError(f"n_jobs is {n_jobs!r}; it must be a whole number from 1.")
+    if problem := THREADS.problem(n_jobs):
+        raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be {problem}.")
     if n_jobs == 1:
         yield lambda function, ends: function(int(ends[0]), int(ends[-1]))
         return

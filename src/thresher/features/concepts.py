@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST_SUM
 from thresher.errors import (
     DocumentError,
     ModelError,
     NotFittedError,
     ParameterError,
+    brief,
     counted,
 )
 from thresher.features._plsa import (
@@ -25,7 +27,17 @@ from thresher.features._plsa import (
     threads,
     warn_of,
 )
-from thresher.parameters import Estimator, Number, Share, Some, Whole, is_whole, parameter
+from thresher.parameters import (
+    ROUNDS,
+    THREADS,
+    Estimator,
+    Number,
+    Share,
+    Some,
+    Whole,
+    is_whole,
+    parameter,
+)
 from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
@@ -120,7 +132,7 @@ class Concepts(Estimator):
         kw_only=False,
     )
     max_iter: int = parameter(
-        default=100, kind=Whole(1), words="Iterations of expectation maximisation at most."
+        default=100, kind=ROUNDS, words="Iterations of expectation maximisation at most."
     )
     n_init: int = parameter(
         default=1,
@@ -157,7 +169,7 @@ class Concepts(Estimator):
         default=0, kind=Whole(0), words="The seed of what is held out and of the first P(w|z)."
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     def fit_rows(
@@ -344,10 +356,12 @@ class Concepts(Estimator):
         ]
         n_iter = require_field(header, "n_iter", list)
         curves = require_field(header, "perplexities", list)
-        if len(n_iter) != len(sizes) or not all(is_whole(n) and 0 <= n < 2**31 for n in n_iter):
-            raise ModelError(f"The model's field 'n_iter' is {n_iter!r}; one number a model fits.")
+        if len(n_iter) != len(sizes) or not all(map(Whole(0).allows, n_iter)):
+            raise ModelError(
+                f"The model's field 'n_iter' is {brief(n_iter)}; one number a model fits."
+            )
         if len(curves) != len(sizes) or not all(
-            isinstance(curve, list) and all(type(one) in (int, float) for one in curve)
+            isinstance(curve, list) and all(map(Number(0, LARGEST_SUM).allows, curve))
             for curve in curves
         ):
             raise ModelError("The model's field 'perplexities' must be a list for each model.")

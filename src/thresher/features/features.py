@@ -346,7 +346,9 @@ class Features:
             part = part_of("concepts", header, tensors)
             features.concepts = concepts = Concepts.from_state(*part)
             features.n_concepts = concepts.n_total_
-            features.least_membership = require_field(header, "least_membership", float)
+            features.least_membership = require_field(
+                header, "least_membership", float, low=0, high=1
+            )
             if concepts.columns_.max(initial=-1) >= counter.n_features:
                 raise ModelError("The model's concepts have words that it lacks; it is damaged.")
             if "idle" in tensors:

@@ -162,13 +162,11 @@ class Strength(Estimator):
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
         """Return the strength that `state` described; ModelError if it described none."""
         strength = cls(**{name: header.get(name) for name in cls.parameters})  # type: ignore
-        strength._n_documents = n_documents = require_field(header, "n_documents", int)
+        strength._n_documents = n_documents = require_field(header, "n_documents", int, low=0)
         try:
             strength.check_parameters()
         except ParameterError as error:
             raise ModelError(f"The model's strengths make no sense: {error}") from error
-        if n_documents < 0:
-            raise ModelError(f"The model's field 'n_documents' is {n_documents}; it must be >= 0.")
         if strength.kind == "tf-idf":
             strength._frequencies = require_tensor(
                 tensors, _FREQUENCIES, np.int64, (None,), low=0, high=n_documents

@@ -7,14 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError
+from thresher._limits import LARGEST_SAMPLE_WEIGHT as MOST_WEIGHT
+from thresher._limits import MOST_THREADS
+from thresher.errors import ModelError, ParameterError, brief
 from thresher.rows import Labels, Rows
 
 
 def in_blocks(function: Callable[[int, int], None], size: int, n_jobs: int, first: int = 0) -> None:
     """Call `function(start, end)` over blocks of `range(first, size)`, one per thread."""
-    if n_jobs < 1:
-        raise ParameterError(f"n_jobs is {n_jobs}; it must be at least 1.")
+    if not 1 <= n_jobs <= MOST_THREADS:
+        raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be from 1 to {MOST_THREADS}.")
     # Whole cache lines of float32, so that two threads never write to the same one.
     width = -(-size // (16 * n_jobs)) * 16 if n_jobs > 1 else size
     starts = range(first, size, width) if size else ()
@@ -74,8 +76,9 @@ def checked_sample_weight(sample_weight: np.ndarray | None, n_rows: int) -> np.n
     if sample_weight is None:
         return np.ones(n_rows)
     weights = np.ascontiguousarray(sample_weight, np.float64)
-    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
+    is_right = weights.shape == (n_rows,)
+    if not (is_right and weights.min(initial=0) >= 0 and weights.max(initial=0) <= MOST_WEIGHT):
         raise ParameterError(
-            f"sample_weight must be {n_rows} finite numbers of zero or more, one per document."
+            f"sample_weight must be {n_rows} numbers from 0 to {MOST_WEIGHT:g}, one per document."
         )
     return weights

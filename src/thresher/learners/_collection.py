@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thresher._limits import LARGEST_SAMPLE_WEIGHT
 from thresher.errors import ModelError
 from thresher.rows import Labels, Rows
 from thresher.storage import require_tensor
@@ -162,16 +163,21 @@ class Collection:
     def read(cls, tensors: dict[str, np.ndarray], n_columns: int, n_categories: int) -> Collection:
         """Return what `tensors` returned, or say what is wrong with it."""
         collection = cls()
-        bounds = {"columns": (0, n_columns - 1), "labels": (0, n_categories - 1)}
+        bounds: dict[str, dict[str, Any]] = {
+            "columns": {"low": 0, "high": n_columns - 1},
+            "labels": {"low": 0, "high": n_categories - 1},
+            "values": {"finite": True},
+            "weights": {"low": 0, "high": LARGEST_SAMPLE_WEIGHT},
+        }
         for name, dtype in STORED.items():
-            low, high = bounds.get(name, (None, None))
-            array = require_tensor(tensors, name, dtype, (None,), low=low, high=high, finite=True)
+            array = require_tensor(tensors, name, dtype, (None,), **bounds.get(name, {}))
             collection._arrays[name] = Growing(array, dtype)
         n = len(collection["weights"])
         for name, of in (("indptr", "columns"), ("label_indptr", "labels")):
             _check_ends(name, collection[name], n, collection[of])
-        if len(collection["values"]) != len(collection["columns"]):
-            raise ModelError("The documents of the model have not one value for each column.")
+        values = collection["values"]
+        if len(values) != len(collection["columns"]) or not values.all():
+            raise ModelError("The documents of the model have not a value for each column.")
         if n and not collection["weights"].min() > 0:
             raise ModelError("The documents of the model have weights that are not above zero.")
         collection._arrays["squares"] = Growing(squares_of(collection.rows(n_columns)), np.float64)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST_SUM
 from thresher.examples import Examples
 from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
 from thresher.learners.growing import GrowingLearner
@@ -34,7 +35,11 @@ class SummingLearner(GrowingLearner):
         # of all features together.
         axes = {"sums": BOTH, "totals": FEATURES, "mass": CATEGORIES}
         axes |= dict.fromkeys(self._computed(), CATEGORIES)
-        layout = {name: Table(of, np.float64, 0.0) for name, of in axes.items()}
+        low, computed = 0.0 if self.non_negative else -LARGEST_SUM, self._computed()
+        layout = {
+            name: Table(of, np.float64, 0.0, *(() if name in computed else (low, LARGEST_SUM)))
+            for name, of in axes.items()
+        }
         self._begin(layout, n_features, n_categories)
         self._mass = 0.0  # of all features of all documents
         self._one_each = True  # whether every document had exactly one category
@@ -56,6 +61,7 @@ class SummingLearner(GrowingLearner):
         for block in self._met(examples, "adding up", progress):
             self._add(*block)
         self._settle()
+        self.check_bounds()
         return self
 
     def _learn(
@@ -108,6 +114,7 @@ class SummingLearner(GrowingLearner):
 
     def state(self) -> State:
         """Return all that is needed to go on, as a JSON-able header and arrays."""
+        self.check_bounds()  # what could not be read again is not written
         header = self.header(mass=self._mass, one_each=self._one_each)
         return header, self._tables.tensors()
 
@@ -116,6 +123,7 @@ class SummingLearner(GrowingLearner):
         """Rebuild a learner from what `state` returned, checking every shape and type."""
         learner, n_features, n_categories = cls.from_header(header)
         learner.start(0, 0)
-        learner._mass = require_field(header, "mass", float)
+        low = 0.0 if cls.non_negative else -LARGEST_SUM
+        learner._mass = require_field(header, "mass", float, low=low, high=LARGEST_SUM)
         learner._one_each = require_field(header, "one_each", bool)
         return learner._read_tables(tensors, n_features, n_categories)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thresher._limits import LARGEST_WEIGHT
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
 
@@ -17,11 +18,16 @@ FEATURES, CATEGORIES, BOTH = "features", "categories", "both"
 
 
 class Table(NamedTuple):
-    """What one array is: a row per feature, a figure per category, or both; type, first value."""
+    """What one array is: a row per feature, a figure per category, or both; type, first value.
+
+    No figure is beyond `low` and `high`, be it learned or read.
+    """
 
     axes: str
     dtype: type
     fill: float
+    low: float = -LARGEST_WEIGHT
+    high: float = LARGEST_WEIGHT
 
 
 class Tables:
@@ -68,7 +74,7 @@ class Tables:
 
     def grow(self, n_features: int, n_categories: int) -> None:
         """Make room for more features and categories, which hold the initial values."""
-        for name, (axes, _, fill) in self.layout.items():
+        for name, (axes, _, fill, *_) in self.layout.items():
             used, wanted = self._shape(name), _shape(axes, n_features, n_categories)
             if used == wanted:
                 continue
@@ -120,7 +126,7 @@ class Tables:
         }
 
         def put_back() -> None:
-            for name, (axes, _, fill) in layout.items():
+            for name, (axes, _, fill, *_) in layout.items():
                 whole, before = self.whole[name], kept[name]
                 if axes == CATEGORIES:
                     whole[: sizes[1]], whole[sizes[1] :] = before[: sizes[1]], fill
@@ -133,6 +139,19 @@ class Tables:
 
         return put_back
 
+    def beyond(self, columns: np.ndarray | None = None) -> str | None:
+        """Say which figure is beyond its bounds, if any; of these features alone, where given."""
+        for name, (axes, dtype, _, low, high) in self.layout.items():
+            array = self[name]
+            if columns is not None and axes != CATEGORIES:
+                array = array[np.append(0, 1 + columns)]
+            if dtype is bool or not array.size:
+                continue
+            least, most = array.min(), array.max()
+            if not (low <= least and most <= high):
+                return f"{name} of {most if most > high or not low <= most else least:g}"
+        return None
+
     def tensors(self) -> dict[str, np.ndarray]:
         """Return the arrays as a model file holds them; truth values are bytes of 0 and 1."""
         return {
@@ -142,10 +161,10 @@ class Tables:
 
     def read(self, tensors: dict[str, np.ndarray], n_features: int, n_categories: int) -> None:
         """Take the arrays over from a model file, or say what is wrong with them."""
-        for name, (axes, dtype, _) in self.layout.items():
-            stored, high = (np.uint8, 1.0) if dtype is bool else (dtype, None)
+        for name, (axes, dtype, _, *bounds) in self.layout.items():
+            stored, (low, high) = (np.uint8, (0, 1)) if dtype is bool else (dtype, bounds)
             shape = _shape(axes, n_features, n_categories)
-            tensor = require_tensor(tensors, name, stored, shape, high=high, finite=True)
+            tensor = require_tensor(tensors, name, stored, shape, low=low, high=high, finite=True)
             self.whole[name] = np.array(tensor, dtype, order="C")
         self.n_features, self.n_categories = n_features, n_categories
 

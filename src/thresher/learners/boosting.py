@@ -16,7 +16,7 @@ from thresher.learners._memory import in_memory, signs_of
 from thresher.learners._stumps import Columns, Rounds, Work
 from thresher.learners._tables import one_each
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.parameters import Choice, Flag, Number, Whole, parameter
+from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
@@ -97,7 +97,7 @@ class StumpBoosting(Learner):
         kind=Choice(("MH", "MR")),
         words="What is bounded: wrong decisions (MH), or pairs in the wrong order (MR).",
     )
-    max_iter: int = parameter(default=200, kind=Whole(1), words="Rounds for each category.")
+    max_iter: int = parameter(default=200, kind=ROUNDS, words="Rounds for each category.")
     early_stopping: bool = parameter(
         default=False,
         kind=Flag(),
@@ -122,7 +122,7 @@ class StumpBoosting(Learner):
         default=0, kind=Whole(0, optional=True), words="The seed by which documents are held out."
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     # ---- learning ----------------------------------------------------------------------------

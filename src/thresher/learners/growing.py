@@ -127,6 +127,18 @@ class GrowingLearner(Learner):
         self.n_features, self.n_categories = sizes
         return self
 
+    def check_bounds(self, columns: np.ndarray | None = None) -> None:
+        """Refuse what was learned if scores would not be finite; look at these features alone."""
+        if columns is not None:
+            are_few = len(columns) < self.n_features and not self._touches_all()
+            columns = np.unique(columns) if are_few else None
+        if hasattr(self, "_tables") and (figure := self._tables.beyond(columns)):
+            raise ParameterError(
+                f"{type(self).__name__} has come to {figure}, with which scores are no numbers any "
+                "more; take parameters by which documents move it less, or strengths that are "
+                "normalised."
+            )
+
     def _resized(self) -> None:
         self.n_features, self.n_categories = self._tables.n_features, self._tables.n_categories
         self._settle()

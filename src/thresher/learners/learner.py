@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError, missing_extra
+from thresher._limits import MOST_THINGS
+from thresher.errors import ModelError, ParameterError, brief, missing_extra
 from thresher.examples import Examples
 from thresher.learners._checks import checked_sample_weight
 from thresher.learners._targets import Answers, Targets, read_targets
@@ -103,6 +104,9 @@ class Learner(Estimator):
         """Rebuild a learner from what `state` returned, checking everything."""
         raise ModelError(f"{cls.__name__} cannot be loaded: it has no method from_state.")
 
+    def check_bounds(self, columns: np.ndarray | None = None) -> None:
+        """Refuse what was learned, of these features or of all, if scores would not be finite."""
+
     def check_savable(self) -> None:
         """Refuse, before any work is done, what `state` would refuse afterwards."""
         if type(self).state is Learner.state:
@@ -118,17 +122,15 @@ class Learner(Estimator):
     def from_header(cls, header: dict[str, Any]) -> tuple[Self, int, int]:
         """Return an unfitted learner with the header's parameters, and its sizes, all checked."""
         if require_field(header, "learner", str) != cls.name:
-            raise ModelError(f"The model holds a {header['learner']!r} learner, not {cls.name!r}.")
-        sizes = require_field(header, "n_features", int), require_field(header, "n_categories", int)
-        if min(sizes) < 0 or max(sizes) >= 2**31:
-            raise ModelError(f"The learner's part of the model is damaged: its sizes are {sizes}.")
-        try:
-            params = require_field(header, "params", dict)
-            learner = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
-            learner.check_parameters()
-        except (TypeError, ParameterError) as error:
-            raise ModelError(f"The learner's part of the model is damaged: {error}") from error
-        return learner, *sizes
+            raise ModelError(
+                f"The model holds a {brief(header['learner'])} learner, not {cls.name!r}."
+            )
+        n_features, n_categories = (
+            require_field(header, name, int, low=0, high=MOST_THINGS)
+            for name in ("n_features", "n_categories")
+        )
+        learner = cls.from_plain(require_field(header, "params", dict))
+        return learner, n_features, n_categories
 
     # ---- what a subclass may do better -------------------------------------------------------
 

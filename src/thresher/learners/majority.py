@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST_SUM
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
 from thresher.learners._probable import Probabilistic
@@ -45,7 +46,7 @@ class MajorityClass(Probabilistic, GrowingLearner):
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
         """Forget everything and begin with `n_features` and `n_categories`."""
         self.check_parameters()
-        layout = {"documents": Table(CATEGORIES, np.float64, 0.0)}
+        layout = {"documents": Table(CATEGORIES, np.float64, 0.0, 0, LARGEST_SUM)}
         self._begin(layout, n_features, n_categories)
         self._total = 0.0  # documents, weighted
         return self
@@ -101,5 +102,5 @@ class MajorityClass(Probabilistic, GrowingLearner):
         """Rebuild a learner from what `state` returned, checking every shape and type."""
         learner, n_features, n_categories = cls.from_header(header)
         learner.start(0, 0)
-        learner._total = require_field(header, "total", float)
+        learner._total = require_field(header, "total", float, low=0, high=LARGEST_SUM)
         return learner._read_tables(tensors, n_features, n_categories)

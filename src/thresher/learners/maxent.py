@@ -18,7 +18,7 @@ from thresher.learners._sums import FEWEST
 from thresher.learners._tables import one_each
 from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.parameters import AUTO, Choice, Flag, Number, Whole, parameter
+from thresher.parameters import AUTO, ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
 
@@ -133,13 +133,13 @@ class MaximumEntropy(Probabilistic, Learner):
         words="Nothing more is chosen that raises the log-likelihood (of all documents) no more.",
     )
     max_iter: int = parameter(
-        default=500, kind=Whole(1), words="How often the weights change at most."
+        default=500, kind=ROUNDS, words="How often the weights change at most."
     )
     tolerance: float = parameter(
         default=1e-4, kind=Number(0.0), words="How far expectations may be from what was seen."
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     # ---- learning ----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from thresher.learners._probable import Probabilistic
 from thresher.learners._tables import one_each
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
-from thresher.parameters import Choice, Whole, parameter
+from thresher.parameters import THREADS, Choice, Whole, parameter
 from thresher.rows import Labels, Rows
 
 __all__ = ["NearestNeighbors", "Neighbor"]
@@ -109,7 +109,7 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
         'difference".',
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     # ---- learning ----------------------------------------------------------------------------

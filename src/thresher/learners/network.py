@@ -16,7 +16,7 @@ from thresher.learners._probable import Probabilistic
 from thresher.learners._tables import one_each
 from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.parameters import Choice, Number, Whole, parameter
+from thresher.parameters import ROUNDS, THREADS, Choice, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.storage import require_tensor
 
@@ -85,7 +85,7 @@ class MultilayerPerceptron(Learner):
     tolerance: float = parameter(
         default=0.005, kind=Number(0), words="The mean squared error that ends the training."
     )
-    max_iter: int = parameter(default=500, kind=Whole(1), words="Epochs, at most.")
+    max_iter: int = parameter(default=500, kind=ROUNDS, words="Epochs, at most.")
     initial_range: float = parameter(
         default=0.1, kind=Number(0, 100, open_low=True), words="Initial weights are within ± this."
     )
@@ -95,7 +95,7 @@ class MultilayerPerceptron(Learner):
         words="The seed of initial weights, and of the order in which documents are met.",
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     # ---- learning ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from thresher.learners._memory import each_in_rounds, in_memory, signs_of
 from thresher.learners._tables import one_each
 from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.parameters import Choice, Flag, Number, Whole, parameter
+from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.storage import require_tensor
 
@@ -94,14 +94,14 @@ class BoostedPerceptrons(Learner):
         default=0.01, kind=Number(0), words="The mean squared error that ends a unit's training."
     )
     epochs: int = parameter(
-        default=25, kind=Whole(1), words="How often a unit meets its documents, at most."
+        default=25, kind=ROUNDS, words="How often a unit meets its documents, at most."
     )
-    max_iter: int = parameter(default=100, kind=Whole(1), words="Rounds for each category.")
+    max_iter: int = parameter(default=100, kind=ROUNDS, words="Rounds for each category.")
     random_state: int | None = parameter(
         default=0, kind=Whole(0, optional=True), words="The seed by which documents are drawn."
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     # ---- learning ----------------------------------------------------------------------------

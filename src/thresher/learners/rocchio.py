@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST_WEIGHT
+from thresher.errors import ModelError
 from thresher.learners._checks import check_rows
 from thresher.learners._sums import SummingLearner
 from thresher.learners._weighing import linear_scores, linear_shares, narrowed
@@ -73,6 +75,20 @@ class Rocchio(SummingLearner):
         negative = (totals[used, None] - sums[used]) / np.where(outside > 0, outside, 1.0)
         prototypes = np.where(inside > 0, self.beta * positive - self.gamma * negative, 0.0)
         return np.maximum(prototypes, 0.0) if self.cut else prototypes, positive, negative
+
+    def _read_tables(self, tensors: dict[str, np.ndarray], *sizes: int) -> Self:
+        super()._read_tables(tensors, *sizes)
+        sums, totals, length = (self._tables[name] for name in ("sums", "totals", "length"))
+        inside, outside = sums[0], totals[0] - sums[0]
+        positive = np.abs(sums).max(0) / np.where(inside > 0, inside, 1.0)
+        negative = np.abs(totals[:, None] - sums).max(0) / np.where(outside > 0, outside, 1.0)
+        largest = self.beta * positive + self.gamma * negative
+        if not ((inside >= 0).all() and (largest <= LARGEST_WEIGHT * length).all()):
+            raise ModelError(
+                "The learner's part of the model is damaged: its sums and the lengths of its "
+                "prototypes do not fit together."
+            )
+        return self
 
     def _as_summed(self, rows: Rows) -> Rows:
         documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))

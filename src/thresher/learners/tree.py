@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST_SUM
 from thresher.errors import ModelError
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
@@ -36,7 +37,7 @@ from thresher.learners._trees import (
     leaves_in,
 )
 from thresher.learners.learner import Learner, Progress, State, Watch
-from thresher.parameters import Choice, Number, Whole, parameter
+from thresher.parameters import THREADS, Choice, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.storage import require_tensor
 
@@ -173,7 +174,7 @@ class DecisionTree(Probabilistic, Learner):
         default=0, kind=Whole(0, optional=True), words="The seed by which documents are held out."
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     # ---- learning ----------------------------------------------------------------------------
@@ -355,7 +356,7 @@ class DecisionTree(Probabilistic, Learner):
             require_tensor(tensors, name, np.int32, size, low=-1) for name in ("left", "right")
         )
         counts = [
-            require_tensor(tensors, name, np.float64, size, low=0, finite=True)
+            require_tensor(tensors, name, np.float64, size, low=0, high=LARGEST_SUM)
             for name in ("n_documents", "n_positive")
         ]
         probability = require_tensor(

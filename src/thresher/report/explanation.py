@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thresher.errors import counted
+from thresher.errors import counted, escaped, printable
 from thresher.explanation import Explanation, Share
 from thresher.report.markup import escape
 
@@ -49,7 +49,7 @@ def explanation_text(explanation: Explanation) -> Group:
         table.add_column(heading, justify="right")
     table.add_column(last)
     for one in explanation.largest(MOST_LINES):
-        name = Text.assemble(one.feature, (_hint(one), "dim"))
+        name = Text.assemble(escaped(one.feature), (escaped(_hint(one)), "dim"))
         colour = "green" if one.share > 0 else "red"
         table.add_row(*_numbers(one, headings, digits=3), name, style=colour)
     verdict = Text(explanation.verdict(), style="bold")
@@ -76,8 +76,8 @@ def _near_table(explanation: Explanation) -> list[RenderableType]:
     for near in explanation.neighbors[:MOST_LINES]:
         agrees = explanation.category in near.categories
         numbers = f"{near.vote:.3f}", f"{near.similarity:.3f}", f"{near.document:,}"
-        names = Text(", ".join(map(str, near.categories)))
-        table.add_row(*numbers, names, Text(near.by()), style="green" if agrees else "red")
+        names = Text(escaped(", ".join(map(str, near.categories))))
+        table.add_row(*numbers, names, Text(escaped(near.by())), style="green" if agrees else "red")
     others = explanation.neighbors[MOST_LINES:]
     if not others:
         return [Text(), table]
@@ -111,7 +111,7 @@ def _hint(one: Share) -> str:
 def _coloured(explanation: Explanation) -> Text:
     from rich.text import Text
 
-    text = Text(explanation.text)
+    text = Text(printable(explanation.text))
     for start, end, share in explanation.spans:
         level = abs(share) / explanation.largest_share
         if level >= FAINT:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thresher.errors import escaped
 from thresher.report.markup import attributes, escape, plural, short
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def tree_text(
     waiting = [(0, title, "", "", 0)]
     while waiting:
         node, name, before, below, depth = waiting.pop()
-        lines.append(f"{before}{name}: {_documents(tree, node)}, P = {tree.probability[node]:.3f}")
+        lines.append(
+            f"{before}{escaped(name)}: {_documents(tree, node)}, P = {tree.probability[node]:.3f}"
+        )
         if tree.column[node] < 0:
             continue
         if depth == max_depth:

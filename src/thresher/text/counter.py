@@ -13,8 +13,8 @@ import numpy as np
 
 from thresher._fields import FIRST_LINE, field_names, split
 from thresher._kernels.text.counts import FIELDS, PARTS, WORDS
-from thresher.errors import ModelError, ParameterError
-from thresher.parameters import is_whole, plain
+from thresher.errors import ModelError, ParameterError, brief
+from thresher.parameters import THREADS, is_whole, plain
 from thresher.rows import Rows
 from thresher.storage import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
@@ -154,13 +154,14 @@ class TextCounter(TextParameters):
         clock: dict[str, float] | None = None,
     ) -> tuple[Items, np.ndarray]:
         """Return `count`'s columns and counts, these as whole numbers, and the lengths."""
-        if not is_whole(n_jobs) or n_jobs < 1:
-            raise ParameterError(f"n_jobs is {n_jobs!r}; it must be a whole number from 1.")
+        if problem := THREADS.problem(n_jobs):
+            raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be {problem}.")
         needed = _ONE_EACH if least is None else _least(least)
         texts = as_texts(texts, self.fields)
         grow = bool(grow) and self.hashing_bits is None
         clocks: list[Clock] = [defaultdict(float)]
-        if n_jobs == 1 or grow:
+        n_jobs = min(n_jobs, len(texts))
+        if n_jobs <= 1 or grow:
             counted = self._count(texts, grow, needed, clocks[0])
             if self._space.has_forgotten:
                 self._space = self._space.kept(np.ones(self.n_features, bool))

@@ -13,6 +13,7 @@ from thresher.text.tokens import RULES
 __all__ = ["LINGUISTICS", "Folding", "TextParameters"]
 
 MOST_GAPPED = 5  # words of a run with gaps: a longer one would be counted in too many ways
+MOST_BITS = 24  # of hashes: what has a place for each column then takes 128 MB
 MOST_FIELDS = 8  # a word and a field are one number of 32 bits
 
 
@@ -128,7 +129,7 @@ class TextParameters(Estimator):
     )
     hashing_bits: int | None = _declare(
         default=None,
-        kind=Whole(1, 30, optional=True),
+        kind=Whole(1, MOST_BITS, optional=True),
         words="""Hash features to 2^N columns, and keep no vocabulary. Memory is bounded, and
         different features may share a column. Where words and parts are counted, each have half of
         the columns; of three kinds, parts and fields have a quarter each.""",

@@ -425,7 +425,7 @@ class Space:
                     f"The model's columns of {BLOCKS[block]} are not all different, or not of the "
                     f"lengths that it counts, {ngram_range}; the file is damaged."
                 )
-        if np.any(of_all > FIELDS) or np.any(waiting[:, 2] == 0):
+        if np.any(of_all > FIELDS) or np.any((waiting[:, 2] < 1) | (waiting[:, 2] >= MOST_WORDS)):
             raise ModelError("The model's candidates for columns are none; the file is damaged.")
         space._fill(blocks, items, waiting)
         return space
@@ -579,7 +579,8 @@ class HashedSpace(Space):
         for place, block in enumerate(kinds, 1):
             size = self.n_columns >> min(place, len(kinds) - 1)
             self.firsts[block], self.masks[block] = first, np.uint64(size - 1)
-            self.blocks[first : first + size] = block
+            if block:  # the zeros are there, and cost nothing
+                self.blocks[first : first + size] = block
             first += size
         self.salts = hash_words(Tokens.of_words(fields))
 

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from thresher._kernels.text.counts import fill_slots, hash_tokens, look_up, take_words_out
-from thresher.errors import ModelError
+from thresher.errors import ModelError, brief
 from thresher.storage import require_tensor
 from thresher.text.tokens import Tokens, buffer, padded
 
@@ -99,7 +99,7 @@ class Vocabulary:
             raise ModelError(f"{fault}; the file is damaged: get it anew.")
         if len(offsets) > MOST_WORDS or len(blob) >= 2**32:
             raise ModelError(f"The model has more {name}s than can be numbered; train it on less.")
-        if np.any(np.diff(offsets) < 0):
+        if np.any(np.diff(offsets) < (1 if name == "part" else 0)):  # no part is empty
             raise ModelError(f"The model's {name} offsets do not rise; the file is damaged.")
         inside = offsets[:-1][offsets[:-1] < len(blob)]
         try:
@@ -114,7 +114,9 @@ class Vocabulary:
         ids = vocabulary.look_up(tokens, grow=True)
         if not np.array_equal(ids, np.arange(len(ids))):
             (twice,) = vocabulary.names([ids[ids != np.arange(len(ids))][0]])
-            raise ModelError(f"The model's vocabulary has {twice!r} twice; the file is damaged.")
+            raise ModelError(
+                f"The model's vocabulary has {brief(twice)} twice; the file is damaged."
+            )
         return vocabulary
 
     def _reserve(self, n: int, n_bytes: int) -> None:

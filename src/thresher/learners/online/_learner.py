@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST, LARGEST_SUM, LARGEST_WEIGHT, MOST_COUNTED, MOST_THINGS
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
 from thresher.learners._checks import check_rows, in_blocks
@@ -16,15 +17,17 @@ from thresher.learners._weighing import narrowed, weigh
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.online._discarding import extremal_mask
-from thresher.parameters import Choice, Flag, Number, Some, Whole, parameter
+from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Some, Whole, parameter
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
 
 AVERAGES = (None, "successes", "examples")  # the position is the kernel's code
 PRUNE_EVERY = 1000  # documents between two prunings to the feature budget
+LEAST_ACTIVE = 1e-9  # features of a document, in the mean
 PIECES = 20  # of a pass that is watched
 LISTED_PASSES = 1000  # of which the mistakes are kept; a stream never ends
 MOST = 2.0**24  # of what multiplies weights
+MOST_SEED = 2**63 - 1
 ROUNDING = 2.0**-24  # how far one operation of single precision is off, relatively, at most
 # What the kernels get for arrays that a learner does without.
 NOTHING = {
@@ -37,14 +40,14 @@ NO_KNOWN = np.empty((0, 0), bool)  # all answers are about all categories
 
 
 def _refuse_strength(value: Any) -> str | None:
-    right = isinstance(value, int | float | np.number) and 0 <= value <= 1e6
+    right = isinstance(value, int | float | np.number) and 0 <= value <= LARGEST
     return None if right else "True, False or at least 0"
 
 
 def _refuse_weights(value: Any) -> str | None:
     try:
         weights = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weights = np.zeros(1)
     right = weights.ndim <= 1 and bool(((weights > 0) & (weights <= MOST)).all())
     return None if right else "a number above 0, or one per category"
@@ -52,7 +55,7 @@ def _refuse_weights(value: Any) -> str | None:
 
 def _refuse_seed(value: Any) -> str | None:
     generators = np.random.Generator | np.random.RandomState | np.random.SeedSequence
-    whole = isinstance(value, int | np.integer) and value >= 0
+    whole = isinstance(value, int | np.integer) and 0 <= value <= MOST_SEED
     return None if whole or isinstance(value, generators) else "a whole number from 0, a generator"
 
 
@@ -110,7 +113,7 @@ class OnlineLearner(GrowingLearner):
         default=0.9, kind=Number(0, 1), words="The part of it that the weightiest features get."
     )
     max_iter: int = parameter(
-        default=10, kind=Whole(1), words="Passes at most; `fit` stops after one without mistakes."
+        default=10, kind=ROUNDS, words="Passes at most; `fit` stops after one without mistakes."
     )
     shuffle: bool = parameter(
         default=True, kind=Flag(), words="Meet the documents in another order in each pass."
@@ -121,7 +124,7 @@ class OnlineLearner(GrowingLearner):
         words="The seed of that order.",
     )
     n_jobs: int = parameter(
-        default=1, kind=Whole(1, 1024), words="Threads; the result does not depend on how many."
+        default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
     mean_active_ = 1.0  # d, until documents are seen
@@ -148,10 +151,11 @@ class OnlineLearner(GrowingLearner):
         both = (table for table in self._layout().values() if table.axes == BOTH)
         return sum(np.dtype(table.dtype).itemsize for table in both)
 
-    def _matrix(self, fill: float) -> dict[str, Table]:
+    def _matrix(self, fill: float, most: float = LARGEST_WEIGHT) -> dict[str, Table]:
         """Return the layout of one matrix of weights, and of its average where there is one."""
-        drift = {} if self.average is None else {"drift": Table(BOTH, np.float64, 0.0)}
-        return {"weights": Table(BOTH, np.float32, fill), **drift}
+        sums = -LARGEST_SUM, LARGEST_SUM
+        drift = {} if self.average is None else {"drift": Table(BOTH, np.float64, 0.0, *sums)}
+        return {"weights": Table(BOTH, np.float32, fill, -most, most), **drift}
 
     # ---- starting, and categories that go or become one --------------------------------------
 
@@ -163,7 +167,8 @@ class OnlineLearner(GrowingLearner):
         self.n_passes_ = self.n_seen_ = 0
         self._pass_mistakes = self._pass_size = 0
         self._filtered = False  # whether the filtering range has been applied
-        clock, seen = Table(CATEGORIES, np.float64, 0.0), Table(FEATURES, bool, False)
+        clock = Table(CATEGORIES, np.float64, 0.0, 0, LARGEST_SUM)
+        seen = Table(FEATURES, bool, False)
         layout = self._layout() | {"clock": clock, "seen": seen}
         self._begin(layout, n_features, n_categories)
         return self
@@ -220,6 +225,7 @@ class OnlineLearner(GrowingLearner):
                     watch(number, met, int(mistakes.sum()), met * len(mistakes))
             if not any(self.mistakes_[-1:]):
                 break
+        self.check_bounds()
         return self
 
     def _begin_passes(self, examples: Examples, n_jobs: int) -> None:
@@ -403,7 +409,7 @@ class OnlineLearner(GrowingLearner):
         if self.average is None:
             return np.asarray(self._tables.whole["weights"][used])
         drift = self._tables["drift"][used] / np.maximum(self._tables["clock"], 1)
-        return np.asarray((self._tables["weights"][used] - drift).astype(np.float32))
+        return bounded(self._tables["weights"][used] - drift)
 
     @property
     def bar(self) -> float:
@@ -506,6 +512,7 @@ class OnlineLearner(GrowingLearner):
         """Return all that is needed to go on, as a JSON-able header and arrays."""
         figures = {"mean_active": self.mean_active_, "mistakes": list(self.mistakes_)}
         counts = {"n_passes": self.n_passes_, "n_seen": self.n_seen_, "filtered": self._filtered}
+        self.check_bounds()  # what could not be read again is not written
         header, tensors = self.header(**figures, **counts), self._tables.tensors()
         return header, tensors | {"seen": tensors["seen"][1:]}
 
@@ -513,20 +520,34 @@ class OnlineLearner(GrowingLearner):
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
         """Rebuild a learner from what `state` returned, checking every shape and type."""
         learner, n_features, n_categories = cls.from_header(header)
-        mean_active = require_field(header, "mean_active", float)
+        mean_active = require_field(
+            header, "mean_active", float, low=LEAST_ACTIVE, high=MOST_THINGS
+        )
         mistakes = require_field(header, "mistakes", list)
-        if not (0 < mean_active < np.inf and all(type(one) is int for one in mistakes)):
+        if not all(map(Whole(0, MOST_COUNTED).allows, mistakes)):
             raise ModelError("The learner's part of the model is damaged: its figures are wrong.")
         learner.start(0, 0, mean_active)
         learner.mistakes_ = mistakes[-LISTED_PASSES:]
-        learner.n_passes_ = require_field({"n_passes": len(mistakes)} | header, "n_passes", int)
-        learner.n_seen_ = require_field(header, "n_seen", int)
+        learner.n_passes_ = require_field(
+            {"n_passes": len(mistakes)} | header, "n_passes", int, low=0
+        )
+        learner.n_seen_ = require_field(header, "n_seen", int, low=0)
         learner._filtered = require_field(header, "filtered", bool)
         if "live" in tensors:
             learner._tables.add("live", Table(BOTH, bool, True))
         seen = require_tensor(tensors, "seen", np.uint8, (n_features,))
         tensors = tensors | {"seen": np.append(np.uint8(0), seen)}
-        return learner._read_tables(tensors, n_features, n_categories)
+        learner._read_tables(tensors, n_features, n_categories)
+        try:
+            learner._positive_weights()  # are there as many as categories?
+        except ParameterError as error:
+            raise ModelError(f"The learner's part of the model is damaged: {error}") from error
+        return learner
+
+
+def bounded(weights: np.ndarray) -> np.ndarray:
+    """Return weights in single precision, none so large that scores would not be finite."""
+    return np.asarray(np.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT), np.float32)
 
 
 def _pieces(blocks: Iterator[Block], n_documents: int) -> Iterator[Block]:

@@ -9,15 +9,21 @@ from thresher.errors import ParameterError
 from thresher.learners.online._learner import OnlineLearner
 from thresher.parameters import Choice, Number, Some, parameter
 
+FARTHEST = 2.0**127  # of a range about the threshold: a score beyond is none
 
-def numbers(value: Any, n: int, least: float = float("-inf")) -> bool:
-    """Tell whether a value is `n` finite numbers above `least`."""
+
+def numbers(value: Any, n: int, least: float, most: float) -> bool:
+    """Tell whether a value is `n` numbers above `least` and up to `most`."""
     is_list = isinstance(value, tuple | list) and len(value) == n
-    return is_list and all(Number(least, 2.0**128, open_low=True).allows(one) for one in value)
+    return is_list and all(Number(least, most, open_low=True).allows(one) for one in value)
 
 
 def _refuse_range(value: Any) -> str | None:
-    return None if numbers(value, 2) else "two numbers around the threshold, the lower one first"
+    return (
+        None
+        if numbers(value, 2, -FARTHEST, FARTHEST)
+        else "two numbers around the threshold, the lower one first"
+    )
 
 
 class ThresholdRange(OnlineLearner):

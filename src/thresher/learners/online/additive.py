@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from thresher._limits import LARGEST_SUM
 from thresher.errors import ModelError
 from thresher.learners._tables import CATEGORIES, Table
-from thresher.learners.online._learner import AVERAGES, OnlineLearner
+from thresher.learners.online._learner import AVERAGES, OnlineLearner, bounded
 from thresher.learners.online._ranges import ThresholdRange
 from thresher.parameters import Choice, Flag, Number, inherited, parameter
 from thresher.rows import Rows
@@ -265,9 +266,12 @@ class ROMMA(NormCounting):
     )
 
     def _layout(self) -> dict[str, Table]:
-        figures = {"scale": 1.0, "norm": 0.0, "turned": 0.0}
-        vectors = {name: Table(CATEGORIES, np.float64, fill) for name, fill in figures.items()}
-        return self._matrix(0.0) | vectors
+        largest = float(np.finfo(np.float32).max)  # before they are scaled
+        return self._matrix(0.0, largest) | {
+            "scale": Table(CATEGORIES, np.float64, 1.0),
+            "norm": Table(CATEGORIES, np.float64, 0.0, 0, LARGEST_SUM),
+            "turned": Table(CATEGORIES, np.float64, 0.0, -LARGEST_SUM, LARGEST_SUM),
+        }
 
     def _touches_all(self) -> bool:
         return True  # weights are scaled, and at times all written anew
@@ -309,7 +313,7 @@ class ROMMA(NormCounting):
         if self.average is not None:
             summed = tables["turned"] * weights - tables["drift"][used]
             scaled = np.where(clock > 0, summed / np.maximum(clock, 1), scaled)
-        return np.asarray(scaled.astype(np.float32))
+        return bounded(scaled)
 
     def _merge_columns(self, source: int, target: int) -> None:
         """Add the weights, and so much that the scores s and t become s + t + 1."""

@@ -77,7 +77,7 @@ class AROW(Additive):
     max_iter: int = inherited(default=3)
 
     def _layout(self) -> dict[str, Table]:
-        return self._matrix(0.0) | {"variances": Table(BOTH, np.float32, 1.0)}
+        return self._matrix(0.0) | {"variances": Table(BOTH, np.float32, 1.0, 0)}
 
     def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
         from thresher._kernels import arow as kernels

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thresher._limits import LARGEST
 from thresher.learners._tables import BOTH, Table, Tables
 from thresher.learners.online._learner import AVERAGES, OnlineLearner
 from thresher.learners.online._ranges import ThresholdRange, numbers
@@ -14,7 +15,7 @@ from thresher.parameters import Number, Some, inherited, parameter
 
 
 def _refuse_pair(value: Any) -> str | None:
-    return None if numbers(value, 2, 0) else "two numbers above 0"
+    return None if numbers(value, 2, 0, LARGEST) else "two numbers above 0"
 
 
 class Winnow(ThresholdRange):
@@ -162,7 +163,7 @@ class BalancedWinnow(Winnow):
 
     def _layout(self) -> dict[str, Table]:
         up, down = self._start()
-        parts = {"up": Table(BOTH, np.float32, up), "down": Table(BOTH, np.float32, down)}
+        parts = {"up": Table(BOTH, np.float32, up, 0), "down": Table(BOTH, np.float32, down, 0)}
         return parts | self._matrix(up - down)
 
     def _filter_range(self) -> tuple[float, float]:
@@ -301,7 +302,7 @@ class SleepingExperts(OnlineLearner):
     max_iter: int = inherited(default=1)
 
     def _layout(self) -> dict[str, Table]:
-        return {name: Table(BOTH, np.float32, 1.0) for name in ("yes", "no")}
+        return {name: Table(BOTH, np.float32, 1.0, 0) for name in ("yes", "no")}
 
     def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
         from thresher._kernels.online import ExpertWeights, experts_epoch
