@@ -16,6 +16,7 @@ ALLOWED = {
     "_lock": set(),
     "errors": set(),
     "_formats": set(),
+    "_process": {"errors"},
     "_fields": {"errors"},
     "_files": {"errors"},
     "parameters": {"errors"},

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 
 import typer
 
-from thresher.cli._common import app
+from thresher.cli._common import app, say
 
 __all__ = ["app", "main"]
 
@@ -39,4 +40,5 @@ for name in VERBS.split():  # in the order of the help
 
 def main() -> None:
     """Run the command line."""
+    warnings.showwarning = lambda message, *where: say(f"thresher: {message}")
     app()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,7 +76,7 @@ def concepts(
 def _read(document: str) -> str:
     """Return the text that a name stands for, or that it is."""
     if document == "-":
-        return sys.stdin.read()
+        return common.read_stdin()
     try:
         is_file = Path(document).is_file()
     except (OSError, ValueError):  # too long for a name, or none at all

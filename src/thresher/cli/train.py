@@ -186,7 +186,7 @@ class TerminalCurve:
                 yield
             return
         yield
-        sys.stderr.write(f"{self}\n")
+        typer.echo(str(self), err=True)
 
 
 def _bars(values: list[float], drawn: list[int]) -> str:

@@ -14,7 +14,7 @@ from thresher.documents.batch import Batch, Reading, Record, Source, without_nul
 from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.streams import Stream
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, reason
 
 MOST_ROWS = 1 << 16  # of a table in one batch
 
@@ -27,8 +27,10 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
         try:
             parquet = ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
         except pa.ArrowInvalid as error:
-            raise DocumentError(f"{stream.name}: is not a Parquet file ({error}).") from None
-        columns = reading.choose(stream.name, parquet.schema_arrow.names)
+            raise DocumentError(
+                f"{stream.name}: is not a Parquet file ({reason(error)})."
+            ) from None
+        columns = reading.choose(stream.name, _names(stream.name, parquet.schema_arrow))
         metadata = parquet.metadata
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         longest = max((one.total_byte_size / max(one.num_rows, 1) for one in groups), default=1)
@@ -42,14 +44,6 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
 
 
-def _rows_per_batch(parquet: pa.parquet.ParquetFile) -> int:
-    """Return how many rows make about one block, by the row group with the longest rows."""
-    metadata = parquet.metadata
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    longest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=1)
-    return max(1, min(MOST_ROWS, int(streams.BLOCK / max(longest, 1))))
-
-
 def arrow_source(table: Any) -> Source:
     """Make a source of anything that gives Arrow batches; a table can be read again."""
     is_stream = isinstance(table, pa.RecordBatchReader)
@@ -57,7 +51,7 @@ def arrow_source(table: Any) -> Source:
         table = pa.table(table)
 
     def read(reading: Reading) -> Iterator[Batch]:
-        columns = reading.choose("the table", table.schema.names)
+        columns = reading.choose("the table", _names("the table", table.schema))
         batches = table if is_stream else table.to_batches(max_chunksize=MOST_ROWS)
         row = 0
         for batch in batches:
@@ -65,6 +59,16 @@ def arrow_source(table: Any) -> Source:
             row += batch.num_rows
 
     return Source("the table", read, once=is_stream)
+
+
+def _names(place: str, schema: pa.Schema) -> list[str]:
+    """Return the names of the columns, which other programs may have written in Latin-1."""
+    try:
+        return list(schema.names)
+    except UnicodeDecodeError as error:
+        raise DocumentError(
+            f"{place}: the name of a column is not UTF-8 ({error.object!r}); rename it."
+        ) from None
 
 
 def _emit(
