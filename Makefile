@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore base slowly checked lint docs papers bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-neighbors bench-unlabelled clean
+.PHONY: help demo test explore fuzz soak base slowly checked lint docs papers bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-neighbors bench-unlabelled clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -42,6 +42,13 @@ test: $(VENV)/.developing  ## install, then run every test
 
 explore: $(VENV)/.developing  ## look for what breaks a promise: the property tests on many new examples
 	THRESHER_EXPLORE=1 $(BIN)/python -m pytest --numprocesses=auto -m hypothesis $(ARGS)
+
+fuzz: $(VENV)/.developing  ## try to break it: mutated files, kills, full disks, threads; what fails is kept
+	$(BIN)/python -m fuzz $(ARGS)
+
+HOURS ?= 1
+soak: $(VENV)/.developing  ## learn, predict, save, be killed and come back, for HOURS=1
+	$(BIN)/python -m fuzz.soak --hours $(HOURS) $(ARGS)
 
 # Three legs beside `test`: what the base installation can do, kernels as plain Python, and kernels
 # that check every index, with machine code of their own, for Numba's cache ignores the difference.

@@ -1,0 +1,1 @@
+"""Attacks on Thresher: hostile files, full disks, kills and threads (`make fuzz`)."""

@@ -1,0 +1,84 @@
+"""`python -m fuzz`: try to break Thresher, and say what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from fuzz.campaign import Attack, Outcome, run
+
+HERE = Path(__file__).parent
+
+
+def attacks() -> dict[str, Attack]:
+    """Return every attack by its name: all that the files beside this one declare."""
+    names = sorted(path.stem for path in HERE.glob("[a-z]*.py"))
+    modules = (import_module(f"fuzz.{name}") for name in names)
+    return {one.name: one for module in modules for one in getattr(module, "ATTACKS", ())}
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run the attacks that are named, all of them by default; return the exit status."""
+    known = attacks()
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="ATTACK", help=", ".join(known))
+    parser.add_argument("--seed", type=int, help="of all cases; drawn, and printed, by default")
+    parser.add_argument("--times", type=float, default=1.0, help="so many times the usual cases")
+    parser.add_argument("--cases", type=int, help="so many cases of each attack")
+    parser.add_argument("--only", type=int, help="one case, by its number")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
+    parser.add_argument("--log", type=Path, help="append a JSON line for each attack to this file")
+    given = parser.parse_args(words)
+    if strangers := set(given.names) - set(known):
+        parser.error(f"{sorted(strangers)[0]!r} is no attack; there are {', '.join(known)}")
+    seed = given.seed if given.seed is not None else int.from_bytes(os.urandom(4))
+    print(f"seed {seed}; what fails is kept in {HERE / 'work' / 'failures'}")
+    n_failures = n_cases = 0
+    for attack in (known[name] for name in given.names or known):
+        cases = given.cases or max(1, round(attack.cases * given.times))
+        numbers = range(cases) if given.only is None else range(given.only, given.only + 1)
+        outcome = run(attack, seed, numbers, jobs=given.jobs, home=HERE / "work", show=_progress)
+        _report(outcome)
+        if given.log:
+            append(given.log, outcome)
+        n_cases, n_failures = n_cases + outcome.cases, n_failures + len(outcome.failures)
+    print(f"{n_cases:,} cases, {n_failures:,} failures")
+    return 1 if n_failures else 0
+
+
+def _progress(outcome: Outcome) -> None:
+    if sys.stderr.isatty():
+        state = f"{outcome.attack}: {outcome.cases:,} cases, {len(outcome.failures):,} failures"
+        sys.stderr.write(f"\r{state} in {outcome.seconds:,.0f} s\x1b[K")
+
+
+def _report(outcome: Outcome) -> None:
+    """Say in a line what came, and then each failure."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    counts = ", ".join(f"{n:,} {word}" for word, n in outcome.outcomes.most_common())
+    fresh = f", {outcome.fresh:,} in processes of their own" if outcome.fresh else ""
+    print(
+        f"{outcome.attack}: {outcome.cases:,} {outcome.what}{fresh}: {counts}; "
+        f"{outcome.seconds:,.0f} s"
+    )
+    for failure in outcome.failures[:20]:
+        last = failure.text.strip().splitlines()[-1]
+        print(f"  case {failure.number}: {failure.kind}: {last}\n    {failure.kept}")
+
+
+def append(log: Path, outcome: Outcome) -> None:
+    """Add the outcome to a log, with the state of the code that it is of."""
+    words = ["git", "describe", "--always", "--dirty"]
+    state = subprocess.run(words, cwd=HERE, capture_output=True, text=True).stdout.strip()
+    with log.open("a") as file:
+        file.write(json.dumps(outcome.to_dict() | {"state": state}) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+"""How cases without number are tried: each in a process that may die of it, and none is lost.
+
+A case is a function of its seed and its number, so that a line of the log is enough to see it
+again. It is given a folder of its own; when it fails, the folder is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import resource
+import selectors
+import shutil
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from thresher.errors import ThresherError
+
+__all__ = ["Attack", "Case", "Failure", "Outcome", "leave", "run", "seeds"]
+
+PATIENCE = 20.0  # seconds after which a case hangs
+MEMORY = 2 << 30  # bytes of address space that a process may take beyond what it had
+BATCH = 5_000  # cases of one process, for a slow leak must not end a long campaign
+REFUSED, FAILED = "refused", "FAILED"
+# A sentence stands on one line of a terminal, and does nothing else there.
+UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_home = Path("fuzz", "work")
+
+
+class Case(random.Random):
+    """What chance has in one case, and the number of the case."""
+
+    def __init__(self, seed: int, attack: str, number: int) -> None:
+        super().__init__(f"{seed}/{attack}/{number}")
+        self.number = number
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Cases of one kind.
+
+    Parameters
+    ----------
+    name, what : str
+        How it is asked for, and what its cases are, as a plural.
+    attempt : callable
+        `attempt(case, folder)` makes a case in an empty folder and tries it; a word for what came
+        is returned. A `ThresherError` counts as "refused", any other exception as a failure.
+    cases : int
+        How many `make fuzz` tries.
+    prepare : callable, optional
+        `prepare(folder)` writes what the cases start from, once; `seeds(name)` is the folder.
+    fresh : float
+        Share of the cases that are tried in a process each, in which no kernel has been called.
+    """
+
+    name: str
+    what: str
+    attempt: Callable[[Case, Path], str]
+    cases: int
+    prepare: Callable[[Path], None] | None = None
+    fresh: float = 0.0
+
+
+@dataclass
+class Failure:
+    """A case that did what none may do."""
+
+    number: int
+    kind: str  # "crash", "hang", or the name of what was raised
+    text: str
+    kept: str = ""  # the folder that it was kept in
+
+
+@dataclass
+class Outcome:
+    """What came of the cases of one attack."""
+
+    attack: str
+    what: str
+    seed: int
+    cases: int = 0
+    fresh: int = 0
+    seconds: float = 0.0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as a line of the log has it."""
+        return asdict(self) | {"outcomes": dict(self.outcomes.most_common())}
+
+
+def seeds(name: str) -> Path:
+    """Return the folder that an attack's `prepare` has filled."""
+    return _home / "seeds" / name
+
+
+def run(
+    attack: Attack,
+    seed: int,
+    numbers: range,
+    *,
+    jobs: int = 1,
+    home: Path = _home,
+    patience: float = PATIENCE,
+    show: Callable[[Outcome], None] = lambda outcome: None,
+) -> Outcome:
+    """Try cases of an attack, in so many processes at once.
+
+    Parameters
+    ----------
+    attack, seed, numbers
+        What is tried; the cases are those of these numbers.
+    jobs : int
+        Processes at once.
+    home : Path
+        Where cases are tried, and those that failed are kept.
+    patience : float
+        Seconds after which a case hangs.
+    show : callable
+        Called now and then with what is known by then.
+    """
+    global _home
+    _home = home.absolute()
+    began, outcome = time.monotonic(), Outcome(attack.name, attack.what, seed)
+    if attack.prepare:
+        _prepare(attack)
+    waiting = list(_batches(numbers, attack.fresh))[::-1]
+    with selectors.DefaultSelector() as ears:
+        while waiting or ears.get_map():
+            while waiting and len(ears.get_map()) < jobs:
+                worker = _Worker(attack, seed, *waiting.pop())
+                ears.register(worker.pipe, selectors.EVENT_READ, worker)
+            for key, _ in ears.select(timeout=0.2):
+                key.data.listen()
+            for key in list(ears.get_map().values()):
+                worker = key.data
+                is_late = time.monotonic() - worker.heard > patience
+                worker.take(outcome)
+                if is_late or worker.is_over:
+                    ears.unregister(worker.pipe)
+                    worker.end(outcome, is_late)
+                    if worker.left:  # what the one that died had not come to
+                        waiting.append((worker.left, worker.fresh))
+            outcome.seconds = round(time.monotonic() - began, 1)
+            show(outcome)
+    return outcome
+
+
+def _batches(numbers: range, fresh: float) -> Iterator[tuple[list[int], bool]]:
+    """Yield numbers for one process each, and whether each of them has a process of its own."""
+    alone = [n for n in numbers if n % 100 < round(100 * fresh)]
+    together = [n for n in numbers if n % 100 >= round(100 * fresh)]
+    for some, is_fresh in ((alone, True), (together, False)):
+        for start in range(0, len(some), BATCH):
+            yield some[start : start + BATCH], is_fresh
+
+
+def _prepare(attack: Attack) -> None:
+    """Write the seeds, in a process of its own: this one must not have called a kernel."""
+    folder = seeds(attack.name)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    child = os.fork()
+    if not child:
+        leave(lambda: attack.prepare(folder))  # type: ignore[misc]
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise SystemExit(f"fuzz: the seeds of {attack.name} could not be written; see above.")
+
+
+class _Worker:
+    """A process that tries a batch, and says of each case what came of it."""
+
+    def __init__(self, attack: Attack, seed: int, numbers: list[int], fresh: bool) -> None:
+        self.attack, self.left, self.fresh = attack, numbers, fresh
+        self.folder = _home / "scratch" / f"{attack.name}-{numbers[0]}"
+        self.pipe, pipe = os.pipe()
+        self.heard, self.is_over = time.monotonic(), False
+        self._rest = b""
+        self._lines: list[bytes] = []
+        self.child = os.fork()
+        if not self.child:
+            os.close(self.pipe)
+            leave(lambda: _work(attack, seed, numbers, fresh, self.folder, pipe))
+        os.close(pipe)
+
+    def listen(self) -> None:
+        """Take in what the process has written."""
+        data = os.read(self.pipe, 1 << 16)
+        self.is_over = not data
+        self.heard = time.monotonic()
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._lines += lines
+
+    def take(self, outcome: Outcome) -> None:
+        """Count the cases that are done since, and note failures."""
+        for line in self._lines:
+            self._count(outcome, *json.loads(line))
+        self._lines = []
+
+    def _count(self, outcome: Outcome, number: int, word: str, *failure: str) -> None:
+        self.left = self.left[1:]
+        outcome.cases += 1
+        outcome.fresh += self.fresh
+        outcome.outcomes[word] += 1
+        if failure:
+            _note(outcome, Failure(number, *failure), self.attack, self.folder)
+
+    def end(self, outcome: Outcome, is_late: bool) -> None:
+        """Bury the process, and put the case that it died of down as a failure."""
+        with suppress(ProcessLookupError):  # with whatever the case has started
+            os.killpg(self.child, signal.SIGKILL)
+        _, status = os.waitpid(self.child, 0)
+        os.close(self.pipe)
+        if self.left:
+            kind = "hang" if is_late else "crash"
+            self._count(outcome, self.left[0], FAILED, kind, f"the process ended with {status}")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _note(outcome: Outcome, failure: Failure, attack: Attack, folder: Path) -> None:
+    """Keep a case that failed, with how to see it again."""
+    place = _home / "failures" / f"{attack.name}-{outcome.seed}-{failure.number}"
+    shutil.rmtree(place, ignore_errors=True)
+    own = folder / str(failure.number)
+    place.mkdir(parents=True)
+    with suppress(OSError):
+        shutil.copytree(own, place, dirs_exist_ok=True, symlinks=True)
+    shutil.rmtree(own, ignore_errors=True)
+    again = f"python -m fuzz {attack.name} --seed {outcome.seed} --only {failure.number}"
+    (place / "FAILURE.txt").write_text(f"{again}\n{failure.kind}: {failure.text}\n")
+    failure.kept = str(place)
+    outcome.failures.append(failure)
+
+
+def _work(
+    attack: Attack, seed: int, numbers: list[int], fresh: bool, folder: Path, pipe: int
+) -> None:
+    """Try cases one after the other; each has a line of its own in the pipe."""
+    os.setpgid(0, 0)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, most))
+    if fresh:  # Numba's own start is not what is tried: a kernel of nobody's pays for it, once
+        import numba
+
+        numba.njit(lambda number: number)(1)
+    for number in numbers:
+        own = folder / str(number)
+        own.mkdir(parents=True)
+        case = Case(seed, attack.name, number)
+        if fresh:
+            child = os.fork()
+            if not child:
+                leave(lambda case=case, own=own: _answer(attack, case, own, pipe))  # type: ignore
+            _, status = os.waitpid(child, 0)
+            if status:
+                _write(pipe, [number, FAILED, "crash", f"the process ended with {status}"])
+        else:
+            _answer(attack, case, own, pipe)
+
+
+def _answer(attack: Attack, case: Case, folder: Path, pipe: int) -> None:
+    """Try a case and write what came."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            try:
+                word = attack.attempt(case, folder)
+            except ThresherError as error:
+                unfit = UNFIT.search(str(error))
+                assert str(error) and not unfit, f"not a sentence on one line: {str(error)!r}"
+                word = REFUSED
+        except BaseException as error:
+            text = "".join(traceback.format_exception(error))
+            _write(pipe, [case.number, FAILED, type(error).__name__, text])
+            return
+    shutil.rmtree(folder, ignore_errors=True)
+    _write(pipe, [case.number, word])
+
+
+def _write(pipe: int, line: list[object]) -> None:
+    data = json.dumps(line).encode() + b"\n"
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def leave(work: Callable[[], object]) -> NoReturn:
+    """Do some work in a forked process, and end it there: nothing of its parent's is run."""
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)

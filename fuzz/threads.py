@@ -1,0 +1,154 @@
+"""Read by many, changed by one: every answer is that of a complete state, whatever the options."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzz.campaign import Attack, Case
+
+__all__ = ["ATTACKS", "OPTIONS", "READERS", "read_beside_a_learner"]
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "words": {},
+    "stems": {"stem": True},
+    "stop words": {"stop_words": True},
+    "lemmas": {"lemmatize": True},
+    "pairs": {"ngram_range": (1, 2)},
+    "characters": {"ngram_range": None, "char_ngram_range": (3, 4)},
+    "stemmed characters": {
+        "ngram_range": None,
+        "char_ngram_range": (3, 4),
+        "char_ngram_tokens": "words",
+        "stem": True,
+    },
+    "one space": {"ngram_range": (1, 2), "char_ngram_range": (4, 4), "min_df": {"parts": 2}},
+    "hashed": {"hashing_bits": 12},
+    "hashed space": {"hashing_bits": 14, "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
+    "pattern": {"token_pattern": r"[a-z]+\d*"},
+    "two jobs": {"n_jobs": 2, "stem": True},
+    "concepts": {"concepts": (3, 5)},
+    "averaged": {"learner": "averaged"},
+    "naive Bayes": {"learner": "naive-bayes"},
+    "nearest neighbours": {"learner": "everyone"},
+}
+READERS = (1, 3, 8, 16)  # threads that read beside the one that learns
+
+
+def attempt(case: Case, folder: Path) -> str:
+    """Go through all combinations by the case's number."""
+    options = list(OPTIONS.values())[case.number % len(OPTIONS)]
+    readers = READERS[case.number // len(OPTIONS) % len(READERS)]
+    problems = read_beside_a_learner(options, readers, folder, case)
+    assert not problems, problems[:3]
+    return "held"
+
+
+def read_beside_a_learner(
+    options: dict[str, Any], readers: int, folder: Path, chance: Case
+) -> list[str]:
+    """Let threads ask and save one model, first alone and then beside one that learns.
+
+    Returns
+    -------
+    list of str
+        Whatever no thread may see: an answer of no complete state, a state before one seen
+        already, a saved model of no state, an update lost or done twice, an exception.
+    """
+    batches = [
+        [f"wheats oils shipping new{i * 20 + j} other{i * 7 + j} w{j}x" for j in range(20)]
+        for i in range(2 * readers)
+    ]
+    lessons = [
+        (
+            [f"v{i}y n{chance.randrange(9)}z{i} ships" for _ in range(3)],
+            [f"c{chance.randrange(5)}"] * 3,
+        )
+        for i in range(12)
+    ]
+    probe, problems = batches[0][:3], []
+    alone, shared, apprentice = _fitted(options), _fitted(options), _fitted(options)
+    wanted = [alone.scores(batch) for batch in batches]
+    # What the model says after each of the steps that one thread will let it learn.
+    states = [apprentice.scores(probe).tobytes()]
+    for texts, labels in lessons:
+        states.append(apprentice.learn(texts, labels).scores(probe).tobytes())
+
+    def ask(part: int) -> None:
+        for i in range(part, len(batches), readers):
+            if not np.array_equal(shared.scores(batches[i]), wanted[i]):
+                problems.append("a wrong answer")
+            shared.explain(batches[i][0])
+
+    def watch(part: int) -> None:
+        from thresher import Categorizer
+
+        last, path = 0, folder / f"{part}.thresher"
+        while last < len(states) - 1 and not problems:
+            place = states.index(shared.scores(probe).tobytes())
+            shared.predict(probe), shared.rank(probe), shared.explain(probe[0])
+            if part == 0:
+                shared.save(path)
+                place = states.index(Categorizer.load(path).scores(probe).tobytes())
+            if place < last:
+                problems.append("an earlier state came back")
+            last = place
+
+    for thread in _started(ask, readers, problems):
+        thread.join()
+    watching = _started(watch, readers, problems)
+    for texts, labels in lessons:
+        shared.learn(texts, labels)
+    for thread in watching:
+        thread.join()
+    if shared.documents_seen_ != apprentice.documents_seen_:
+        problems.append(f"{shared.documents_seen_} documents seen, not as when alone")
+    return problems
+
+
+def _fitted(options: dict[str, Any]) -> Any:
+    from thresher import Categorizer, NearestNeighbors, Perceptron
+
+    special = {
+        "averaged": lambda: Perceptron(average="examples"),
+        # Votes, so that every lesson makes a difference.
+        "everyone": lambda: NearestNeighbors(n_neighbors=10_000, weights="uniform"),
+    }
+    learner = options.get("learner", "auto")
+    options = options | {"learner": special[learner]() if learner in special else learner}
+    topics = ("wheat grains priced", "oil crude barrels", "ships ports sailing")
+    texts = [f"{words} w{i}x" for words in topics for i in range(30)]
+    return Categorizer(**options).fit(texts, [c for c in "abc" for _ in range(30)])
+
+
+def _started(
+    work: Callable[[int], None], number: int, problems: list[str]
+) -> list[threading.Thread]:
+    """Start threads whose exceptions are problems."""
+
+    def safely(part: int) -> None:
+        try:
+            work(part)
+        except BaseException as problem:
+            problems.append(repr(problem))
+
+    threads = [threading.Thread(target=safely, args=(part,)) for part in range(number)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+ATTACKS = (
+    Attack(
+        "threads",
+        f"combinations of {len(READERS)} numbers of readers x {len(OPTIONS)} options beside one "
+        "that learns",
+        attempt,
+        cases=len(OPTIONS) * len(READERS),
+        fresh=1.0,
+    ),
+)

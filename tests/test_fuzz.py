@@ -1,0 +1,77 @@
+"""The campaign itself: no failure escapes it, and a case can be seen again."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from fuzz import campaign
+from fuzz.campaign import Attack, run
+from thresher.errors import DocumentError
+
+
+def attempt(case, folder):
+    """Do all that a case may do, by its number."""
+    (folder / "input").write_text(str(case.random()))
+    match case.number % 10:
+        case 3:
+            raise DocumentError("It is not a document; give another.")
+        case 4:
+            raise DocumentError("a message\nof two lines")
+        case 5:
+            raise KeyError("raw")
+        case 6:
+            os.kill(os.getpid(), signal.SIGKILL)
+        case 7:
+            time.sleep(60)
+        case 8:
+            bytearray(1 << 33)
+    return "read"
+
+
+EXPECTED = {4: "AssertionError", 5: "KeyError", 6: "crash", 7: "hang", 8: "MemoryError"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fresh", [0.0, 1.0])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_every_kind_of_failure_is_counted_and_kept(tmp_path, fresh, jobs):
+    attack = Attack("all", "cases", attempt, 20, fresh=fresh)
+    outcome = run(attack, 1, range(20), jobs=jobs, home=tmp_path, patience=1.5)
+    kinds = {failure.number: failure.kind for failure in outcome.failures}
+    assert kinds == {ten + n: kind for n, kind in EXPECTED.items() for ten in (0, 10)}
+    assert outcome.cases == 20 and outcome.fresh == 20 * fresh
+    assert outcome.outcomes == {"read": 8, "refused": 2, "FAILED": 10}
+    inputs = {}
+    for failure in outcome.failures:
+        kept = tmp_path / "failures" / f"all-1-{failure.number}"
+        assert f"--seed 1 --only {failure.number}\n" in (kept / "FAILURE.txt").read_text()
+        inputs[failure.number] = (kept / "input").read_text()
+    again = run(attack, 1, range(15, 16), home=tmp_path)
+    kept = tmp_path / "failures" / "all-1-15" / "input"
+    assert len(again.failures) == 1 and kept.read_text() == inputs[15]
+    assert not any((tmp_path / "scratch").iterdir())
+
+
+def test_seeds_are_written_in_a_process_of_their_own(tmp_path):
+    state = []
+
+    def prepare(folder):
+        state.append(1)
+        (folder / "seed").write_text("wheat")
+
+    def read(case, folder):
+        return (campaign.seeds("seeded") / "seed").read_text()
+
+    outcome = run(Attack("seeded", "cases", read, 3, prepare), 0, range(3), home=tmp_path)
+    assert outcome.outcomes == {"wheat": 3} and not state
+
+
+def test_seeds_that_cannot_be_written_are_told(tmp_path, capfd):
+    def prepare(folder):
+        raise OSError("no space")
+
+    with pytest.raises(SystemExit, match="seeds of bad could not be written"):
+        run(Attack("bad", "cases", attempt, 1, prepare), 0, range(1), home=tmp_path)
+    assert "no space" in capfd.readouterr().err
