@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from importlib import import_module
 
 import typer
 
-from thresher.cli._common import app, say
+from thresher.cli._common import answer, app, say
 
 __all__ = ["app", "main"]
 
@@ -41,4 +42,7 @@ for name in VERBS.split():  # in the order of the help
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = lambda message, *where: say(f"thresher: {message}")
-    app()
+    try:
+        app()
+    except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
+        sys.exit(answer(problem))

@@ -87,14 +87,14 @@ def verb(
                     function(*args, **kwargs)
                     sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
-                raise typer.Exit(_answer(problem)) from None
+                raise typer.Exit(answer(problem)) from None
 
         return group.command(name, cls=cls, epilog=f"Example: thresher {example}")(run)
 
     return add
 
 
-def _answer(problem: BaseException) -> int:
+def answer(problem: BaseException) -> int:
     """Say what went wrong, and return the exit status; raise what should not have happened."""
     # A Ctrl-C that is lost while machine code is compiled comes back as another error.
     if status := _process.stopped_status() or 130 * isinstance(problem, KeyboardInterrupt):
@@ -213,7 +213,7 @@ def open_documents(
     if on_error not in ("stop", "skip"):
         raise DocumentError(f"--on-error is {on_error!r}; it must be stop or skip.")
     sources = data or ["-"]
-    if sources == ["-"] and sys.stdin.isatty():
+    if sources == ["-"] and sys.stdin and sys.stdin.isatty():
         say("thresher: reading documents from the keyboard, one a line; end with Ctrl-D.")
     return corpora.open_documents(
         sources[0] if len(sources) == 1 else [Path(source) for source in sources],
