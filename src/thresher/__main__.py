@@ -6,9 +6,12 @@ from thresher import _process
 def main() -> None:
     """Run the command line; whatever stops it, it ends with a sentence and a status."""
     _process.begin()
-    from thresher.cli import main as run  # which takes long enough to be stopped meanwhile
+    try:
+        from thresher.cli import main as run  # which takes long enough to be stopped meanwhile
 
-    run()
+        run()
+    finally:
+        _process.end()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, NoReturn
 
-__all__ = ["at_work", "begin", "leave", "stop_if_asked", "stopped_status"]
+__all__ = ["at_work", "begin", "end", "leave", "stop_if_asked", "stopped_status"]
 
 STOPPED = "thresher: stopped; no file is half-written.\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -59,9 +59,14 @@ def at_work() -> Iterator[None]:
         yield
     finally:
         _is_at_work = False
-        for number in SIGNALS:
-            if signal.getsignal(number) is _stop:
-                signal.signal(number, signal.SIG_IGN)
+        end()
+
+
+def end() -> None:
+    """Let no signal change the outcome any more: Python would be ended by it without a word."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _stop:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def stopped_status() -> int:

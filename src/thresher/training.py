@@ -251,6 +251,11 @@ def fit(
         )
         known, names = spool.labels(), stations.categories.names
         check_learnable(known, stations.categories)
+        if not spool.n_entries:
+            raise DocumentError(
+                f"None of the {len(spool):,} documents has a word: there is nothing to learn from. "
+                "Look whether the text column is the right one."
+            )
         asked = "multi-label" if reader.form == "indicator" else model.mode
         present = labelled(asked, known)
         if present is not None:
