@@ -8,7 +8,9 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
-FOUNDATION = {"_arrays", "_fields", "_files", "_version", "errors", "parameters", "rows", "storage"}
+FOUNDATION = {
+    "_arrays", "_fields", "_files", "_room", "_version", "errors", "parameters", "rows", "storage",
+}  # fmt: skip
 ALLOWED = {
     "_kernels": set(),
     "_version": set(),
@@ -17,6 +19,7 @@ ALLOWED = {
     "errors": set(),
     "_formats": set(),
     "_process": {"errors"},
+    "_room": {"errors"},
     "_fields": {"errors"},
     "_files": {"errors"},
     "parameters": {"errors"},

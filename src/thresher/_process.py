@@ -24,6 +24,7 @@ __all__ = ["at_work", "begin", "end", "leave", "stop_if_asked", "stopped_status"
 STOPPED = "thresher: stopped; no file is half-written.\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PATIENCE = 1.0  # seconds for which a second signal waits: what was begun is just being put back
+GRACE = 5.0  # seconds after which we leave, whatever machine code is still running
 
 _stopped_by = 0  # the number of the signal that stops us, once one came
 _stopped_at = 0.0
@@ -36,6 +37,7 @@ def begin() -> None:
         if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
             signal.signal(number, _stop)
     sys.unraisablehook = _show_unless_stopped
+    _watch_signals()
     for descriptor in range(3):  # closed: no file that we open must come by its number
         try:
             os.fstat(descriptor)
@@ -99,6 +101,25 @@ def _stop(number: int, frame: object) -> None:
     if _is_at_work:
         raise KeyboardInterrupt
     leave(stopped_status())
+
+
+def _watch_signals() -> None:
+    """Have a thread hear of signals too: Python itself acts only between two lines of Python."""
+    import threading
+
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while True:
+            number = next((n for n in os.read(reader, 64) if n in SIGNALS), 0)
+            if number and signal.getsignal(number) is _stop:
+                time.sleep(GRACE)
+                if signal.getsignal(number) is _stop:  # it is not over yet
+                    leave(128 + number)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _show_unless_stopped(problem: Any) -> None:

@@ -34,6 +34,10 @@ class ThresherWarning(UserWarning):
     """Something was assumed that may well be wrong; the sentence has the remedy."""
 
 
+class SizeWarning(ThresherWarning):
+    """Training is about to take long or much memory, for a reason that may be a mistake."""
+
+
 class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is a state, not a mistake
     """What is asked needs a library that comes with an extra, which is not installed."""
 
