@@ -43,13 +43,18 @@ WORDS = (
 )
 NAMES = ("text", "body", "label", "labels", "topic", "id", "Title", "", "téxt", "text", "x")
 TOKENS = (
-    *(b"\r", b"\n", b"\r\n", b"\0", b'"', b'""', b"'", b",", b";", b"\t", b"|", b"\\", b"\\u", b"\\ud83d"),
-    *(b"{", b"}", b"[", b"]", b":", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\xc0\x80", b"\xed\xa0\x80"),
-    *(b"\xe9", b"\xff", b"\x80", b"\xf0\x9f\x99", b"1e9999", b"-0", b"NaN", b"true", b"null", b"9" * 400),
-    *(b"[" * 2000, b'{"a":' * 1000, b"__label__", b"From a Mon Jan  1 00:00:00 2024\n", b"--b\n", b"--b--\n"),
+    *(b"\r", b"\n", b"\r\n", b"\0", b'"', b'""', b"'", b",", b";", b"\t", b"|", b"\\"),
+    *(b"\\u", b"\\ud83d"),
+    *(b"{", b"}", b"[", b"]", b":", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"),
+    *(b"\xc0\x80", b"\xed\xa0\x80"),
+    *(b"\xe9", b"\xff", b"\x80", b"\xf0\x9f\x99", b"1e9999", b"-0", b"NaN", b"true"),
+    *(b"null", b"9" * 400),
+    *(b"[" * 2000, b'{"a":' * 1000, b"__label__", b"From a Mon Jan  1 00:00:00 2024\n"),
+    *(b"--b\n", b"--b--\n"),
     *(b"Content-Type: multipart/mixed; boundary=b\n", b"Content-Type: text/html; charset=utf-7\n"),
     *(b"Content-Transfer-Encoding: base64\n", b"Subject: =?utf-8?q?=E9?= =?x?b?!!?=\n", b"PAR1"),
-    *(b"text,label\n", b'{"text": "x", "label": ["a"]}\n', b"\x1f\x8b\x08", b"BZh9", b"\x28\xb5\x2f\xfd"),
+    *(b"text,label\n", b'{"text": "x", "label": ["a"]}\n', b"\x1f\x8b\x08"),
+    *(b"BZh9", b"\x28\xb5\x2f\xfd"),
     *(b"\x1b[2J", b"x" * 3000, b"&#xd800;", b"<script>", b"<![CDATA[", b"]]>", b"\x1a", b"\x85"),
 )  # fmt: skip
 SUFFIX = {name: kind.suffixes[0] if kind.suffixes else ".txt" for name, kind in READERS.items()}
@@ -245,4 +250,4 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
     return data[:start]
 
 
-ATTACKS = (Attack("documents", "mutated documents of every format", attack, cases=20_000),)
+ATTACKS = Attack("documents", "mutated documents of every format", attack, cases=20_000)

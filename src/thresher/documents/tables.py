@@ -26,11 +26,13 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
     with stream.seekable() as file:
         try:
             parquet = ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+            columns = reading.choose(stream.name, parquet.schema_arrow.names)
         except pa.ArrowInvalid as error:
-            raise DocumentError(
-                f"{stream.name}: is not a Parquet file ({reason(error)})."
-            ) from None
-        columns = reading.choose(stream.name, _names(stream.name, parquet.schema_arrow))
+            what = f"is not a Parquet file ({reason(error)})"
+            raise DocumentError(f"{stream.name}: {what}.") from None
+        except UnicodeDecodeError as error:
+            what = f"the name of a column is not UTF-8 ({error.object!r}); rename it"
+            raise DocumentError(f"{stream.name}: {what}.") from None
         metadata = parquet.metadata
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         longest = max((one.total_byte_size / max(one.num_rows, 1) for one in groups), default=1)
@@ -51,7 +53,7 @@ def arrow_source(table: Any) -> Source:
         table = pa.table(table)
 
     def read(reading: Reading) -> Iterator[Batch]:
-        columns = reading.choose("the table", _names("the table", table.schema))
+        columns = reading.choose("the table", table.schema.names)
         batches = table if is_stream else table.to_batches(max_chunksize=MOST_ROWS)
         row = 0
         for batch in batches:
@@ -59,16 +61,6 @@ def arrow_source(table: Any) -> Source:
             row += batch.num_rows
 
     return Source("the table", read, once=is_stream)
-
-
-def _names(place: str, schema: pa.Schema) -> list[str]:
-    """Return the names of the columns, which other programs may have written in Latin-1."""
-    try:
-        return list(schema.names)
-    except UnicodeDecodeError as error:
-        raise DocumentError(
-            f"{place}: the name of a column is not UTF-8 ({error.object!r}); rename it."
-        ) from None
 
 
 def _emit(
