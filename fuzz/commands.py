@@ -45,7 +45,7 @@ LOCALES: tuple[dict[str, str], ...] = (
     {},
     {"LC_ALL": "C", "PYTHONUTF8": "0"},
     {"PYTHONIOENCODING": "ascii"},
-    {"PYTHONIOENCODING": "utf-16"},
+    {"PYTHONIOENCODING": "latin-1:strict"},
     {"TERM": "dumb", "COLUMNS": "1"},
 )
 LIMITS = (
@@ -63,17 +63,19 @@ def prepare(folder: Path) -> None:
     labels = ["ab"[i % 2] for i in range(60)]
     Categorizer(preset="fast").fit(texts, labels).save(folder / "model")
     rows = zip(texts, labels, strict=True)
-    (folder / "data.csv").write_text("text,label\n" + "".join(f"{t},{l}\n" for t, l in rows))
+    (folder / "data.csv").write_text(
+        "text,label\n" + "".join(f"{text},{label}\n" for text, label in rows)
+    )
 
 
 def attack(rng: random.Random, folder: Path) -> str:
     """Run one command with something against it."""
-    from fuzz.documents import _mutated, _seed
+    from fuzz.documents import mutated, seed
 
     for name in ("model", "data.csv"):
         (folder / name).write_bytes((seeds("commands") / name).read_bytes())
     kind = rng.choice(("csv", "jsonl", "fasttext", "lines", "parquet", "eml"))
-    (folder / "bad").write_bytes(_mutated(rng, _seed(rng, kind), kind))
+    (folder / "bad").write_bytes(mutated(rng, seed(rng, kind)))
     data = rng.choice(("data.csv", "data.csv", "bad", "bad", rng.choice(ODD_NAMES)))
     words = rng.choice(VERBS).replace("{}", shlex.quote(data))
     streams = rng.choice(STREAMS)
@@ -111,8 +113,8 @@ def attack(rng: random.Random, folder: Path) -> str:
             except subprocess.TimeoutExpired:
                 for _ in range(signals if "|" not in command else 0):
                     process.send_signal(number)
-        os.close(reader)
         output, complaint = process.communicate(timeout=60)
+    os.close(reader)
     problem = f"{words} {streams} {number}: status {process.returncode}, {complaint!r}"
     (folder / "outcome").write_text(ascii((output[-2000:], complaint)))
     assert process.returncode in STATUSES, problem

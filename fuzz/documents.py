@@ -70,11 +70,11 @@ def attack(rng: random.Random, folder: Path) -> str:
             own = path / rng.choice(("", "a", "b", "c\n", "ü"))
             own.mkdir(exist_ok=True)
             inner = rng.choice(("lines", "eml", "mbox", rng.choice(tuple(READERS))))
-            data = _mutated(rng, _seed(rng, inner), inner)
+            data = mutated(rng, seed(rng, inner))
             (own / f"{rng.randint(0, 9)}{_suffix(rng, inner)}").write_bytes(data)
     else:
         path = folder / f"case{_suffix(rng, kind)}"
-        path.write_bytes(_mutated(rng, _seed(rng, kind), kind))
+        path.write_bytes(mutated(rng, seed(rng, kind)))
     options = _options(rng, kind)
     (folder / "options").write_text(repr(options), encoding="utf-8")
     block = streams.BLOCK
@@ -144,7 +144,7 @@ def _labels(rng: random.Random) -> Any:
     return rng.choice((names, names, "|".join(names), 3, 2.5, True, None, {"a": 1}, [[1], None]))
 
 
-def _seed(rng: random.Random, kind: str) -> bytes:
+def seed(rng: random.Random, kind: str) -> bytes:
     """Return a file of a format, mostly sound."""
     n = rng.choice((0, 1, 2, 3, 5, 20))
     if kind in ("csv", "tsv"):
@@ -215,7 +215,7 @@ def _mail(rng: random.Random) -> bytes:
 # Mutations ----------------------------------------------------------------------------------------
 
 
-def _mutated(rng: random.Random, data: bytes, kind: str) -> bytes:
+def mutated(rng: random.Random, data: bytes) -> bytes:
     for _ in range(rng.choice((0, 1, 1, 1, 1, 2, 6))):
         data = _mutate(rng, data)
     compress = rng.choice((None,) * 7 + (gzip.compress, bz2.compress, _zstd))
@@ -246,8 +246,8 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
     if how == 5:  # say something again
         return data[:end] + data[start:end] * rng.choice((1, 1, 5)) + data[end:]
     if how == 6:  # go on with another format
-        return data[:start] + _seed(rng, rng.choice(tuple(READERS)))
+        return data[:start] + seed(rng, rng.choice(tuple(READERS)))
     return data[:start]
 
 
-ATTACKS = Attack("documents", "mutated documents of every format", attack, cases=20_000)
+ATTACKS = (Attack("documents", "mutated documents of every format", attack, cases=20_000),)
