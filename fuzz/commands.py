@@ -82,13 +82,13 @@ def attack(rng: random.Random, folder: Path) -> str:
     number = rng.choice((None, None, signal.SIGINT, signal.SIGTERM))
     limit, values = rng.choice(LIMITS)
     value = rng.choice((None, None, *values)) if number is None else None
-    env = os.environ | rng.choice(LOCALES) | {"HOME": str(folder), "MPLCONFIGDIR": str(folder)}
+    odd = rng.choice(LOCALES) | {"HOME": str(folder), "MPLCONFIGDIR": str(folder)}
     reader, writer = os.pipe()
     command = (
         f"{shlex.quote(sys.executable)} -c {shlex.quote(BEGUN.format(writer))} {words} {streams}"
     )
     gone = rng.random() < 0.05  # the folder that it stands in
-    (folder / "command").write_text(ascii((command, number, limit, value, env, gone)))
+    (folder / "command").write_text(ascii((command, number, limit, value, odd, gone)))
     before = {path.name for path in folder.iterdir()}
 
     def limited() -> None:
@@ -100,7 +100,11 @@ def attack(rng: random.Random, folder: Path) -> str:
     place = folder / "gone" if gone else folder
     place.mkdir(exist_ok=True)
     start = f"rmdir {shlex.quote(str(place))}; " if gone else ""
-    how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": env}
+    how: dict[str, Any] = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "env": os.environ | odd,
+    }
     how |= {"stdin": subprocess.DEVNULL, "pass_fds": [writer], "preexec_fn": limited}
     shell = f"{start}exec {command}" if "|" not in command else f"{start}set -o pipefail; {command}"
     with subprocess.Popen(["bash", "-c", shell], cwd=place, **how) as process:
@@ -119,7 +123,7 @@ def attack(rng: random.Random, folder: Path) -> str:
     (folder / "outcome").write_text(ascii((output[-2000:], complaint)))
     assert process.returncode in STATUSES, problem
     assert b"Traceback" not in complaint and b"Exception ignored" not in complaint, problem
-    text = complaint.decode(env.get("PYTHONIOENCODING", "utf-8").partition(":")[0], "replace")
+    text = complaint.decode(odd.get("PYTHONIOENCODING", "utf-8").partition(":")[0], "replace")
     assert all(line.isprintable() or "\t" in line for line in text.splitlines()), problem
     left = {path.name for path in folder.iterdir()} - before - {"outcome", "gone"}
     assert not {name for name in left if name.endswith((".tmp", ".lock"))}, f"{problem}, {left}"

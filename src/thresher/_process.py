@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, NoReturn
 
-__all__ = ["at_work", "begin", "end", "leave", "stop_if_asked", "stopped_status"]
+__all__ = ["at_work", "begin", "end", "is_deserted", "leave", "stop_if_asked", "stopped_status"]
 
 STOPPED = "thresher: stopped; no file is half-written.\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -69,6 +69,11 @@ def end() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is _stop:
             signal.signal(number, signal.SIG_IGN)
+
+
+def is_deserted() -> bool:
+    """Tell whether the reader of our output went away, which Rich makes an exit status of 1."""
+    return _Output.is_deserted
 
 
 def stopped_status() -> int:
@@ -131,10 +136,13 @@ def _show_unless_stopped(problem: Any) -> None:
 class _Output(io.FileIO):
     """Standard output; what cannot be written is a sentence."""
 
+    is_deserted = False  # whether nobody reads it any more
+
     def write(self, data: Any) -> int:
         try:
             return super().write(data) or 0
         except BrokenPipeError:  # the reader went away, as `head` does
+            _Output.is_deserted = True
             raise
         except OSError as error:
             raise OutputError(f"standard output cannot be written: {error.strerror}.") from None

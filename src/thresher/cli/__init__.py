@@ -8,6 +8,7 @@ from importlib import import_module
 
 import typer
 
+from thresher import _process
 from thresher.cli._common import answer, app, say
 
 __all__ = ["app", "main"]
@@ -46,3 +47,7 @@ def main() -> None:
         app()
     except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
         sys.exit(answer(problem))
+    except SystemExit:
+        if _process.is_deserted():
+            sys.exit(141)
+        raise

@@ -145,6 +145,11 @@ def show_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=is_narrow) + "\n")
 
 
+def typed(text: str) -> str:
+    """Return a text of the command line; bytes in it that are not UTF-8 are replaced."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def read_stdin() -> str:
     """Return standard input as one text; bytes that are not UTF-8 are replaced."""
     from thresher.documents.streams import STDIN, open_stream

@@ -81,7 +81,11 @@ def _read(document: str) -> str:
         is_file = Path(document).is_file()
     except (OSError, ValueError):  # too long for a name, or none at all
         is_file = False
-    return Path(document).read_text(encoding="utf-8", errors="replace") if is_file else document
+    return (
+        Path(document).read_text(encoding="utf-8", errors="replace")
+        if is_file
+        else common.typed(document)
+    )
 
 
 def _show(

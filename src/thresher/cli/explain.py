@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
@@ -24,12 +23,13 @@ def explain(
 ) -> None:
     """Show each word's share of the score, and what would have changed the decision."""
     from thresher.report import explanation_page, explanation_text
+    from thresher.report.report import write_page
 
     categorizer = common.load_model(model)
-    document = common.read_stdin() if text == "-" else text
+    document = common.read_stdin() if text == "-" else common.typed(text)
     explanation = categorizer.explain(document, category)
     if html:
-        Path(html).write_text(explanation_page(explanation), encoding="utf-8")
+        write_page(html, explanation_page(explanation))
     if json:
         common.show_json(explanation.to_dict())
         return
