@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -453,3 +454,34 @@ def test_an_ascii_terminal(folder, words):
     assert rb"\xe9t\xe9" in done.stdout
     printed = command(folder, f"{words} --json", PYTHONIOENCODING="ascii").stdout.decode("ascii")
     assert [json.loads(line) for line in printed.splitlines()]
+
+
+# Memory -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_megabytes", [8, 64])
+def test_a_stream_of_any_length_takes_the_same_memory(folder, n_megabytes):
+    """Compressed a thousandfold, it is a stream like any other."""
+    path = folder / f"{n_megabytes}.jsonl.gz"
+    rows = (line(b'"%s"' % (b"word " * 200)) + b"\n") * 1000
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(n_megabytes):
+            file.write(rows)
+    code = (
+        "import resource, sys\n"
+        "from thresher.documents import read_documents\n"
+        "documents = read_documents(sys.argv[1])\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "n = sum(len(batch.texts) for batch in documents)\n"
+        "print(n, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    n, taken = map(int, done.stdout.split())
+    assert n == 1000 * n_megabytes and taken < 100, done.stderr
+
+
+def test_what_does_not_fit_is_refused_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr("thresher._room.room", lambda: 10)
+    with pytest.raises(ThresherError, match=r"features and 2 categories need 0\.0 GB of memory, "):
+        Categorizer("perceptron").fit(["a b", "c d"] * 2, ["x", "y"] * 2)
