@@ -245,7 +245,8 @@ def _note(outcome: Outcome, failure: Failure, attack: Attack, folder: Path) -> N
         shutil.copytree(own, place, dirs_exist_ok=True, symlinks=True)
     shutil.rmtree(own, ignore_errors=True)
     again = f"python -m fuzz {attack.name} --seed {outcome.seed} --only {failure.number}"
-    (place / "FAILURE.txt").write_text(f"{again}\n{failure.kind}: {failure.text}\n")
+    text = f"{again}\n{failure.kind}: {failure.text}\n"
+    (place / "FAILURE.txt").write_text(text, errors="backslashreplace")
     failure.kept = str(place)
     outcome.failures.append(failure)
 

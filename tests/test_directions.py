@@ -9,8 +9,8 @@ SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
 FOUNDATION = {
-    "_arrays", "_fields", "_files", "_limits", "_places", "_version", "errors", "parameters",
-    "rows", "storage",
+    "_arrays", "_fields", "_files", "_limits", "_places", "_room", "_version", "errors",
+    "parameters", "rows", "storage",
 }  # fmt: skip
 ALLOWED = {
     "_kernels": {"_places", "errors"},
@@ -20,6 +20,8 @@ ALLOWED = {
     "_lock": set(),
     "errors": set(),
     "_formats": set(),
+    "_process": {"errors"},
+    "_room": {"errors"},
     "_fields": {"errors"},
     "_files": {"errors"},
     "_places": {"errors"},

@@ -191,7 +191,7 @@ def test_ctrl_c_ends_the_waiting(model, trained, more, tmp_path):
         second.send_signal(signal.SIGINT)
         printed, complaint = second.communicate(timeout=60)
         assert second.returncode == 130 and printed == ""
-        assert complaint == "thresher: stopped; nothing was written.\n"
+        assert complaint == "thresher: stopped; no file is half-written.\n"
         assert is_locked(model)  # by the first, still
     assert model.read_bytes() == trained
 

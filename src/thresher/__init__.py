@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from thresher._version import __version__
 
+TYPE_CHECKING = False  # `typing` itself takes longer than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from thresher.categorizer import Categorizer
     from thresher.decisions import Decisions
     from thresher.documents import Documents, read_documents

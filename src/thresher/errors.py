@@ -1,14 +1,15 @@
 """What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
 
-import re
-from typing import Any
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing` and `re` take longer than all of this, which comes first of all
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_SENTENCE, LONGEST_VALUE = 2000, 200  # characters; of more, the middle is left out
 # What moves the cursor, colours the screen, ends the line or turns the direction of writing, and
 # halves of surrogate pairs, which are no text.
-_UNPRINTED = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_UNPRINTED = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def escaped(text: str) -> str:
@@ -22,7 +23,9 @@ def escaped(text: str) -> str:
     >>> print(escaped("spam\\x1b[2J\\nham"))
     spam\\x1b[2J\\nham
     """
-    return _UNPRINTED.sub(lambda match: ascii(match[0])[1:-1], text)
+    import re
+
+    return re.sub(_UNPRINTED, lambda match: ascii(match[0])[1:-1], text)
 
 
 def printable(text: str) -> str:
@@ -30,7 +33,9 @@ def printable(text: str) -> str:
 
     Every character keeps its place.
     """
-    return _UNPRINTED.sub(lambda match: match[0] if match[0] in "\n\t" else "\ufffd", text)
+    import re
+
+    return re.sub(_UNPRINTED, lambda one: one[0] if one[0] in "\n\t" else "\ufffd", text)
 
 
 def brief(value: Any) -> str:
@@ -87,6 +92,10 @@ class ThresherWarning(UserWarning):
     """Something was assumed that may well be wrong; the sentence has the remedy."""
 
 
+class SizeWarning(ThresherWarning):
+    """Training is about to take long or much memory, for a reason that may be a mistake."""
+
+
 class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is a state, not a mistake
     """What is asked needs a library that comes with an extra, which is not installed."""
 
@@ -108,3 +117,15 @@ def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
 def counted(number: int, one: str, more: str | None = None) -> str:
     """Return a number with its noun, which is `one` with an s where there are `more`."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def reason(error: BaseException) -> str:
+    """Return what another library says of an error, in one line that is not too long.
+
+    Examples
+    --------
+    >>> reason(ValueError("wrong:\\n    <html>"))
+    'wrong: <html>'
+    """
+    words = " ".join(str(getattr(error, "strerror", None) or error).split())
+    return shortened(words, LONGEST_VALUE).rstrip(".") or type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thresher._fields import Fields, as_text, field_columns
+from thresher._room import MUCH, check_room
 from thresher._spool import Spool
 from thresher.assumptions import Assumption, assume, labelled
 from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
-from thresher.errors import DocumentError, ParameterError
+from thresher.errors import DocumentError, ParameterError, SizeWarning
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import MOST_DOCUMENTS, FeatureParameters, Features, Numbering
@@ -39,6 +41,11 @@ Watch = Callable[[int, int, int, int], None]
 
 MOST_BYTES = 2 * 2**30  # for weights; the rarest runs and parts of words go before more is taken
 MOST_DUALS = MOST_BYTES // 4  # numbers, one for each document and category, that a linear SVM holds
+MANY = 1000  # categories, of which it is asked whether they are any
+FEWER = (
+    "leave rare words out (min_df=3), keep fewer (max_features, n_selected), hash them "
+    "(hashing_bits=18), or take another learner"
+)
 AT_ONCE = 1000  # texts that are counted together
 MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 
@@ -251,6 +258,12 @@ def fit(
         )
         known, names = spool.labels(), stations.categories.names
         check_learnable(known, stations.categories)
+        warn_of_size(stations.learner, spool.n_columns, known, reader.source.columns)
+        if not spool.n_entries:
+            raise DocumentError(
+                f"None of the {len(spool):,} documents has a word: there is nothing to learn from. "
+                "Look whether the text column is the right one."
+            )
         asked = "multi-label" if reader.form == "indicator" else model.mode
         present = labelled(asked, known)
         if present is not None:
@@ -432,6 +445,7 @@ def held_out_scores(
         learner = model.new_learner()
         own = fold_features(model, features, learner, part)
         strengths = own.fit(part, most_columns(learner, part.n_categories))
+        check_memory(learner, own, part.n_categories)
         learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=tell)
         places = np.flatnonzero(fold[chosen] == number)
         places, done = places[np.argsort(chosen[places])], 0  # a file is read from start to end
@@ -449,15 +463,35 @@ def most_columns(learner: Learner, n_categories: int) -> int | None:
 
 
 def check_memory(learner: Learner, features: Features, n_categories: int) -> None:
-    """Raise where words alone are too many, and say where runs and parts had to go."""
-    most = most_columns(learner, n_categories)
-    if most is not None and features.n_columns > most:
-        size = features.n_columns * n_categories * learner.weight_bytes / 2**30
+    """Raise where words alone are too many: for us, or for this machine."""
+    most, n = most_columns(learner, n_categories), features.n_columns
+    size = n * n_categories * learner.weight_bytes
+    what = f"{n:,} features and {n_categories:,} categories"
+    if most is not None and n > most:
         raise ParameterError(
-            f"{features.n_columns:,} features and {n_categories:,} categories need {size:.1f} GB "
-            f"for weights, and {MOST_BYTES / 2**30:g} is the most: leave rare words out "
-            "(min_df=3), keep fewer (max_features, n_selected), or hash them (hashing_bits=18)."
+            f"{what} need {size / 2**30:.1f} GB for weights, and {MOST_BYTES / 2**30:g} is the "
+            f"most: {FEWER}."
         )
+    check_room(size, what, FEWER)
+
+
+def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Columns | None) -> None:
+    """Say before the first pass that categories are suspiciously many, or what they will take."""
+    n, n_categories = labels.n_rows, labels.n_categories
+    size = min(MOST_BYTES, n_columns * n_categories * learner.weight_bytes)
+    if n_categories >= MANY and 2 * n_categories > n:
+        name = f' "{columns.labels}"' if columns is not None and columns.labels else ""
+        sentence = (
+            f"There are {n_categories:,} categories for {n:,} documents: is{name} really the "
+            "column of the labels?"
+        )
+    elif size >= MUCH:
+        sentence = f"{n_columns:,} features and {n_categories:,} categories:"
+    else:
+        return
+    if size >= MUCH:
+        sentence += f" The weights will take about {size / 2**30:.1f} GB; to take less, {FEWER}."
+    warnings.warn(sentence, SizeWarning, stacklevel=4)
 
 
 def fold_numbers(model: Categorizer, labels: Labels) -> np.ndarray:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from importlib import import_module
 
 import typer
 
-from thresher.cli._common import app
+from thresher import _process
+from thresher.cli._common import answer, app, say
 
 __all__ = ["app", "main"]
 
@@ -39,4 +42,12 @@ for name in VERBS.split():  # in the order of the help
 
 def main() -> None:
     """Run the command line."""
-    app()
+    warnings.showwarning = lambda message, *where: say(f"thresher: {message}")
+    try:
+        app()
+    except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
+        sys.exit(answer(problem))
+    except SystemExit:
+        if _process.is_deserted():
+            sys.exit(141)
+        raise

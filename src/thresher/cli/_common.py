@@ -5,20 +5,20 @@ from __future__ import annotations
 import functools
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
+from thresher import _process
 from thresher._formats import FORMATS, READERS
 from thresher._limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 from thresher.cli import _compiling
-from thresher.errors import DocumentError, ThresherError, counted, escaped
+from thresher.errors import DocumentError, ThresherError, counted, escaped, reason
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from thresher.categorizer import Categorizer
     from thresher.documents import Columns, Documents
-
-_is_interrupted = False
 
 app = typer.Typer(
     name="thresher",
@@ -93,47 +91,57 @@ def verb(
     def add(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> None:
-            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-                signal.signal(signal.SIGINT, _interrupt)
-                sys.unraisablehook = _say_unless_interrupted
             _compiling.report_compiling(say)
             try:
-                function(*args, **kwargs)
-                sys.stdout.flush()
-            except ThresherError as problem:
-                say(f"thresher: {problem}")
-                raise typer.Exit(2) from None
-            except BrokenPipeError:  # the reader of our output went away, as `head` does
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                raise typer.Exit(141) from None
+                with _process.at_work():
+                    function(*args, **kwargs)
+                    sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
-                # A Ctrl-C that is lost while machine code is compiled comes back as another error.
-                if not (_is_interrupted or isinstance(problem, KeyboardInterrupt)):
-                    raise
-                say("thresher: stopped; nothing was written.")
-                raise typer.Exit(130) from None
+                raise typer.Exit(answer(problem)) from None
 
         return group.command(name, cls=cls, epilog=f"Example: thresher {example}")(run)
 
     return add
 
 
-def _interrupt(number: int, frame: object) -> None:
-    global _is_interrupted
-    _is_interrupted = True
-    raise KeyboardInterrupt
+def answer(problem: BaseException) -> int:
+    """Say what went wrong, and return the exit status; raise what should not have happened."""
+    # A Ctrl-C that is lost while machine code is compiled comes back as another error.
+    if status := _process.stopped_status() or 130 * isinstance(problem, KeyboardInterrupt):
+        if _process.stopped_status():
+            _process.leave(status)  # without waiting for threads
+        say(_process.STOPPED.rstrip())
+        return status
+    if isinstance(problem, BrokenPipeError):  # the reader of our output went away, as `head` does
+        _forget_output()
+        return 141
+    if isinstance(problem, ThresherError):
+        sentence = str(problem)
+    elif isinstance(problem, MemoryError):
+        sentence = "there is not enough memory for that; take fewer documents, features or threads."
+    elif isinstance(problem, OSError):
+        sentence = f"{problem.filename or 'a file'}: {reason(problem)}."
+    else:
+        raise problem
+    say(f"thresher: {sentence}")
+    _forget_output()
+    return 2
 
 
-def _say_unless_interrupted(problem: Any) -> None:
-    """Keep quiet about a lost KeyboardInterrupt, which `go_on` raises again, and its wreckage."""
-    if problem.exc_type is not KeyboardInterrupt and not _is_interrupted:
-        sys.__unraisablehook__(problem)
+def _forget_output() -> None:
+    """Let what could not be written go nowhere, so that Python does not try again at its end."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def go_on(stage: str, documents: int, share: float | None) -> None:
-    """Show no progress, but stop if Ctrl-C was lost, as while machine code is compiled."""
-    if _is_interrupted:
-        raise KeyboardInterrupt
+    """Show no progress, but stop if Ctrl-C was lost."""
+    _process.stop_if_asked()
 
 
 def say(sentence: str) -> None:
@@ -155,13 +163,26 @@ def text(words: str, style: str = "") -> RichText:
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON value on a line of stdout."""
+    """Print one JSON value on a line of stdout; in ASCII, where that cannot show all characters."""
     line = json.dumps(value, ensure_ascii=False)
     try:
-        line.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, for which JSON has an escape
+        line.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # or half of a surrogate pair, for which JSON has an escape too
         line = json.dumps(value)
     sys.stdout.write(line + "\n")
+
+
+def typed(text: str) -> str:
+    """Return a text of the command line; bytes in it that are not UTF-8 are replaced."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def read_stdin() -> str:
+    """Return standard input as one text; bytes that are not UTF-8 are replaced."""
+    from thresher.documents.streams import STDIN, open_stream
+
+    with open_stream(STDIN) as stream:
+        return stream.read_all().decode("utf-8", "replace")
 
 
 def console() -> Console:
@@ -224,7 +245,7 @@ def open_documents(
     if on_error not in ("stop", "skip"):
         raise DocumentError(f"--on-error is {on_error!r}; it must be stop or skip.")
     sources = data or ["-"]
-    if sources == ["-"] and sys.stdin.isatty():
+    if sources == ["-"] and sys.stdin and sys.stdin.isatty():
         say("thresher: reading documents from the keyboard, one a line; end with Ctrl-D.")
     return corpora.open_documents(
         sources[0] if len(sources) == 1 else [Path(source) for source in sources],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,12 +76,16 @@ def concepts(
 def _read(document: str) -> str:
     """Return the text that a name stands for, or that it is."""
     if document == "-":
-        return sys.stdin.read()
+        return common.read_stdin()
     try:
         is_file = Path(document).is_file()
     except (OSError, ValueError):  # too long for a name, or none at all
         is_file = False
-    return Path(document).read_text(encoding="utf-8", errors="replace") if is_file else document
+    return (
+        Path(document).read_text(encoding="utf-8", errors="replace")
+        if is_file
+        else common.typed(document)
+    )
 
 
 def _show(

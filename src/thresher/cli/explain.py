@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 from typer import Argument, Option
@@ -27,7 +26,7 @@ def explain(
     from thresher.report import explanation_page, explanation_text
 
     categorizer = common.load_model(model)
-    document = sys.stdin.read() if text == "-" else text
+    document = common.read_stdin() if text == "-" else common.typed(text)
     explanation = categorizer.explain(document, category)
     if html:
         write_text(html, explanation_page(explanation))

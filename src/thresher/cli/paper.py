@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from thresher import _process
 from thresher._limits import MOST_THREADS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, counted
@@ -163,9 +162,9 @@ def _watched(
         try:
             yield replace(run, jobs=jobs) if jobs else run
         except KeyboardInterrupt:
-            common.say("thresher: stopped; what is finished is kept, the same command goes on.")
-            sys.stdout.flush()
-            os._exit(130)  # without waiting for the cells begun, some of which take minutes
+            sentence = "thresher: stopped; what is finished is kept, the same command goes on.\n"
+            # Without waiting for the cells begun, some of which take minutes.
+            _process.leave(_process.stopped_status() or 130, sentence)
 
 
 def _places(plot: str, chosen: Sequence[tuple[Paper, str]]) -> list[Path]:

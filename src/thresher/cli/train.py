@@ -16,7 +16,7 @@ from typer import Option
 from thresher._files import check_writable
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
-from thresher.errors import ThresherWarning, counted
+from thresher.errors import SizeWarning, ThresherWarning, counted
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -86,6 +86,7 @@ def train(
     began = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThresherWarning)  # what was assumed is said below
+        warnings.simplefilter("always", SizeWarning)
         if curve:
             drawing = TerminalCurve()
             with drawing.shown():
@@ -186,7 +187,7 @@ class TerminalCurve:
                 yield
             return
         yield
-        sys.stderr.write(f"{self}\n")
+        typer.echo(str(self), err=True)
 
 
 def _bars(values: list[float], drawn: list[int]) -> str:

@@ -16,7 +16,7 @@ from thresher._formats import FORMATS, READERS
 from thresher.documents.batch import Batch, Reading, Source
 from thresher.documents.columns import Columns, Request
 from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
-from thresher.errors import DocumentError, ParameterError
+from thresher.errors import DocumentError, ParameterError, reason
 
 __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
 
@@ -91,8 +91,7 @@ class Documents:
             except pa.ArrowCancelled:
                 raise KeyboardInterrupt from None
             except (OSError, pa.ArrowException) as error:
-                what = getattr(error, "strerror", None) or error
-                raise DocumentError(f"{source.name}: cannot be read ({what}).") from error
+                raise DocumentError(f"{source.name}: cannot be read ({reason(error)}).") from error
             self._bytes_done += reading.position() if source.size is None else source.size
         reading.position = int
         if reading.n_documents or self.bytes_total is None:

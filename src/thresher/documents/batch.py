@@ -23,7 +23,7 @@ from thresher.documents.labels import (
     labels_of_array,
     value_text,
 )
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, escaped
 
 MOST_LISTED = 100  # sentences kept about documents left out; all are counted
 MOST_GATHERED = 10_000  # documents that are put together one by one into a batch
@@ -67,7 +67,7 @@ class Batch:
 
     def place(self, i: int) -> str:
         """Return where document `i` of the batch stood: file and line, row or message."""
-        return self.where(i)
+        return escaped(self.where(i))
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -130,7 +130,7 @@ class Reading:
         """Count and list a document that is left out."""
         self.n_skipped += 1
         if len(self.skipped) < MOST_LISTED:
-            self.skipped.append(f"{place}: {what}.")
+            self.skipped.append(escaped(f"{place}: {what}."))
 
     def choose(self, place: str, available: Sequence[str], usual: tuple[str, ...] = ()) -> Columns:
         """Choose the columns at the first source; later ones must have the same."""

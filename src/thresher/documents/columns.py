@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from thresher.errors import DocumentError
 
@@ -14,6 +15,7 @@ TEXT_NAMES = (
 )
 LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "class", "target")
 MOST_NAMED = 20  # columns named in an error
+MOST_SHOWN = 40  # characters of each
 
 
 @dataclass(frozen=True)
@@ -132,4 +134,5 @@ def _listed(available: Sequence[str]) -> str:
     if not available:
         return "it has no columns"
     more = f" and {len(available) - MOST_NAMED} more" if len(available) > MOST_NAMED else ""
-    return "its columns are " + ", ".join(f'"{one}"' for one in available[:MOST_NAMED]) + more
+    names = (one if len(one) <= MOST_SHOWN else f"{one[:MOST_SHOWN]}..." for one in available)
+    return "its columns are " + ", ".join(f'"{one}"' for one in islice(names, MOST_NAMED)) + more

@@ -46,7 +46,7 @@ class Shape(NamedTuple):
 
 def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iterator[Batch]:
     """Yield the documents of a table; the first delimiter that the header has is taken."""
-    first = stream.head.split(b"\n", 1)[0]
+    first = streams.first_line(stream.head)
     delimiter = next((d for d in delimiters if d.encode() in first), delimiters[0])
     line = 1
     shape: Shape | None = None
@@ -58,7 +58,7 @@ def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iter
                 shape = Shape(stream.name, delimiter, header, reading.choose(stream.name, header))
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)
-        line += rows.data.count(b"\n")
+        line += streams.n_lines(rows.data)
 
 
 read_tsv = partial(read_csv, delimiters="\t")
@@ -132,7 +132,7 @@ def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
         ends, lines = _row_ends(rest, delimiter)
         if len(ends):
             yield Rows(rest[: ends[-1]], lines)
-            line += rest.count(b"\n", 0, ends[-1])
+            line += streams.n_lines(rest[: ends[-1]])
             rest = rest[ends[-1] :]
         size = max(streams.BLOCK, len(rest))  # a long row is looked through a few times, not many
         if len(rest) > streams.LONGEST:
@@ -154,8 +154,11 @@ def _row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
     """Return where each row ends, and the line on which it begins; `data` begins with a row.
 
     A newline ends a row when an even number of quotes stands before it, provided that each quote
-    that opens does so where a cell begins (or doubles the one before it).
+    that opens does so where a cell begins (or doubles the one before it), and that no line ends
+    with a carriage return alone.
     """
+    if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
+        return _slow_row_ends(data, delimiter)
     array = np.frombuffer(data, np.uint8)
     newlines = np.flatnonzero(array == NEWLINE)
     quotes = np.flatnonzero(array == QUOTE)
@@ -169,8 +172,9 @@ def _row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _slow_row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
-    """Do the same where quotes stand within cells, by reading the rows."""
-    text = data[: data.rfind(b"\n") + 1].decode("latin-1")
+    """Do the same in all other cases, by reading the rows."""
+    end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1  # a newline may follow
+    text = data[:end].decode("latin-1")
     lines = list(io.StringIO(text, newline=""))
     offsets = np.cumsum([0, *map(len, lines)])
     # The last row is the sentinel, or one that is not over yet.
@@ -184,7 +188,7 @@ def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, Rows]:
     for number, (_, cells) in enumerate(_read_rows(text, delimiter), 1):
         if cells:
             header = [cell.encode("latin-1").decode("utf-8", "replace").strip() for cell in cells]
-            n_lines = rows.data.count(b"\n", 0, text.tell())
+            n_lines = streams.n_lines(rows.data[: text.tell()])
             lines = rows.lines[number:] - n_lines
             return header, n_lines, Rows(rows.data[text.tell() :], lines, rows.is_closed)
     return [], 0, rows

@@ -13,7 +13,7 @@ from thresher.documents import mail
 from thresher.documents.batch import Batch, Reading, Record, Source
 from thresher.documents.columns import Columns
 from thresher.documents.streams import format_of_name, open_stream
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, reason
 
 
 class Entry(NamedTuple):
@@ -104,7 +104,7 @@ def _records(
                 yield Record(texts, labels, place)
             done += os.path.getsize(entry.path)
         except OSError as error:
-            reading.refuse(entry.path, f"the file cannot be read ({error.strerror or error})")
+            reading.refuse(entry.path, f"the file cannot be read ({reason(error)})")
 
 
 def _documents(

@@ -14,6 +14,7 @@ import pyarrow.json
 
 from thresher.documents.batch import Batch, Reading, Record, without_null
 from thresher.documents.columns import Columns
+from thresher.documents.labels import LONE_SURROGATES, value_text
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
@@ -57,7 +58,7 @@ def _valid(block: bytes) -> Iterator[dict]:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            yield value
+            yield _with_clean_keys(value)
 
 
 def _schema(columns: Columns, objects: Iterable[dict]) -> pa.Schema | None:
@@ -124,9 +125,16 @@ def _objects(block: bytes, line: int, name: str, reading: Reading) -> Iterator[t
             reading.refuse(place, f"invalid JSON ({what}){_array_hint(text)}")
         else:
             if isinstance(value, dict):
-                yield number, value
+                yield number, _with_clean_keys(value)
             else:
                 reading.refuse(place, f"the line holds no JSON object{_array_hint(text)}")
+
+
+def _with_clean_keys(value: dict) -> dict:
+    """Return an object whose keys can be written in UTF-8: they become names of columns."""
+    if any(map(LONE_SURROGATES.search, value)):
+        return {value_text(key): one for key, one in value.items()}
+    return value
 
 
 def _array_hint(text: str) -> str:

@@ -17,7 +17,7 @@ from thresher._formats import READERS
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record
 from thresher.documents.streams import Stream, line_blocks
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, reason
 
 USUAL = ("subject", "body")
 SAMPLE = 20  # messages looked at to know the headers
@@ -72,7 +72,7 @@ def message_texts(
             _body(message) if name.lower() == "body" else _header(message, name) for name in names
         )
     except PARSER_ERRORS as error:
-        reading.refuse(place, f"the message cannot be parsed ({error or type(error).__name__})")
+        reading.refuse(place, f"the message cannot be parsed ({reason(error)})")
         return None
 
 

@@ -18,7 +18,7 @@ from thresher.documents.columns import TEXT_NAMES
 from thresher.errors import DocumentError
 
 BLOCK = 4 << 20  # bytes read at a time: enough for pyarrow to be fast, little enough to forget
-LONGEST = 1 << 28  # bytes of a line, row or message; beyond that a quote was left open, or worse
+LONGEST = 1 << 27  # bytes of a line, row or message; beyond that a quote was left open, or worse
 HEAD = 1 << 16  # bytes looked at to tell the format
 
 STDIN = "-"
@@ -115,6 +115,8 @@ class _GivenBack:
 def open_stream(path: str) -> Iterator[Stream]:
     """Open a file, or standard input for "-"."""
     if path == STDIN:
+        if sys.stdin is None or sys.stdin.closed:
+            raise DocumentError("standard input: is closed; name a file, or pipe documents in.")
         yield Stream(path, sys.stdin.buffer)
     else:
         with open(path, "rb") as raw:
@@ -142,6 +144,17 @@ def line_blocks(stream: Stream) -> Iterator[bytes]:
         yield rest
 
 
+def first_line(head: bytes) -> bytes:
+    """Return the first line without its end, which may be a lone carriage return."""
+    return next(iter(head.splitlines()), b"")
+
+
+def n_lines(data: bytes) -> int:
+    """Return how many lines end in the data, with a newline, a carriage return or both."""
+    n_returns = data.count(b"\r")
+    return data.count(b"\n") + (n_returns - data.count(b"\r\n") if n_returns else 0)
+
+
 def format_of_name(path: str) -> str | None:
     """Return the format that the file's name tells, `None` where it tells none."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
@@ -159,7 +172,7 @@ def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:
     for name, kind in READERS.items():
         if kind.opening and re.match(kind.opening, head):
             return name
-    header = head.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    header = first_line(head).decode("utf-8", "replace")
     for name, delimiter in (("tsv", "\t"), ("csv", ",")):
         cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
         if len(cells) > 1 and _is_header(cells, asked):

@@ -14,7 +14,7 @@ from thresher.documents.batch import Batch, Reading, Record, Source, without_nul
 from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.streams import Stream
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, reason
 
 MOST_ROWS = 1 << 16  # of a table in one batch
 
@@ -26,9 +26,13 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
     with stream.seekable() as file:
         try:
             parquet = ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+            columns = reading.choose(stream.name, parquet.schema_arrow.names)
         except pa.ArrowInvalid as error:
-            raise DocumentError(f"{stream.name}: is not a Parquet file ({error}).") from None
-        columns = reading.choose(stream.name, parquet.schema_arrow.names)
+            what = f"is not a Parquet file ({reason(error)})"
+            raise DocumentError(f"{stream.name}: {what}.") from None
+        except UnicodeDecodeError as error:
+            what = f"the name of a column is not UTF-8 ({error.object!r}); rename it"
+            raise DocumentError(f"{stream.name}: {what}.") from None
         metadata = parquet.metadata
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         longest = max((one.total_byte_size / max(one.num_rows, 1) for one in groups), default=1)
@@ -40,14 +44,6 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             share = done / metadata.num_rows
             reading.position = lambda share=share: int(share * n_bytes)  # type: ignore[misc]
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
-
-
-def _rows_per_batch(parquet: pa.parquet.ParquetFile) -> int:
-    """Return how many rows make about one block, by the row group with the longest rows."""
-    metadata = parquet.metadata
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    longest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=1)
-    return max(1, min(MOST_ROWS, int(streams.BLOCK / max(longest, 1))))
 
 
 def arrow_source(table: Any) -> Source:

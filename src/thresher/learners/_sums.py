@@ -45,6 +45,11 @@ class SummingLearner(GrowingLearner):
         self._one_each = True  # whether every document had exactly one category
         return self
 
+    @property
+    def weight_bytes(self) -> int:
+        """How much memory each pair of feature and category takes."""
+        return 8
+
     def _computed(self) -> tuple[str, ...]:
         """Name the figures per category that are computed once, after learning."""
         raise NotImplementedError

@@ -98,6 +98,11 @@ class MultilayerPerceptron(Learner):
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
+    @property
+    def weight_bytes(self) -> int:
+        """How much memory each pair of feature and category takes."""
+        return 4 * max(1, self.hidden)
+
     # ---- learning ----------------------------------------------------------------------------
 
     def fit_rows(

@@ -1,0 +1,51 @@
+"""How much memory there is, asked before much is taken: a sentence is better than the killer."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from thresher.errors import ParameterError
+
+__all__ = ["MUCH", "check_room", "room"]
+
+MUCH = 1 << 30  # bytes from which on it is said what will be needed
+CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")  # of a container, from within
+
+
+def room() -> int | None:
+    """Return the bytes that this process may ever have; `None` where the system does not tell.
+
+    Examples
+    --------
+    >>> (room() or 2**40) > 2**24
+    True
+    """
+    limits = []
+    with suppress(AttributeError, OSError, ValueError):  # Windows has no such question
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(OSError, ValueError):  # "max" is no number
+        limits.append(int(CONTROL_GROUP.read_text()))
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        limits += [limit] if limit != resource.RLIM_INFINITY else []
+    return min(limits, default=None)
+
+
+def check_room(n_bytes: int, what: str, remedy: str) -> None:
+    """Raise a sentence where something would take more than this machine has.
+
+    Examples
+    --------
+    >>> check_room(2**60, "The weights of all atoms", "take fewer of them")
+    Traceback (most recent call last):
+    thresher.errors.ParameterError: The weights of all atoms need 1,073,741,824.0 GB of memory, ...
+    """
+    if (most := room()) is not None and n_bytes > most:
+        raise ParameterError(
+            f"{what} need {n_bytes / 2**30:,.1f} GB of memory, and there are {most / 2**30:,.1f}: "
+            f"{remedy}."
+        )
