@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from thresher import Categorizer, Decisions, ParameterError, evaluate
+from thresher import Categorizer, Decisions, evaluate
 from thresher.cli import app
 from thresher.cli.evaluate import show_table
 from thresher.documents import from_texts
+from thresher.errors import OutputError
 from thresher.evaluation import Contingency, read_measure
 from thresher.evaluation.names import MEASURES, Measure
 from thresher.evaluation.significance import bootstrap_intervals
@@ -366,7 +367,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(categorizer, tmp
         yield
 
     for place, why in ((tmp_path, "is a folder"), (tmp_path / "no" / "x.html", "does not exist")):
-        with pytest.raises(ParameterError, match=why):
+        with pytest.raises(OutputError, match=why):
             write_report(place, categorizer, documents())
 
 
