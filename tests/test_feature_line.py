@@ -353,14 +353,14 @@ def test_nothing_left_is_a_sentence():
 @pytest.mark.parametrize(
     "place",
     [
-        ("features", "text", "char_ngram_range", [2**63, 2**63]),
+        ("features", "text", "char_ngram_range", [2**62, 2**62]),
         ("features", "text", "min_length", 10**9),
         ("features", "text", "fields", ["subject", 7]),
         ("features", "parameters", "min_df", {"runs": -2}),
         ("features", "parameters", "select_by", 7),
         ("parameters", None, "ngram_range", [10**7, 10**8]),
         ("parameters", None, "unheard_of", 1),
-        ("learner", "params", "max_iter", 2**70),
+        ("learner", "params", "max_iter", 2**62),
         ("learner", "params", "aggressiveness", "much"),
     ],
 )

@@ -249,9 +249,10 @@ def test_hash_is_its_twin(words):
 def test_hash_never_changes():
     assert hash_words(Tokens.of_words(list(GOLDEN))).tolist() == list(GOLDEN.values())
     triples = TextCounter(hashing_bits=24, ngram_range=(3, 3)).count(["one rose is one rose"])
-    assert triples.indices.tolist() == [1061340868, 264795991, 39079910]
+    assert triples.indices.tolist() == [n % 2**24 for n in (1061340868, 264795991, 39079910)]
     gapped = TextCounter(hashing_bits=24, ngram_range=(3, 3), gaps=True).count(["one rose is one"])
-    assert gapped.indices.tolist() == [1061340868, 267815923, 264795991, 336713018]
+    hashes = 1061340868, 267815923, 264795991, 336713018
+    assert gapped.indices.tolist() == [n % 2**24 for n in hashes]
 
 
 def test_runs_with_gaps_by_hand():
