@@ -137,10 +137,8 @@ def run(
     began, outcome = time.monotonic(), Outcome(attack.name, attack.what, seed)
     if attack.prepare:
         _prepare(attack)
-    if attack.fresh:  # Numba's own start is not what is tried: no kernel of ours is called here
-        import numba
-
-        numba.njit(lambda number: number)(1)
+    if attack.fresh:
+        _load_libraries()
     waiting = list(_batches(numbers, attack.fresh))[::-1]
     with selectors.DefaultSelector() as ears:
         while waiting or ears.get_map():
@@ -170,6 +168,18 @@ def _batches(numbers: range, fresh: float) -> Iterator[tuple[list[int], bool]]:
     for some, is_fresh in ((alone, True), (together, False)):
         for start in range(0, len(some), BATCH):
             yield some[start : start + BATCH], is_fresh
+
+
+def _load_libraries() -> None:
+    """Import what a case would: a fresh process is one in which no kernel of ours was called."""
+    import numba
+    import pandas  # noqa: F401 (which Arrow looks for)
+
+    import thresher
+
+    for name in thresher.__all__:
+        getattr(thresher, name)
+    numba.njit(lambda number: number)(1)  # Numba's own start, which takes a third of a second
 
 
 def _prepare(attack: Attack) -> None:
