@@ -159,6 +159,22 @@ def test_json_that_is_read(tmp_path, value, text):
     assert read(tmp_path / "c.jsonl") == [(text, ["l"])]
 
 
+@pytest.mark.parametrize("value", [b"null", b"true", b"1", b'"text"', b"[]", b" null"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_line_that_is_no_object(tmp_path, monkeypatch, value, place):
+    """Be it the first of a block, where pyarrow dies of null."""
+    lines = [line(), line(b'"end"')]
+    lines.insert(place, value)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n".join([*lines, b""]))
+    for size in (streams.BLOCK, len(lines[0]) + 1):
+        monkeypatch.setattr(streams, "BLOCK", size)
+        documents = read_documents(path, on_error="skip")
+        assert [text for batch in documents for text in batch.texts.to_pylist()] == ["t", "end"]
+        (sentence,) = documents.skipped
+        assert sentence.startswith(f"{path}:{place + 1}: the line holds no JSON object")
+
+
 @pytest.mark.parametrize("value", NOT_UTF8.values(), ids=NOT_UTF8)
 def test_bytes_that_are_not_utf8(tmp_path, value):
     """As a text, a label, a key, and in the other formats."""

@@ -490,7 +490,10 @@ def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Colu
     else:
         return
     if size >= MUCH:
-        sentence += f" The weights will take about {size / 2**30:.1f} GB; to take less, {FEWER}."
+        sentence += (
+            f" The weights will take about {size / 2**30:.1f} GB, and up to five times that while "
+            f"they are learned; to take less, {FEWER}."
+        )
     warnings.warn(sentence, SizeWarning, stacklevel=4)
 
 

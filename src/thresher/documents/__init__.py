@@ -98,7 +98,8 @@ class Documents:
             return  # what is in memory or piped may be empty, files may not
         names = ", ".join(source.name for source in self._sources[:3])
         if reading.n_skipped:
-            why = f"all {reading.n_skipped} were left out, the first being {reading.skipped[0]}"
+            first = reading.skipped[0].rstrip(".")
+            why = f"all {reading.n_skipped} were left out, the first being {first}"
         elif self.bytes_total == 0:
             why = "the file is empty" if len(self._sources) == 1 else "the files are empty"
         else:

@@ -84,7 +84,12 @@ def _parse(block: bytes, schema: pa.Schema) -> pa.Table | None:
     """Parse a block; `None` where pyarrow refuses it or may have read it otherwise than Python."""
     if not block.endswith((b"}\n", b"}")):
         block = block.rstrip()  # blank lines at the end
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    characters = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    starts = np.append(0, ends + 1)
+    # A line that is no object is ours to refuse; at the value null pyarrow may even crash.
+    if not (characters[starts[starts < len(block)]] == ord("{")).all():
+        return None
     longest = int(np.diff(ends, prepend=0, append=len(block)).max())
     try:
         block.decode()  # pyarrow does not look whether the text is UTF-8
