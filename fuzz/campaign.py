@@ -20,7 +20,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -140,7 +140,7 @@ def run(
     if attack.fresh:
         _load_libraries()
     waiting = list(_batches(numbers, attack.fresh))[::-1]
-    with selectors.DefaultSelector() as ears:
+    with selectors.DefaultSelector() as ears, _until_interrupted(ears):
         while waiting or ears.get_map():
             while waiting and len(ears.get_map()) < jobs:
                 worker = _Worker(attack, seed, *waiting.pop())
@@ -161,13 +161,24 @@ def run(
     return outcome
 
 
+@contextmanager
+def _until_interrupted(ears: selectors.BaseSelector) -> Iterator[None]:
+    """Let Ctrl-C end a campaign; what was tried by then has been tried."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        for key in list(ears.get_map().values()):
+            key.data.stop()
+
+
 def _batches(numbers: range, fresh: float) -> Iterator[tuple[list[int], bool]]:
     """Yield numbers for one process each, and whether each of them has a process of its own."""
-    alone = [n for n in numbers if n % 100 < round(100 * fresh)]
-    together = [n for n in numbers if n % 100 >= round(100 * fresh)]
-    for some, is_fresh in ((alone, True), (together, False)):
-        for start in range(0, len(some), BATCH):
-            yield some[start : start + BATCH], is_fresh
+    for start in range(0, len(numbers), BATCH):
+        some = numbers[start : start + BATCH]
+        for is_fresh in (True, False):
+            chosen = [n for n in some if (n % 100 < round(100 * fresh)) == is_fresh]
+            if chosen:
+                yield chosen, is_fresh
 
 
 def _load_libraries() -> None:
@@ -233,12 +244,17 @@ class _Worker:
         if failure:
             _note(outcome, Failure(number, *failure), self.attack, self.folder)
 
-    def end(self, outcome: Outcome, is_late: bool) -> None:
-        """Bury the process, and put the case that it died of down as a failure."""
-        with suppress(ProcessLookupError):  # with whatever the case has started
+    def stop(self) -> int:
+        """End the process, with whatever the case has started; return its status."""
+        with suppress(ProcessLookupError):
             os.killpg(self.child, signal.SIGKILL)
         _, status = os.waitpid(self.child, 0)
         os.close(self.pipe)
+        return status
+
+    def end(self, outcome: Outcome, is_late: bool) -> None:
+        """Bury the process, and put the case that it died of down as a failure."""
+        status = self.stop()
         if self.left:
             kind = "hang" if is_late else "crash"
             self._count(outcome, self.left[0], FAILED, kind, f"the process ended with {status}")

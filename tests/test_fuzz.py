@@ -75,3 +75,16 @@ def test_seeds_that_cannot_be_written_are_told(tmp_path, capfd):
     with pytest.raises(SystemExit, match="seeds of bad could not be written"):
         run(Attack("bad", "cases", attempt, 1, prepare), 0, range(1), home=tmp_path)
     assert "no space" in capfd.readouterr().err
+
+
+def test_what_was_tried_before_ctrl_c_counts(tmp_path):
+    def attempt(case, folder):
+        return "read" if case.number < 5 else time.sleep(60)
+
+    def interrupt(outcome):
+        if outcome.cases == 5:
+            raise KeyboardInterrupt
+
+    attack = Attack("stopped", "cases", attempt, 9)
+    outcome = run(attack, 0, range(9), home=tmp_path, show=interrupt)
+    assert outcome.outcomes == {"read": 5} and not outcome.failures
