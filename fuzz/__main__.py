@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -38,6 +39,7 @@ def main(words: list[str] | None = None) -> int:
         parser.error(f"{sorted(strangers)[0]!r} is no attack; there are {', '.join(known)}")
     seed = given.seed if given.seed is not None else int.from_bytes(os.urandom(4))
     print(f"seed {seed}; what fails is kept in {HERE / 'work' / 'failures'}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends an attack as Ctrl-C does
     n_failures = n_cases = 0
     for attack in (known[name] for name in given.names or known):
         cases = given.cases or max(1, round(attack.cases * given.times))

@@ -42,7 +42,7 @@ PROMISES = (
     Promise(
         "A command ends with the status it should, whatever its input, output, terminal and "
         "limits are, and whenever it is interrupted; there is no traceback.",
-        ("test_cli.py", "test_bad_inputs.py"),
+        ("test_signals.py", "test_bad_inputs.py", "test_cli.py"),
         ("commands",),
     ),
     Promise(
@@ -59,12 +59,17 @@ PROMISES = (
     Promise(
         "A save that fails, at any of its writes, leaves the old model, and says why.",
         ("test_storage.py", "test_writers.py"),
-        ("full-disks",),
+        ("failing-calls", "full-disks"),
     ),
     Promise(
         "Of two that change a model at once, none loses or repeats what the other did.",
         ("test_writers.py",),
-        ("writers",),
+        ("two-writers", "mixed-writers"),
+    ),
+    Promise(
+        "Where no model can be saved, a sentence says why: devices, pipes, links, folders, names.",
+        ("test_storage.py", "test_writers.py"),
+        ("odd-targets",),
     ),
     Promise(
         "Any number of threads may read a model while one lets it learn: each answer is that of a "

@@ -3,10 +3,12 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
-from fuzz import campaign
+from fuzz import campaign, page
+from fuzz.__main__ import append, attacks
 from fuzz.campaign import Attack, run
 from thresher.errors import DocumentError
 
@@ -88,3 +90,35 @@ def test_what_was_tried_before_ctrl_c_counts(tmp_path):
     attack = Attack("stopped", "cases", attempt, 9)
     outcome = run(attack, 0, range(9), home=tmp_path, show=interrupt)
     assert outcome.outcomes == {"read": 5} and not outcome.failures
+
+
+def test_every_attack_is_on_a_promise_and_every_promise_has_tests():
+    promised = [name for promise in page.PROMISES for name in promise.attacks]
+    assert sorted(promised) == sorted([*attacks(), "soak"])
+    folder = Path(__file__).parent
+    assert all((folder / name).is_file() for one in page.PROMISES for name in one.tests)
+
+
+def test_the_page_says_what_the_log_says():
+    text, known = page.PAGE.read_text(), page.read_log()
+    assert page.filled(text, known) == text
+    assert not any(one["failures"] for one in known.values())
+
+
+def test_runs_with_several_seeds_are_added_up(tmp_path):
+    log = tmp_path / "log.jsonl"
+    attack = Attack("all", "cases", lambda case, folder: "read", 3, fresh=1.0)
+    for seed in (1, 2):
+        append(log, run(attack, seed, range(3), home=tmp_path))
+    ((name, one),) = page.read_log(log).items()
+    assert (name, one["cases"], one["fresh"], one["seeds"]) == ("all", 6, 6, [1, 2])
+    append(log, run(attack, 2, range(3), home=tmp_path))
+    with pytest.raises(AssertionError, match="one seed, twice"):
+        page.read_log(log)
+
+
+@pytest.mark.slow
+def test_a_few_cases_of_every_quick_attack(tmp_path):
+    for name in ("archives", "documents", "patterns", "mixed-writers", "odd-targets"):
+        outcome = run(attacks()[name], 1, range(20), home=tmp_path)
+        assert outcome.cases == 20 and not outcome.failures, outcome.failures
