@@ -363,7 +363,7 @@ def test_pictures_are_drawn(pictured, tmp_path, name):
     assert (tmp_path / "plot.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     with pytest.raises(ParameterError, match=r"plot\.docx"):
         plot(pictured[name], tmp_path / "plot.docx")
-    with pytest.raises(ParameterError, match="folder that exists"):
+    with pytest.raises(OutputError, match="does not exist; make it first"):
         plot(pictured[name], tmp_path / "nowhere" / "plot.png")
 
 
