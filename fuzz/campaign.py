@@ -30,7 +30,7 @@ from thresher.errors import ThresherError
 __all__ = ["Attack", "Case", "Failure", "Outcome", "leave", "run", "seeds"]
 
 PATIENCE = 20.0  # seconds after which a case hangs
-MEMORY = 2 << 30  # bytes of address space that a process may take beyond what it had
+MEMORY = 2 << 30  # bytes
 BATCH = 5_000  # cases of one process, for a slow leak must not end a long campaign
 REFUSED, FAILED = "refused", "FAILED"
 # A sentence stands on one line of a terminal, and does nothing else there.
@@ -64,6 +64,8 @@ class Attack:
         `prepare(folder)` writes what the cases start from, once; `seeds(name)` is the folder.
     fresh : float
         Share of the cases that are tried in a process each, in which no kernel has been called.
+    memory : int
+        Bytes of address space that a process may take beyond what it had.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Attack:
     cases: int
     prepare: Callable[[Path], None] | None = None
     fresh: float = 0.0
+    memory: int = MEMORY
 
 
 @dataclass
@@ -284,7 +287,7 @@ def _work(
     os.setpgid(0, 0)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, most))
+    resource.setrlimit(resource.RLIMIT_AS, (used + attack.memory, most))
     for number in numbers:
         own = folder / str(number)
         own.mkdir(parents=True)

@@ -150,5 +150,6 @@ ATTACKS = (
         attempt,
         cases=len(OPTIONS) * len(READERS),
         fresh=1.0,
+        memory=8 << 30,  # of which each thread reserves 72 MB, and uses hardly any
     ),
 )

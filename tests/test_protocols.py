@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from thresher import Categorizer, DocumentError, ParameterError
+from thresher import Categorizer, DocumentError, OutputError, ParameterError
 from thresher.cli import app
 from thresher.corpora.standard_library import standard_library
 from thresher.errors import MissingExtra
