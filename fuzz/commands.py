@@ -121,6 +121,8 @@ def attack(rng: random.Random, folder: Path) -> str:
     os.close(reader)
     problem = f"{words} {streams} {number}: status {process.returncode}, {complaint!r}"
     (folder / "outcome").write_text(ascii((output[-2000:], complaint)))
+    if complaint.startswith(b"bash: "):  # it could not open what we named
+        return "not begun"
     assert process.returncode in STATUSES, problem
     assert b"Traceback" not in complaint and b"Exception ignored" not in complaint, problem
     text = complaint.decode(odd.get("PYTHONIOENCODING", "utf-8").partition(":")[0], "replace")
