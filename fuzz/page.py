@@ -25,7 +25,7 @@ class Promise(NamedTuple):
 PROMISES = (
     Promise(
         "A model file from anybody is at worst wrong: it is refused with a sentence, or it loads "
-        "in no more memory than its size asks for, and all it says is finite.",
+        "in bounded time and memory, and all it says is finite.",
         ("test_strangers.py", "test_storage.py", "test_golden.py"),
         ("models",),
     ),
