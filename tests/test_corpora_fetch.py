@@ -150,17 +150,24 @@ class Server(BaseHTTPRequestHandler):
 
 
 @contextmanager
+def serving(server):
+    """Let a server answer in a thread of its own."""
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+
+
+@contextmanager
 def serve(content, *, ranges=True, cuts=(), shift=0):
     """Serve a file at an address of this machine; `cuts` are the places where it breaks off."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
         server.content, server.ranges, server.shift = content, ranges, shift
         server.cuts, server.asked = list(cuts), []
         server.url = f"http://127.0.0.1:{server.server_port}/table.csv.gz"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
+        with serving(server):
             yield server
-        finally:
-            server.shutdown()
 
 
 def test_download_goes_to_the_cache_and_is_found_there(places):
@@ -328,11 +335,8 @@ def reply(*replies):
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Reply) as server:
         server.replies, server.asked, server.daemon_threads = list(replies), [], True
         server.url = f"http://127.0.0.1:{server.server_address[1]}/table.csv.gz"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
+        with serving(server):
             yield server
-        finally:
-            server.shutdown()
 
 
 N = len(PACKED)

@@ -19,6 +19,7 @@ from thresher._kernels.rows import (
     has_duplicates,
     look_over,
 )
+from thresher.errors import ParameterError
 from thresher.examples import Examples
 from thresher.learners.online import AROW, LEARNERS, ROMMA, LinearSVM, PassiveAggressive
 from thresher.rows import Labels, Rows
@@ -409,6 +410,8 @@ def test_weights_beyond_single_precision_leave_the_linear_svm_finite(weight):
     learner = LinearSVM(always_on=0.0).fit(X, y, sample_weight=weights)
     assert all(np.isfinite(table).all() for table in learner.state()[1].values())
     assert learner.score(X, y) > 0.9
+    with pytest.raises(ParameterError, match=r"from 0 to 1e\+12"):
+        learner.fit(X, y, sample_weight=np.append(weights[:-1], 1e30))
 
 
 # ---- partial answers ----------------------------------------------------------------------------
