@@ -110,3 +110,35 @@ def test_what_is_ignored_stays_ignored(folder):
         output, complaint = process.communicate(timeout=120)
     assert process.returncode == 0, complaint
     assert output.count(b"\n") == 3000
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_may_have_been_written_is_not_written_again(number):
+    """A signal just after the system wrote a line, before Python hears that it did."""
+    run = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(number)], capture_output=True, text=True
+    )
+    streams = ["", "thresher: stopped; no file is half-written.\n"]
+    streams[number - 1] = "a line\n" + streams[number - 1]
+    assert (run.returncode, run.stdout, run.stderr) == (130, *streams)
+
+
+INTERRUPTED = """
+import sys
+from thresher import _process
+
+_process.begin()
+stream = (sys.stdout, sys.stderr)[int(sys.argv[1]) - 1]
+
+def interrupt(frame, event, function):
+    if event == "c_return" and frame.f_code.co_name == function.__name__ == "write":
+        sys.setprofile(None)
+        raise KeyboardInterrupt
+
+try:
+    sys.setprofile(interrupt)
+    stream.write("a line\\n")
+    stream.flush()
+except KeyboardInterrupt:
+    _process.leave(130)
+"""

@@ -89,9 +89,11 @@ def stop_if_asked() -> None:
 
 def leave(status: int, sentence: str = STOPPED) -> NoReturn:
     """End the process now: nothing is waited for, and nothing more is printed."""
-    for stream in (sys.stdout, sys.stderr):
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
+    for stream in streams:
         with suppress(Exception):  # such as that it is in the midst of writing
-            stream.flush()
+            if not stream.buffer.raw.is_in_doubt:
+                stream.flush()
     with suppress(OSError):
         os.write(2, sentence.encode())
     os._exit(status)
@@ -133,27 +135,40 @@ def _show_unless_stopped(problem: Any) -> None:
         sys.__unraisablehook__(problem)
 
 
-class _Output(io.FileIO):
-    """Standard output; what cannot be written is a sentence."""
+class _Stream(io.FileIO):
+    """A standard stream that knows when nobody can tell what has been written."""
 
-    is_deserted = False  # whether nobody reads it any more
+    is_in_doubt = False  # whether what Python still holds may be written already: not again, then
 
     def write(self, data: Any) -> int:
         try:
             return super().write(data) or 0
-        except BrokenPipeError:  # the reader went away, as `head` does
-            _Output.is_deserted = True
+        except KeyboardInterrupt:  # which comes between the writing and its answer, too
+            self.is_in_doubt = True
             raise
         except OSError as error:
-            raise OutputError(f"standard output cannot be written: {error.strerror}.") from None
+            return self.fail(error, data)
+
+    def fail(self, error: OSError, data: Any) -> int:
+        raise NotImplementedError
 
 
-class _Forgiving(io.FileIO):
+class _Output(_Stream):
+    """Standard output; what cannot be written is a sentence."""
+
+    is_deserted = False  # whether nobody reads it any more
+
+    def fail(self, error: OSError, data: Any) -> int:
+        if isinstance(error, BrokenPipeError):  # the reader went away, as `head` does
+            _Output.is_deserted = True
+            raise error
+        raise OutputError(f"standard output cannot be written: {error.strerror}.") from None
+
+
+class _Forgiving(_Stream):
     """Standard error; what cannot be written there cannot be said anywhere."""
 
-    def write(self, data: Any) -> int:
-        with suppress(OSError):
-            return super().write(data) or 0
+    def fail(self, error: OSError, data: Any) -> int:
         return len(data)
 
 
