@@ -187,7 +187,7 @@ class KernelCache:
 
     def load_overload(self, types: Any, context: Any) -> Any:
         """Return the compiled kernel for some types of arguments, None to have it compiled."""
-        context.refresh()
+        _make_ready(context)
         # Only what was written by these versions for these types is unpickled, but that it can be
         # used is for Numba to say; whatever it says, compiling is the answer.
         with contextlib.suppress(Exception):
@@ -200,6 +200,7 @@ class KernelCache:
                         activity.loaded += 1
                         activity.used.add(path.name)
                         return result
+        context.refresh()  # which Numba expects before it compiles
         activity.compiling += 1
         activity.watch()
         return None
@@ -236,6 +237,20 @@ class KernelCache:
 
     def _path(self, place: Path, key: bytes) -> Path:
         return place / stamp() / f"{self._function.__name__}-{_digest(key).hex()[:24]}.kernel"
+
+
+def _make_ready(context: Any) -> None:
+    """Make ready what compiled kernels call when they run.
+
+    It is the first step of `context.refresh`, which goes on to import all that the compiler needs,
+    scipy among it: more than all else that a short command does.
+    """
+    try:
+        from numba.core.runtime import rtsys
+
+        rtsys.initialize(context)
+    except Exception:  # of a Numba that has it elsewhere
+        context.refresh()
 
 
 def _reduced(result: Any) -> bytes:

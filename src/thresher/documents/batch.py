@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -58,7 +59,7 @@ class Batch:
             return _joined(arrays, "\n")
         fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
         others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
-        return _joined([pa.scalar(""), *fields, *others], MARK)
+        return _joined([strings([b""])[0], *fields, *others], MARK)
 
     @cached_property
     def fields(self) -> dict[str, list[str]]:
@@ -76,8 +77,8 @@ class Batch:
 def _joined(arrays: list[Any], separator: str) -> pa.Array:
     if len(arrays) == 1:
         return arrays[0]
-    large = [one.cast(pa.large_string()) for one in (*arrays, pa.scalar(separator))]
-    return pc.binary_join_element_wise(*large)
+    large = [one.cast(pa.large_string()) for one in arrays]
+    return pc.binary_join_element_wise(*large, strings([separator.encode()])[0])
 
 
 class Record(NamedTuple):
@@ -233,12 +234,23 @@ class Reading:
             self.columns = replace(self.columns, separator=separator, guessed=guessed)
 
 
-def to_arrow(texts: list[str]) -> pa.Array:
+def to_arrow(texts: Sequence[str]) -> pa.Array:
     """Return texts as an Arrow array, with what cannot be written in UTF-8 replaced."""
     try:
-        return pa.array(texts, pa.string())
+        return strings([text.encode() for text in texts])
     except UnicodeEncodeError:
-        return pa.array([value_text(text) for text in texts], pa.string())
+        return strings([value_text(text).encode() for text in texts])
+
+
+def strings(cells: Sequence[bytes]) -> pa.Array:
+    """Return UTF-8 as an Arrow array of strings.
+
+    `pa.array`, `pa.scalar` and `fill_null` would import pandas wherever it is installed, which
+    takes longer than all else that a short command does.
+    """
+    ends = np.cumsum([0, *map(len, cells)], dtype=np.int64)
+    buffers = pa.py_buffer(ends), pa.py_buffer(b"".join(cells))
+    return pa.LargeStringArray.from_buffers(len(cells), *buffers)
 
 
 def _cell(value: Any) -> str:
@@ -258,12 +270,8 @@ def _is_damaged(value: Any) -> bool:
     return is_text and LONE_SURROGATES.search(value) is not None
 
 
-def without_null(strings: pa.Array) -> pa.Array:
-    """Return an array of strings with empty ones for null.
-
-    `fill_null` would import pandas wherever it is installed, which takes longer than training.
-    """
-    if not strings.null_count:
-        return strings
-    nothing = pa.StringArray.from_buffers(1, pa.py_buffer(bytes(8)), pa.py_buffer(b""))
-    return pc.if_else(strings.is_valid(), strings, nothing.cast(strings.type)[0])
+def without_null(array: pa.Array) -> pa.Array:
+    """Return an array of strings with empty ones for null."""
+    if not array.null_count:
+        return array
+    return pc.if_else(array.is_valid(), array, strings([b""]).cast(array.type)[0])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thresher.documents.batch import Batch, Reading, to_arrow
+from thresher.documents.batch import Batch, Reading, strings, to_arrow
 from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.streams import Stream, line_blocks
 
@@ -21,7 +21,9 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     reading.set_columns(stream.name, "each line is a document; no labels", has_labels=False)
     for line, block in _numbered(stream):
         try:
-            texts = pc.split_pattern(pa.array([block]).cast(pa.string()), "\n").flatten()
+            whole = strings([block])
+            whole.validate(full=True)
+            texts = pc.split_pattern(whole, "\n").flatten()
         except pa.ArrowInvalid:
             texts = to_arrow(_decoded_lines(block, reading))
         yield from reading.emit({"text": texts}, None, _where(stream, line))
