@@ -17,7 +17,7 @@ from thresher._formats import READERS
 from thresher.documents.columns import TEXT_NAMES
 from thresher.errors import DocumentError
 
-BLOCK = 4 << 20  # bytes read at a time: enough for pyarrow to be fast, little enough to forget
+BLOCK = 1 << 20  # bytes read at a time: enough for pyarrow to be fast, little enough to forget
 LONGEST = 1 << 27  # bytes of a line, row or message; beyond that a quote was left open, or worse
 HEAD = 1 << 16  # bytes looked at to tell the format
 
