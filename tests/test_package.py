@@ -3,12 +3,14 @@
 import subprocess
 import sys
 import tomllib
+import typing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import thresher
+from thresher.parameters import Choice, Estimator
 from thresher.rows import Labels, Rows
 
 ROOT = Path(__file__).parents[1]
@@ -29,6 +31,24 @@ def test_every_learner_is_public():
     assert len(own) >= 10
     for learner in own:
         assert getattr(thresher, learner.__name__) is learner
+
+
+def test_words_that_are_choices_are_typed_as_such():
+    """So that an editor offers them, and a checker of types refuses others."""
+    n_choices = 0
+    for name in thresher.__all__:
+        one = getattr(thresher, name)
+        if not (isinstance(one, type) and issubclass(one, Estimator)):
+            continue
+        hints = typing.get_type_hints(one)
+        for field_name, field in one.parameters.items():
+            if isinstance(field.kind, Choice):
+                n_choices += 1
+                parts = typing.get_args(hints[field_name])
+                words = {word for part in parts for word in typing.get_args(part) or [part]}
+                choices = {type(None) if word is None else word for word in field.kind.choices}
+                assert words == choices, f"{name}.{field_name}: {hints[field_name]}"
+    assert n_choices > 30
 
 
 def test_an_unknown_name_is_refused():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from thresher._limits import MOST_FOLDS
 from thresher._lock import ReadWriteLock
 from thresher.assumptions import warn_of
 from thresher.categories import Categories
-from thresher.decisions import CALIBRATIONS, Decisions, Objective, Tuning, tune_decisions
+from thresher.decisions import CALIBRATIONS, Decisions, Form, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError
 from thresher.evaluation import Evaluation, evaluate
@@ -39,6 +39,9 @@ from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, no_progress
 
 __all__ = ["Categorizer"]
+
+Preset = Literal["best", "fast"]
+Mode = Literal["auto", "single-label", "multi-label"]
 
 # What "auto" stands for: the best space that we know, or words alone, for a learner given by name
 # and for speed. docs/learning.md says how they were chosen.
@@ -103,9 +106,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         `linear-svm` where they have several.""",
         kw_only=False,
     )
-    preset: str = parameter(
+    preset: Preset = parameter(
         default="best",
-        kind=Choice(("best", "fast")),
+        kind=Choice(get_args(Preset)),
         words="""What "auto" stands for: the best model, or the quickest way to a good one. "best":
         words, pairs of words and parts of words in one space. "fast": words alone. Whatever is
         given otherwise holds; a learner that is given learns from words alone, unless more is.""",
@@ -116,9 +119,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     char_ngram_range: Any = inherited(default=AUTO)
     min_df: Any = inherited(default=AUTO)
     block_weights: Any = inherited(default=AUTO)
-    mode: str = parameter(
+    mode: Mode = parameter(
         default="auto",
-        kind=Choice(("auto", "single-label", "multi-label")),
+        kind=Choice(get_args(Mode)),
         words="""
         One category for each document, or any number. "auto" means one, if every training document
         has exactly one; a few without any (5 % at most) are then left out, with a warning.""",
@@ -144,7 +147,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         flag="--tune-folds",
         panel=DECIDING,
     )
-    calibrate: str | None = parameter(
+    calibrate: Form | None = parameter(
         default=None,
         kind=Choice((None, *CALIBRATIONS)),
         words="Learn probabilities, as curves of this form, from the scores of left-out documents.",
@@ -271,7 +274,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         labels: Any = None,
         objective: str | None = "f1",
         *,
-        calibrate: str | None = None,
+        calibrate: Form | None = None,
         progress: Progress = no_progress,
         **limits: Any,
     ) -> Self:

@@ -77,9 +77,8 @@ def tune(
             asked = (data, text, labels, separator, format, on_error)
             documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
             with common.progress() as progress:
-                categorizer.tune(
-                    documents, None, objective, calibrate=calibrate, progress=progress, **limits
-                )
+                wanted = limits | {"calibrate": calibrate}
+                categorizer.tune(documents, None, objective, progress=progress, **wanted)
             common.report_reading(documents)
         else:
             categorizer.limit(**limits)

@@ -3,6 +3,7 @@
 from thresher.decisions.calibration import (
     CALIBRATIONS,
     Calibration,
+    Form,
     ReliabilityCurve,
     reliability_curve,
 )  # fmt: skip
@@ -11,6 +12,6 @@ from thresher.decisions.thresholds import Objective, learn_offsets, learn_thresh
 from thresher.decisions.tuning import Tuning, tune_decisions
 
 __all__ = [
-    "CALIBRATIONS", "Calibration", "Decisions", "Objective", "ReliabilityCurve", "Tuning",
+    "CALIBRATIONS", "Calibration", "Decisions", "Form", "Objective", "ReliabilityCurve", "Tuning",
     "learn_offsets", "learn_thresholds", "reliability_curve", "tune_decisions",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from thresher.storage import require_field, require_tensor
 
 __all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]
 
-CALIBRATIONS = ("sigmoid", "isotonic")
+Form = Literal["sigmoid", "isotonic"]
+CALIBRATIONS = get_args(Form)
 
 # Chosen by the log loss of nested folds of Reuters' training documents, with five learners.
 TRUST_IN_FORM = 1000.0  # positives with which the isotonic form counts as much as the sigmoid

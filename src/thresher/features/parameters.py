@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 from thresher.features.concepts import Concepts
-from thresher.features.selection import SELECTIONS
-from thresher.features.strength import KINDS
+from thresher.features.strength import KINDS, Weighting
 from thresher.parameters import Choice, Estimator, Kind, Number, Share, Whole, parameter
 from thresher.text import BLOCKS
 
 __all__ = ["ALL_BLOCKS", "CONCEPTS", "FeatureParameters", "of_blocks"]
+
+Normalization = Literal["sum", "l2", "none"]
+Selection = Literal["chi-square", "information-gain"]
 
 _declare = partial(parameter, panel="Features")
 CONCEPTS = len(BLOCKS)  # the block of concepts, after those that are counted
@@ -59,16 +61,16 @@ def of_blocks(value: Any, otherwise: Any) -> list[Any]:
 class FeatureParameters(Estimator):
     """What the line from counts to strengths can be told."""
 
-    strength: str | None = _declare(
+    strength: Weighting | None = _declare(
         default=None,
         kind=Choice((None, *KINDS)),
         words="""How a count becomes a strength, by default as suits the learner. "tf-idf" takes
         logarithms of counts and gives documents length one, as for the learners that want it.""",
         flag="--strength",
     )
-    normalize: str | None = _declare(
+    normalize: Normalization | None = _declare(
         default=None,
-        kind=Choice((None, "sum", "l2", "none")),
+        kind=Choice((None, *get_args(Normalization))),
         words="""How the strengths of a document are scaled, by default as suits the learner. If
         `strength` is given and is not "tf-idf", they are not scaled by default.""",
         flag="--normalize",
@@ -100,9 +102,9 @@ class FeatureParameters(Estimator):
         words="Keep at most so many features, those that tell most about a category.",
         flag="--select",
     )
-    select_by: str = _declare(
+    select_by: Selection = _declare(
         default="chi-square",
-        kind=Choice(tuple(SELECTIONS)),
+        kind=Choice(get_args(Selection)),
         words="By what it is judged how much a feature tells. It is for `n_selected`.",
         flag="--select-by",
     )

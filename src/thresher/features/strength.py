@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from thresher.parameters import Choice, Estimator, Flag, parameter
 from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
+Norm = Literal["sum", "l1", "l2"]
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = ["KINDS", "Strength"]
 
-KINDS = ("binary", "frequency", "sqrt", "log", "tf-idf", "book")
+Weighting = Literal["binary", "frequency", "sqrt", "log", "tf-idf", "book"]
+KINDS = get_args(Weighting)
 _FREQUENCIES = "document_frequencies"
 _LOWEST = float(np.finfo(np.float32).min)
 
@@ -60,12 +63,12 @@ class Strength(Estimator):
     array([0.871, 0.   , 0.491], dtype=float32)
     """
 
-    kind: str = parameter(
+    kind: Weighting = parameter(
         default="binary", kind=Choice(KINDS), words="One of the kinds above.", kw_only=False
     )
-    normalize: str | None = parameter(
+    normalize: Norm | None = parameter(
         default=None,
-        kind=Choice((None, "sum", "l1", "l2")),
+        kind=Choice((None, *get_args(Norm))),
         words="""How the strengths of each document are scaled: so that they sum to one ("sum", the
         normalised strength of Dagan, Karov and Roth, also called "l1"), or so that their squares do
         ("l2"); None: not at all.""",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from thresher.parameters import Choice, Number, parameter
 from thresher.rows import Rows
 
 __all__ = ["NaiveBayes"]
+
+EventModel = Literal["multinomial", "bernoulli"]
 
 
 class NaiveBayes(Probabilistic, SummingLearner):
@@ -55,9 +57,9 @@ class NaiveBayes(Probabilistic, SummingLearner):
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "frequency"}
     non_negative = True
 
-    event_model: str = parameter(
+    event_model: EventModel = parameter(
         default="multinomial",
-        kind=Choice(("multinomial", "bernoulli")),
+        kind=Choice(get_args(EventModel)),
         words="What is drawn: words, as they occur, or for each known word whether it occurs.",
     )
     smoothing: float = parameter(

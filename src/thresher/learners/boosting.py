@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
 __all__ = ["Rule", "StumpBoosting"]
+
+Variant = Literal["MH", "MR"]
 
 ENOUGH = 10  # documents of a category, held out, to choose its rounds by: fewer say nothing
 SMOOTHED = 21  # rounds over which the precision on few documents is averaged
@@ -92,9 +94,9 @@ class StumpBoosting(Learner):
     constant_name = "(no rule holds)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "binary"}
 
-    variant: str = parameter(
+    variant: Variant = parameter(
         default="MH",
-        kind=Choice(("MH", "MR")),
+        kind=Choice(get_args(Variant)),
         words="What is bounded: wrong decisions (MH), or pairs in the wrong order (MR).",
     )
     max_iter: int = parameter(default=200, kind=ROUNDS, words="Rounds for each category.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
 
 __all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
+
+Method = Literal["lbfgs", "gis", "iis"]
+EventSpace = Literal["conditional", "joint"]
+Presence = Literal["strength", "presence"]
 
 LANES = 16  # categories that are fitted in step
 PRIOR_VARIANCE = 300.0  # by folds, see docs/maximum-entropy.md
@@ -77,19 +81,19 @@ class MaximumEntropy(Probabilistic, Learner):
 
     name = "maximum-entropy"
 
-    method: str = parameter(
+    method: Method = parameter(
         default="lbfgs",
-        kind=Choice(("lbfgs", "gis", "iis")),
+        kind=Choice(get_args(Method)),
         words="L-BFGS, generalized or improved iterative scaling.",
     )
-    event_space: str = parameter(
+    event_space: EventSpace = parameter(
         default="conditional",
-        kind=Choice(("conditional", "joint")),
+        kind=Choice(get_args(EventSpace)),
         words="Whether p(c|x) is fitted, or p(x, c) over the distinct documents.",
     )
-    features: str = parameter(
+    features: Presence = parameter(
         default="strength",
-        kind=Choice(("strength", "presence")),
+        kind=Choice(get_args(Presence)),
         words="Whether a feature is a word's strength, or 1 where that is above zero.",
     )
     always_on: bool | str = parameter(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -21,9 +21,12 @@ from thresher.rows import Labels, Rows
 
 __all__ = ["NearestNeighbors", "Neighbor"]
 
+Vote = Literal["uniform", "similarity"]
+
 TIED = 1e-9  # as in the kernels, which are imported when they are used
 NO_TABLES = np.zeros(1, np.int64), np.zeros((1, 1)), np.zeros(1), np.zeros(1)
-METRICS = ("cosine", "euclidean", "value-difference")  # by their numbers in the kernels
+Metric = Literal["cosine", "euclidean", "value-difference"]
+METRICS = get_args(Metric)  # by their numbers in the kernels
 
 
 class Neighbor(NamedTuple):
@@ -97,12 +100,12 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
     constant_name = "(half of all votes)"
 
     n_neighbors: int = parameter(default=10, kind=Whole(1), words="k, how many vote.")
-    weights: str = parameter(
+    weights: Vote = parameter(
         default="similarity",
-        kind=Choice(("uniform", "similarity")),
+        kind=Choice(get_args(Vote)),
         words="Whether all votes count the same, or the more the nearer.",
     )
-    metric: str = parameter(
+    metric: Metric = parameter(
         default="cosine",
         kind=Choice(METRICS),
         words='What is near: "cosine", "euclidean", or by the categories of values, "value-'

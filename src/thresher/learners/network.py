@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from thresher.rows import Rows
 from thresher.storage import require_tensor
 
 __all__ = ["MultilayerPerceptron"]
+
+Output = Literal["linear", "logistic"]
 
 
 class MultilayerPerceptron(Learner):
@@ -70,9 +72,9 @@ class MultilayerPerceptron(Learner):
     hidden: int = parameter(
         default=5, kind=Whole(0, 10_000), words="Units of the hidden layer; 0: there is none."
     )
-    output: str = parameter(
+    output: Output = parameter(
         default="linear",
-        kind=Choice(("linear", "logistic")),
+        kind=Choice(get_args(Output)),
         words="""What the output is: 1 or -1, with squared errors, or a probability, with
         cross-entropy.""",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from thresher.rows import Rows
 from thresher.storage import require_tensor
 
 __all__ = ["BoostedPerceptrons"]
+
+Vote = Literal["outputs", "signs"]
 
 OUTPUTS_AT_ONCE = 10_000_000  # of units, when each has a vote of its own
 
@@ -73,9 +75,9 @@ class BoostedPerceptrons(Learner):
     constant_name = "(bias)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "tf-idf", "normalize": "l2"}
 
-    vote: str = parameter(
+    vote: Vote = parameter(
         default="outputs",
-        kind=Choice(("outputs", "signs")),
+        kind=Choice(get_args(Vote)),
         words="""What units contribute: their outputs, so that all are one weighted sum, or their
         signs, for which every unit must be kept.""",
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from queue import SimpleQueue
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -42,6 +42,8 @@ from thresher.rows import Rows
 from thresher.storage import require_tensor
 
 __all__ = ["DecisionTree", "Step", "Tree", "count_tree", "grow_tree", "information_gain"]
+
+Pruning = Literal["confidence", "validation", "cross-validation", "interpolation"]
 
 Grower = Callable[[np.ndarray, np.ndarray, Growth], Tree]
 
@@ -135,9 +137,9 @@ class DecisionTree(Probabilistic, Learner):
     constant_name = "(absent words, and the root)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "book"}
 
-    pruning: str | None = parameter(
+    pruning: Pruning | None = parameter(
         default="confidence",
-        kind=Choice((None, "confidence", "validation", "cross-validation", "interpolation")),
+        kind=Choice((None, *get_args(Pruning))),
         words="How what was learned by chance is taken back; None: not at all.",
     )
     smoothing: float = parameter(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from thresher._fields import FIRST_LINE, Fields, field_names
 from thresher.errors import ParameterError
 from thresher.parameters import AUTO, Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
-from thresher.text.tokens import RULES
 
 __all__ = ["LINGUISTICS", "Folding", "TextParameters"]
+
+Cutting = Literal["words", "book", "whitespace"]
+Splitting = Literal["whitespace", "words"]
 
 MOST_GAPPED = 5  # words of a run with gaps: a longer one would be counted in too many ways
 MOST_BITS = 24  # of hashes: what has a place for each column then takes 128 MB
@@ -53,9 +55,9 @@ def _parsed_fields(text: str) -> Fields:
 class TextParameters(Estimator):
     """What is a token, and which runs of words and parts of words are counted."""
 
-    tokens: str = _declare(
+    tokens: Cutting = _declare(
         default="words",
-        kind=Choice(tuple(RULES)),
+        kind=Choice(get_args(Cutting)),
         words="""What a token is. "words": a run of at least `min_length` word characters, which is
         scikit-learn's rule. "book": a run of letters, a run of digits, or a single other character
         that is not white space; entities are not decoded. "whitespace": a run without white
@@ -107,9 +109,9 @@ class TextParameters(Estimator):
         `ngram_range=None` this is scikit-learn's "char_wb".""",
         flag="--char-ngrams",
     )
-    char_ngram_tokens: str = _declare(
+    char_ngram_tokens: Splitting = _declare(
         default="whitespace",
-        kind=Choice(("whitespace", "words")),
+        kind=Choice(get_args(Splitting)),
         words="""What is cut into parts: the text between blanks, or the words. "whitespace": a run
         without white space, marks and all, to which no linguistics apply. "words": the words as
         they are counted.""",

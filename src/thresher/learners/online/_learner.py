@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -21,7 +21,10 @@ from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Some, Who
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
 
-AVERAGES = (None, "successes", "examples")  # the position is the kernel's code
+Unseen = Literal["keep", "drop"]
+
+Average = Literal["successes", "examples"]
+AVERAGES = (None, *get_args(Average))  # the position is the kernel's code
 PRUNE_EVERY = 1000  # documents between two prunings to the feature budget
 LEAST_ACTIVE = 1e-9  # features of a document, in the mean
 PIECES = 20  # of a pass that is watched
@@ -85,13 +88,13 @@ class OnlineLearner(GrowingLearner):
     normalize_strength: bool = parameter(
         default=False, kind=Flag(), words="Divide all strengths, always-on included, by their sum."
     )
-    unseen: str = parameter(
+    unseen: Unseen = parameter(
         default="keep",
-        kind=Choice(("keep", "drop")),
+        kind=Choice(get_args(Unseen)),
         words="""Whether features never met while learning, or discarded, count when a document is
         scored; "drop" takes them out before the strengths are normalised.""",
     )
-    average: str | None = parameter(
+    average: Average | None = parameter(
         default=None,
         kind=Choice(AVERAGES),
         words="""Score with the mean of all hypotheses instead of the last: each weighted by the

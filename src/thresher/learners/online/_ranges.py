@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from thresher.errors import ParameterError
 from thresher.learners.online._learner import OnlineLearner
 from thresher.parameters import Choice, Number, Some, parameter
+
+Discard = Literal["filter-range"]
 
 FARTHEST = 2.0**127  # of a range about the threshold: a score beyond is none
 
@@ -46,9 +48,9 @@ class ThresholdRange(OnlineLearner):
         kind=Some("(float, float)", _refuse_range, optional=True),
         words="(θ-, θ+) in place of θ ∓ margin, where they do not lie evenly about θ.",
     )
-    discard: str | None = parameter(
+    discard: Discard | None = parameter(
         default=None,
-        kind=Choice((None, "filter-range")),
+        kind=Choice((None, *get_args(Discard))),
         words=""""filter-range" discards, once, the features whose weight lies within one promotion
         and one demotion of the initial weight.""",
     )

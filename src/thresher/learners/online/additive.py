@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from thresher.learners.online._learner import AVERAGES, OnlineLearner, bounded
 from thresher.learners.online._ranges import ThresholdRange
 from thresher.parameters import Choice, Flag, Number, inherited, parameter
 from thresher.rows import Rows
+
+Step = Literal["strength", "presence"]
+Variant = Literal["PA-I", "PA-II", "PA", "relaxed"]
+Initial = Literal["zero", "one"]
 
 
 class Additive(OnlineLearner):
@@ -108,9 +112,9 @@ class Perceptron(Additive, ThresholdRange):
         words="""What the weights start from; None for θ/d, d being the mean number of features in a
         document.""",
     )
-    step: str = parameter(
+    step: Step = parameter(
         default="strength",
-        kind=Choice(("strength", "presence")),
+        kind=Choice(get_args(Step)),
         words="""What α and β are multiplied by: the strength of the feature, or 1 (-1 where it is
         negative), as Dagan, Karov and Roth (1997) have it.""",
     )
@@ -181,9 +185,9 @@ class PassiveAggressive(Additive, NormCounting):
 
     name = "passive-aggressive"
 
-    variant: str = parameter(
+    variant: Variant = parameter(
         default="PA-I",
-        kind=Choice(("PA-I", "PA-II", "PA", "relaxed")),
+        kind=Choice(get_args(Variant)),
         words='The rule for τ; "relaxed" is the form of Carvalho and Cohen (2006).',
     )
     aggressiveness: float = parameter(
@@ -258,9 +262,9 @@ class ROMMA(NormCounting):
     aggressive: bool = parameter(
         default=False, kind=Flag(), words="Correct every document scored right by less than 1 too."
     )
-    initial: str = parameter(
+    initial: Initial = parameter(
         default="zero",
-        kind=Choice(("zero", "one")),
+        kind=Choice(get_args(Initial)),
         words="""What the weight of a feature is when it is first met. The algorithm starts from
         zero; "one" is what the program behind the figures published in 2006 did.""",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from thresher.learners.online._learner import AVERAGES
 from thresher.learners.online.additive import Additive
 from thresher.parameters import Choice, Number, inherited, parameter
 from thresher.rows import Labels, Rows
+
+Prior = Literal["labels", "flat"]
 
 SMOOTHING = 5.0  # documents by which a feature's share in a category is drawn to the mean of all
 
@@ -64,9 +66,9 @@ class AROW(Additive):
     own_share: ClassVar[float] = 1.05  # of what is tracked, that a score would lack without it
     _tracked = np.zeros(0, np.int64), np.zeros((0, 0), np.float32)  # places and what they get
 
-    prior: str = parameter(
+    prior: Prior = parameter(
         default="labels",
-        kind=Choice(("labels", "flat")),
+        kind=Choice(get_args(Prior)),
         words='Whether `fit` starts the variances from the labels, or all at one, "flat".',
     )
     regularization: float = parameter(

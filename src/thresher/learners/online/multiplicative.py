@@ -9,7 +9,7 @@ import numpy as np
 
 from thresher._limits import LARGEST
 from thresher.learners._tables import BOTH, Table, Tables
-from thresher.learners.online._learner import AVERAGES, OnlineLearner
+from thresher.learners.online._learner import AVERAGES, OnlineLearner, Unseen
 from thresher.learners.online._ranges import ThresholdRange, numbers
 from thresher.parameters import Number, Some, inherited, parameter
 
@@ -207,7 +207,7 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     demotion: float | None = inherited(default=0.5)
     always_on: float = inherited(default=True)
     normalize_strength: bool = inherited(default=True)
-    unseen: str = inherited(default="drop")
+    unseen: Unseen = inherited(default="drop")
     max_iter: int = inherited(default=1)
 
     def _floor(self) -> float:
@@ -249,7 +249,7 @@ class RegretWinnow(PositiveWinnow):
     promotion: float = inherited(default=1.5)
     demotion: float | None = inherited(default=0.5)
     always_on: float = inherited(default=True)
-    unseen: str = inherited(default="drop")
+    unseen: Unseen = inherited(default="drop")
     max_iter: int = inherited(default=1)
 
     def _regret(self) -> tuple[np.float32, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -190,7 +190,7 @@ def beside(blocks: Sequence[Rows]) -> Rows:
 
 def boost(
     sample: Sample,
-    variant: str,
+    variant: Literal["MH", "MR"],
     sizes: tuple[int, ...],
     stages: tuple[int, ...],
     seed: int,

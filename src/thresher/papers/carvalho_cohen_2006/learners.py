@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Variant(NamedTuple):
 
     always_on: bool = True  # whether the additive learners have an always-on feature
     in_norm: bool = False  # whether that counts in |x|^2
-    romma_initial: str = "one"  # or "zero": what ROMMA's weights start from
+    romma_initial: Literal["one", "zero"] = "one"  # or "zero": what ROMMA's weights start from
     average: str = "examples"  # or "successes": which examples count in the average
     absent_is_zero: bool = True  # whether a feature weighs nothing before it was first met
     floor: float = 0.0  # of 1 - x in Modified Balanced Winnow

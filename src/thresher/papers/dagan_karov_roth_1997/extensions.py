@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher.evaluation.measures import evaluate
-from thresher.features.strength import Strength
+from thresher.features.strength import Strength, Weighting
 from thresher.learners.online import BalancedWinnow, OnlineLearner, Perceptron, PositiveWinnow
 from thresher.papers._running import Documents, Task, one_category
 from thresher.papers.dagan_karov_roth_1997.documents import Setting, draw
@@ -23,7 +23,7 @@ CUT, LENGTH = "negative weights cut", "cut, strengths normalised"
 class Version(NamedTuple):
     """A column of table 1: what is switched on."""
 
-    strength: str
+    strength: Weighting
     normalized: bool = True  # Positive Winnow alone
     margin: float = 0.1  # the thresholds 0.9 and 1.1
     discards: bool = False

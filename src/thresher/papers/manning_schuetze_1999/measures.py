@@ -163,8 +163,8 @@ def learned_from(size: int, seed: int) -> dict[str, float]:
 def pruned_by(way: str, seed: int) -> dict[str, float]:
     """Return the decisions of the library's learner, all of whose documents are training ones."""
     train, test = earnings()
-    pruning_way = None if way == "nothing" else way
-    learner = DecisionTree(pruning=pruning_way, random_state=seed).fit_rows(Examples.of(*train))
+    pruning: Any = None if way == "nothing" else way
+    learner = DecisionTree(pruning=pruning, random_state=seed).fit_rows(Examples.of(*train))
     return contingency(learner.score_rows(test.rows)[:, 0] > 0, is_earnings(test))
 
 
