@@ -441,19 +441,30 @@ def held_out_scores(
         def tell(stage: str, documents: int, share: float | None, fold: int = number + 1) -> None:
             progress(f"tuning, fold {fold}, {stage}", documents, share)
 
-        part = counts.take(np.flatnonzero(fold != number))
-        learner = model.new_learner()
-        own = fold_features(model, features, learner, part)
-        strengths = own.fit(part, most_columns(learner, part.n_categories))
-        check_memory(learner, own, part.n_categories)
-        learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=tell)
-        places = np.flatnonzero(fold[chosen] == number)
-        places, done = places[np.argsort(chosen[places])], 0  # a file is read from start to end
-        for rows, _ in counts.take(chosen[places]):
-            here = places[done : done + rows.n_rows]
-            scores[here] = learner.score_rows(own.apply(rows), n_jobs=model.n_jobs_)
-            done += rows.n_rows
+        learning, places = np.flatnonzero(fold != number), np.flatnonzero(fold[chosen] == number)
+        places = places[np.argsort(chosen[places])]  # a file is read from start to end
+        if len(places):
+            asked = learning, chosen[places]
+            scores[places] = _scores_of_fold(model, features, counts, *asked, tell)
     return scores, labels.take(chosen), chosen
+
+
+def _scores_of_fold(
+    model: Categorizer,
+    features: Features,
+    counts: Examples,
+    learning: np.ndarray,
+    scored: np.ndarray,
+    progress: Progress,
+) -> np.ndarray:
+    """Learn from some documents and score others, by their numbers; nothing of it is kept."""
+    part, learner = counts.take(learning), model.new_learner()
+    own = fold_features(model, features, learner, part)
+    strengths = own.fit(part, most_columns(learner, part.n_categories))
+    check_memory(learner, own, part.n_categories)
+    learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=progress)
+    rows = (own.apply(rows) for rows, _ in counts.take(scored))
+    return np.concatenate([learner.score_rows(one, n_jobs=model.n_jobs_) for one in rows])
 
 
 def most_columns(learner: Learner, n_categories: int) -> int | None:
