@@ -1,0 +1,165 @@
+"""Looking closer: one document explained as it was scored, errors, hold-outs, splits, searches."""
+
+import json
+from email.message import EmailMessage
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from test_cli import TICKETS, run, runner
+from thresher import Categorizer
+from thresher.cli import app
+from thresher.cli._finding import Finder
+
+QUOTED = """id,subject,body,team
+7,printer,"out of toner,
+and it jams",hardware
+
+8,"my ""new"" screen","the monitor
+flickers
+a lot",hardware
+9,password,cannot log in to my account,access
+10,login,account is locked,access
+11,invoice,charged twice,billing
+11,refund,please refund the second invoice,billing
+"""
+
+
+def both(*words):
+    """Run the command line; return its output and what it said."""
+    result = runner.invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, result.stderr
+    return result.stdout, result.stderr
+
+
+def mail(subject, body):
+    message = EmailMessage()
+    message["Subject"], message["Message-ID"] = subject, f"<{subject}@example.org>"
+    message.set_content(f"Grüße, {body}", charset="iso-8859-1", cte="base64")
+    return message.as_bytes()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same tickets in every format."""
+    folder = tmp_path_factory.mktemp("closer")
+    (folder / "t.csv").write_text(QUOTED)
+    objects = [
+        {"id": i, "subject": s, "body": b, "team": t} for i, (s, b, t) in enumerate(TICKETS, 1)
+    ]
+    lines = [json.dumps(one) for one in objects]
+    lines.insert(2, "")
+    (folder / "t.jsonl").write_text("\n".join(lines) + "\n")
+    pa.parquet.write_table(pa.Table.from_pylist(objects), folder / "t.parquet", row_group_size=2)
+    (folder / "t.ft").write_text("".join(f"__label__{t} {s} {b}\n" for s, b, t in TICKETS))
+    (folder / "t.txt").write_text("".join(f"{s} {b}\n" for s, b, _ in TICKETS))
+    (folder / "one.txt").write_text("my password is gone\n")
+    (folder / "one.eml").write_bytes(mail("login", "my account is locked"))
+    box = b"".join(
+        b"From a@b Mon Jan  1 10:00:00 2024\n" + mail(s, b) + b"\n" for s, b, _ in TICKETS
+    )
+    (folder / "t.mbox").write_bytes(box)
+    (folder / "notes").mkdir()
+    (folder / "notes/a.txt").write_text("out of toner\nand it jams\n")
+    (folder / "notes/b.eml").write_bytes(mail("refund", "the invoice"))
+    train = ("train", folder / "t.csv", "--labels", "team", "--fast", "-o")
+    run(*train, folder / "plain", "--text", "subject,body")
+    run(*train, folder / "fields", "--fields", "subject,body")
+    return folder
+
+
+# One document ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["plain", "fields"])
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.jsonl", "t.parquet", "t.ft", "t.txt", "t.mbox", "one.txt", "one.eml"]
+)
+def test_what_is_explained_is_what_was_scored(folder, name, model):
+    """To the last bit, for every document of every format, by the place that predict prints."""
+    categorizer = Categorizer.load(folder / model)
+    finder = Finder(categorizer, None, None)
+    printed = run("predict", folder / model, folder / name, "--json", "--scores").splitlines()
+    assert len(printed) == (1 if "one" in name else 6)
+    for line in map(json.loads, printed):
+        place, text = finder.find(line["document"])
+        assert place == line["document"]
+        assert (
+            dict(zip(categorizer.categories_, categorizer.scores([text])[0].tolist(), strict=True))
+            == line["scores"]
+        )
+    last = json.loads(run("explain", folder / model, place, "--json"))
+    assert last["document"] == place
+    best = max(line["scores"], key=line["scores"].get)
+    assert last["category"] == best
+    assert last["score"] + last["threshold"] == pytest.approx(line["scores"][best], abs=1e-6)
+
+
+def test_the_fields_of_a_row_are_told_apart(folder):
+    finder = Finder(Categorizer.load(folder / "fields"), None, None)
+    assert finder.find(f"{folder}/t.csv:9").text == "\x1elogin\x1eaccount is locked"
+
+
+def test_files_of_a_folder_are_whole_documents(folder):
+    printed = run("predict", folder / "plain", folder / "notes", "--json", "--scores")
+    categorizer = Categorizer.load(folder / "plain")
+    for line in map(json.loads, printed.splitlines()):
+        explanation = json.loads(run("explain", folder / "plain", line["document"], "--json"))
+        best = max(line["scores"], key=line["scores"].get)
+        assert explanation["category"] == best
+        assert explanation["score"] == pytest.approx(line["scores"][best], abs=1e-6)
+    text, said_so = both("explain", folder / "plain", folder / "notes/a.txt")
+    assert "out of toner" in text and "it jams" in text
+    assert "taken as one document, as in a folder" in said_so
+    assert categorizer.explain("toner").category == "hardware"
+
+
+def test_a_row_may_be_named_as_a_line_or_by_its_id(folder):
+    row = json.loads(run("explain", folder / "plain", f"{folder}/t.parquet:3", "--json"))
+    assert row["document"] == f"{folder}/t.parquet, row 3"
+    for name in ("t.parquet", "t.jsonl"):
+        words = ("explain", folder / "plain", folder / name, "--json", "--id")
+        by_id = json.loads(run(*words, "3"))
+        assert by_id["shares"] == row["shares"] == json.loads(run(*words, "id=3"))["shares"]
+    words = ("explain", folder / "plain", folder / "t.csv", "--json", "--id", "subject=login")
+    assert json.loads(run(*words))["document"] == f"{folder}/t.csv:9"
+    words = ("explain", folder / "plain", folder / "t.mbox", "--id")
+    assert "account" in run(*words, "message-id=<login@example.org>")
+
+
+def test_words_that_name_a_file(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "password").write_text("out of toner")
+    as_file, said_so = both("explain", folder / "plain", "password")
+    assert "toner" in as_file and "Explaining password:1 (--as-text" in said_so
+    as_text, said_so = both("explain", folder / "plain", "password", "--as-text")
+    assert "toner" not in as_text and said_so == ""
+    assert "toner" in run("explain", folder / "plain", "-", input="out of toner\nagain")
+    piped = ("explain", folder / "plain", "-", "--format", "jsonl", "--json")
+    answer = json.loads(run(*piped, input='{"subject": "a", "body": "password"}\n'))
+    assert answer["document"] == "standard input:1"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["t.csv:99"], "t.csv:99: is beyond the end; the last document is {0}/t.csv:11."),
+        (["t.csv:3"], "t.csv:3: no document begins there; the one before is {0}/t.csv:2, the next"),
+        (["t.csv:1"], "t.csv:1: no document begins there; the next is {0}/t.csv:2."),
+        (["bad.csv:3"], "bad.csv:3: the row has 1 cell, the header 2; it cannot be scored."),
+        (["one.eml:3"], "one.eml: is one document; name it without a line or row."),
+        (["t.csv"], "t.csv: holds more than one document; name one, as {0}/t.csv:2 is the first"),
+        (["none.csv:3"], "none.csv:3: there is no such file; check its name, or add --as-text"),
+        (["notes"], "notes: is a folder; name a file in it, or add --as-text"),
+        (["t.csv", "--id", "11"], "2 documents have '11' as their \"id\": {0}/t.csv:10; {0}/t"),
+        (["t.csv", "--id", "12"], "no document has '12' as its \"id\""),
+        (["t.csv", "--id", "ticket=1"], 'has no column "ticket"; its columns are "id", "subject"'),
+        (["t.csv", "--id", "1", "--as-text"], "--as-text takes the words as they are"),
+    ],
+    ids=lambda one: "" if isinstance(one, str) else " ".join(one),
+)
+def test_what_cannot_be_explained(folder, words, sentence):
+    (folder / "bad.csv").write_text("subject,body\na,b\nc\nd,e\n")
+    printed = run("explain", folder / "plain", f"{folder}/{words[0]}", *words[1:], status=2)
+    assert sentence.format(folder) in printed and printed.count("\n") == 1
