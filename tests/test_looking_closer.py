@@ -4,6 +4,7 @@ import json
 from email.message import EmailMessage
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
@@ -163,3 +164,77 @@ def test_what_cannot_be_explained(folder, words, sentence):
     (folder / "bad.csv").write_text("subject,body\na,b\nc\nd,e\n")
     printed = run("explain", folder / "plain", f"{folder}/{words[0]}", *words[1:], status=2)
     assert sentence.format(folder) in printed and printed.count("\n") == 1
+
+
+# Confusions and errors ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mistaken(folder):
+    """Documents of which the model gets some wrong: the labels are moved on by one."""
+    teams = ["hardware", "access", "access", "billing", "hardware", "billing"]
+    rows = [f"{s},{b},{t}" for (s, b, _), t in zip(TICKETS, teams, strict=True)]
+    path = folder / "mistaken.csv"
+    path.write_text("subject,body,team\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def errors_one_by_one(categorizer, path, teams):
+    """Return (margin, line, right, given) of each error, the worst first: the obvious way."""
+    names, rows = categorizer.categories_, []
+    for line, ((subject, body, _), team) in enumerate(zip(TICKETS, teams, strict=True), 2):
+        scores = categorizer.scores([f"{subject}\n{body}"])[0] - categorizer.decisions_.thresholds
+        given = names[int(scores.argmax())]
+        if given != team:
+            rows.append((float(scores.max() - scores[names.index(team)]), line, team, given))
+    return sorted(rows, key=lambda row: -row[0])
+
+
+def test_the_worst_errors_are_listed_and_written(folder, mistaken, tmp_path):
+    teams = ["hardware", "access", "access", "billing", "hardware", "billing"]
+    wanted = errors_one_by_one(Categorizer.load(folder / "plain"), mistaken, teams)
+    assert len(wanted) == 3
+    words = ("evaluate", folder / "plain", mistaken, "--errors", "2")
+    errors = json.loads(run(*words, "--json"))["errors"]
+    assert [(one["document"], one["labels"], one["given"]) for one in errors] == [
+        (f"{mistaken}:{line}", [right], [given]) for _, line, right, given in wanted[:2]
+    ]
+    assert [one["margin"] for one in errors] == [row[0] for row in wanted[:2]]
+    printed = run(*words)
+    assert f"{wanted[0][2]} → {wanted[0][3]}  {mistaken}:{wanted[0][1]}" in printed
+    for name in ("e.csv", "e.jsonl"):
+        run(*words, "-o", tmp_path / name)
+    lines = (tmp_path / "e.jsonl").read_text().splitlines()
+    assert list(map(json.loads, lines)) == errors
+    table = pa.csv.read_csv(
+        tmp_path / "e.csv", parse_options=pa.csv.ParseOptions(newlines_in_values=True)
+    )
+    assert table["document"].to_pylist() == [one["document"] for one in errors]
+    assert table["margin"].to_pylist() == [one["margin"] for one in errors]
+
+
+def test_confusions_are_counted(folder, mistaken):
+    words = ("evaluate", folder / "plain", mistaken, "--confusion")
+    pairs = json.loads(run(*words, "--json"))["confusions"]
+    wanted = {("access", "hardware"): 1, ("billing", "access"): 1, ("hardware", "billing"): 1}
+    assert {(one["missed"], one["given"]): one["documents"] for one in pairs} == wanted
+    rows = [line.split() for line in run(*words).splitlines()]
+    at = rows.index(["category", "1", "2", "3", "other"])
+    assert rows[at + 1 : at + 4] == [
+        ["access", "1", "1", "·", "1", "·"],
+        ["billing", "2", "1", "1", "·", "·"],
+        ["hardware", "3", "·", "1", "1", "·"],
+    ]
+    assert "No document missed" in run("evaluate", folder / "plain", folder / "t.csv", *words[3:])
+
+
+def test_errors_beside_a_report(folder, mistaken, tmp_path):
+    words = ("evaluate", folder / "plain", "--report", tmp_path / "r.html", "--errors", "1")
+    assert " → " in run(*words, mistaken) and (tmp_path / "r.html").exists()
+    assert "can be read only once" in run(*words, "-", status=2)
+    words = ("evaluate", folder / "plain", mistaken, "-o")
+    assert "--errors 20" in run(*words, tmp_path / "e.csv", status=2)
+    assert "must end in .csv or .jsonl" in run(*words, "e.xls", "--errors", "1", status=2)
+    assert "There are no errors." in run(
+        "evaluate", folder / "plain", folder / "t.csv", "--errors", "3"
+    )

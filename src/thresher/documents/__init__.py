@@ -73,10 +73,10 @@ class Documents:
             The columns, which come first in the text; where no text columns were asked for, they
             are the text. Default: none.
         """
-        once = next((source.name for source in self._sources if source.once), None)
-        if self._is_used and once is not None:
+        if self._is_used and self.only_once:
             raise DocumentError(
-                f"{once}: can be read only once, and was; save it to a file to read it again."
+                f"{self.only_once}: can be read only once, and was; save it to a file to read it "
+                "again."
             )
         self._is_used = True
         request = replace(self._reading.request, fields=tuple(fields))
@@ -105,6 +105,11 @@ class Documents:
         else:
             why = "nothing stands after the header, or all lines are blank"
         raise DocumentError(f"{names}: there are no documents; {why}.")
+
+    @property
+    def only_once(self) -> str | None:
+        """The name of a source that flows by, `None` where all can be read again."""
+        return next((source.name for source in self._sources if source.once), None)
 
     @property
     def bytes_read(self) -> int:
