@@ -1,6 +1,7 @@
 """Looking closer: one document explained as it was scored, errors, hold-outs, splits, searches."""
 
 import json
+import random
 from email.message import EmailMessage
 
 import pyarrow as pa
@@ -12,6 +13,8 @@ from test_cli import TICKETS, run, runner
 from thresher import Categorizer
 from thresher.cli import app
 from thresher.cli._finding import Finder
+from thresher.evaluation.folds import hold_out
+from thresher.rows import Labels
 
 QUOTED = """id,subject,body,team
 7,printer,"out of toner,
@@ -238,3 +241,61 @@ def test_errors_beside_a_report(folder, mistaken, tmp_path):
     assert "There are no errors." in run(
         "evaluate", folder / "plain", folder / "t.csv", "--errors", "3"
     )
+
+
+# Holding out -------------------------------------------------------------------------------------
+
+WORDS = {
+    "hardware": "printer toner screen monitor jams",
+    "access": "password login account locked",
+    "billing": "invoice refund card charged",
+}
+
+
+@pytest.fixture(scope="module")
+def many(folder):
+    """Sixty tickets, one of which has no label: (text, team) and the file."""
+    generator = random.Random(7)
+    rows = []
+    for i in range(60):
+        team = list(WORDS)[generator.randrange(3)]
+        words = generator.choices([*WORDS[team].split(), "please", "the", "card", "screen"], k=5)
+        rows.append((" ".join(words), "" if i == 17 else team))
+    path = folder / "many.jsonl"
+    lines = [json.dumps({"text": text, "label": team}) for text, team in rows]
+    path.write_text("\n".join(lines) + "\n")
+    return rows, path
+
+
+@pytest.mark.parametrize("more", [["--fast"], ["--learner", "perceptron", "--seed", "3"]])
+def test_holding_out_measures_what_the_rest_teaches(many, more, tmp_path):
+    """As one would by hand: leave out, fit, evaluate. The model that is saved is the usual one."""
+    rows, path = many
+    train = ("train", path, *more, "-o")
+    answer = json.loads(run(*train, tmp_path / "held", "--hold-out", "0.25", "--json"))["hold_out"]
+    run(*train, tmp_path / "usual")
+    assert (tmp_path / "held").read_bytes() == (tmp_path / "usual").read_bytes()
+    rows = [row for row in rows if row[1]]
+    numbers = {team: c for c, team in enumerate(sorted(WORDS))}
+    labels = Labels.from_lists([[numbers[team]] for _, team in rows], 3)
+    [split] = hold_out(labels, 0.25, random_state=3 if "3" in more else 0)
+    categorizer = Categorizer(preset="fast")
+    if "perceptron" in more:
+        categorizer = Categorizer("perceptron", random_state=3)
+    categorizer.fit(*zip(*(rows[i] for i in split.train), strict=True))
+    test = list(zip(*(rows[i] for i in split.test), strict=True))
+    assert answer == categorizer.evaluate(*map(list, test)).to_dict()
+    assert answer["documents"] == 15
+    printed = run(*train, tmp_path / "held", "--hold-out", "0.25")
+    assert "That is of 15 documents that were held out" in printed and "59 documents" in printed
+
+
+def test_what_cannot_be_held_out(many, tmp_path):
+    words = ("train", "-o", tmp_path / "m", "--hold-out")
+    for share in ("0", "1", "20", "nan"):
+        assert "must be a share between 0 and 1" in run(*words, share, many[1], status=2)
+    assert "reads the documents twice" in run(*words, "0.2", "-", status=2, input="{}")
+    sentence = run(*words, "0.2", many[1], "--concepts", "3", "--unlabelled", many[1], status=2)
+    assert "--hold-out and --unlabelled do not go together" in sentence
+    assert "leaves nothing to test on" in run(*words, "0.001", many[1], status=2)
+    assert not (tmp_path / "m").exists()
