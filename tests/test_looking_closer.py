@@ -1,8 +1,12 @@
 """Looking closer: one document explained as it was scored, errors, hold-outs, splits, searches."""
 
+import bz2
+import gzip
 import json
 import random
+from datetime import date, timedelta
 from email.message import EmailMessage
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
@@ -10,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from test_cli import TICKETS, run, runner
-from thresher import Categorizer
+from thresher import Categorizer, read_documents
 from thresher.cli import app
 from thresher.cli._finding import Finder
 from thresher.evaluation.folds import hold_out
@@ -299,3 +303,176 @@ def test_what_cannot_be_held_out(many, tmp_path):
     assert "--hold-out and --unlabelled do not go together" in sentence
     assert "leaves nothing to test on" in run(*words, "0.001", many[1], status=2)
     assert not (tmp_path / "m").exists()
+
+
+# Splitting ---------------------------------------------------------------------------------------
+
+
+def split_of(path, *words):
+    """Split a file; return the bytes of both files and what was said."""
+    answer = json.loads(run("split", path, *words, "--json"))
+    return *(Path(answer[one]["file"]).read_bytes() for one in ("train", "test")), answer["how"]
+
+
+def records_of(path, **how):
+    """Return every document of a file: its columns and labels."""
+    documents = read_documents(path, **how)
+    return [
+        (*(values[i] for values in batch.fields.values()), *(batch.labels or [[]] * len(batch))[i])
+        for batch in documents
+        for i in range(len(batch))
+    ]
+
+
+AWKWARD = {
+    "a.csv": b"\xef\xbb\xbf\nid,body,team\r\n"
+    + b"".join(
+        b'%d,"line\r\n\r\nwith ""%d"", and more",%s\r\n' % (i, i, b"abc"[i % 3 : i % 3 + 1])
+        for i in range(20)
+    )
+    + b"\r\n20,last,a",
+    "a.tsv": b"body\tteam\r" + b"".join(b"word %d\t%d\r" % (i, i % 2) for i in range(20)),
+    "a.jsonl": b"\n"
+    + b"".join(
+        b'{"body": "n\\u0041 %d",  "team": ["a%d", "b"], "x": 1.50}%s'
+        % (i, i % 2, b"\n" * (i % 3 + 1))
+        for i in range(20)
+    ).rstrip(),
+    "a.ft": b"".join(b"__label__a%d word\r %d \xff\n\n" % (i % 2, i) for i in range(10)),
+    "a.txt": b"".join(b"line %d\n" % i for i in range(20)),
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_records_are_divided_byte_for_byte(name, tmp_path):
+    path, data = tmp_path / name, AWKWARD[name]
+    path.write_bytes(data)
+    how = {} if name in ("a.ft", "a.txt") else {"text": "body", "labels": "team"}
+    words = [f"--{k}={v}" for k, v in how.items()]
+    train, test, _ = split_of(path, *words, "--test", "0.3")
+    everything = records_of(path, **how)
+    parts = [
+        records_of(tmp_path / name.replace(".", f"-{one}."), **how) for one in ("train", "test")
+    ]
+    assert len(parts[1]) == round(0.3 * len(everything))
+    assert sorted(everything) == sorted(parts[0] + parts[1])
+    for part in parts:
+        in_order = iter(everything)
+        assert all(record in in_order for record in part)
+    header = data[: data.index(b"team") + 4] if name in ("a.csv", "a.tsv") else b""
+    assert train.startswith(header) and test.startswith(header)
+    assert len(train) + len(test) - len(header.rstrip(b"\r\n")) in range(len(data), len(data) + 3)
+    lines = data.splitlines(True)
+    assert all(line in lines for part in (train, test) for line in part.splitlines(True))
+    for ending, opened in ((".gz", gzip.open), (".bz2", bz2.open)):
+        packed = tmp_path / f"packed-{name}{ending}"
+        with opened(packed, "wb") as file:
+            file.write(data)
+        run("split", packed, *words, "--test", "0.3")
+        for one, plain in (("train", train), ("test", test)):
+            with opened(str(packed).replace(".", f"-{one}.", 1), "rb") as file:
+                assert file.read() == plain
+
+
+def test_rows_of_parquet_are_divided(tmp_path):
+    schema = pa.schema([("n", pa.int16()), ("text", pa.string()), ("tags", pa.list_(pa.string()))])
+    rows = [{"n": i, "text": f"word {i}", "tags": ["a", "b"][: i % 3]} for i in range(50)]
+    table = pa.Table.from_pylist(rows, schema)
+    pa.parquet.write_table(table, tmp_path / "t.parquet", row_group_size=7, compression="zstd")
+    run("split", tmp_path / "t.parquet", "--labels", "tags", "--test", "0.2")
+    train, test = (
+        pa.parquet.read_table(tmp_path / f"t-{one}.parquet") for one in ("train", "test")
+    )
+    assert train.schema == test.schema == schema and len(test) == 10
+    together = pa.concat_tables([train, test]).sort_by("n")
+    assert together.equals(table)
+    assert train["n"].to_pylist() == sorted(train["n"].to_pylist())
+
+
+def test_categories_are_divided_alike_and_by_seed(many, tmp_path):
+    rows, path = many
+    words = ("--test", "0.25", "-o", tmp_path / "train.jsonl", tmp_path / "test.jsonl")
+    train, test, how = split_of(path, *words)
+    assert how == "Of 3 categories alike, at random; seed 0."
+    assert (train, test) == split_of(path, *words)[:2]
+    assert test != split_of(path, *words, "--seed", "1")[1]
+    teams = [json.loads(line)["label"] for line in test.splitlines()]
+    for team in WORDS:
+        assert abs(teams.count(team) - 0.25 * sum(t == team for _, t in rows)) <= 1
+    numbers = {team: c for c, team in enumerate(dict.fromkeys(t for _, t in rows if t))}
+    labels = Labels.from_lists([[numbers[t]] if t else [] for _, t in rows], 3)
+    [chosen] = hold_out(labels, 0.25)
+    lines = path.read_bytes().splitlines(True)
+    assert test == b"".join(lines[i] for i in chosen.test)
+
+
+def test_groups_are_never_torn(tmp_path):
+    generator, path = random.Random(3), tmp_path / "g.csv"
+    authors = [generator.choice("abcdefghij") for _ in range(98)] + ["", ""]
+    path.write_text("author,note\n" + "".join(f"{a},{i}\n" for i, a in enumerate(authors)))
+    train, test, how = split_of(path, "--group", "author", "--test", "0.3")
+    sides = [{line[0] for line in part.decode().splitlines()[1:]} - {","} for part in (train, test)]
+    assert not sides[0] & sides[1] and sides[0] | sides[1] == set("abcdefghij")
+    assert 15 <= test.count(b"\n") - 1 <= 30
+    assert "2 documents without any: each by itself" in how
+    path.write_text("author,note\na,1\na,2\n")
+    words = ("split", path, "--group", "author", "--test", "0.5")
+    assert "are of one group" in run(*words, status=2)
+
+
+@pytest.mark.parametrize("written", ["{0}", "{0}T10:00:00+02:00", "{0} 10:00:00", "mail", "number"])
+def test_the_newest_are_tested_on(tmp_path, written):
+    days = [date(2024, 1, 28) + timedelta(days=i % 30) for i in range(60)]
+    random.Random(5).shuffle(days)
+    shown = [written.format(day) for day in days]
+    if written == "mail":
+        shown = [day.strftime("%a, %d %b %Y 10:00:00 +0000") for day in days]
+    elif written == "number":
+        shown = [str(day.toordinal() % 1000) for day in days]  # 9 comes before 10
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({"day": s, "n": i}) + "\n" for i, s in enumerate(shown)))
+    _, test, how = split_of(path, "--time", "day", "--test", "0.3")
+    newest = sorted(range(60), key=lambda i: days[i])[-18:]
+    assert [json.loads(line)["n"] for line in test.splitlines()] == sorted(newest)
+    assert shown[days.index(max(days[i] for i in range(60) if i not in newest))] in how
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["t.csv", "--test", "1"], "--test is 1; it must be a share between 0 and 1."),
+        (["t.csv", "--group", "id", "--time", "id"], "--group and --time do not go together"),
+        (["t.csv", "--group", "author"], 'has no column "author"; its columns are "id", "subject"'),
+        (["t.csv", "--time", "body"], ":2: \"body\" is 'out of toner,\\nand it jams', which is no"),
+        (["t.mbox"], "is of the format mbox; what can be divided is csv, tsv, jsonl, parquet"),
+        (["notes"], "is a folder; what can be divided is a file."),
+        (["none.csv"], "there is no such file"),
+        (["t.csv", "-o", "x.csv", "x.csv"], "must be three files"),
+        (["t.csv", "-o", "none/x.csv", "y.csv"], "none/x.csv cannot be written"),
+        (["bad.csv", "--text", "body"], "bad.csv:3: the row has 1 cell, the header 2"),
+    ],
+    ids=lambda one: "" if isinstance(one, str) else " ".join(one),
+)
+def test_what_cannot_be_split(folder, words, sentence, monkeypatch):
+    (folder / "bad.csv").write_text("subject,body\na,b\nc\nd,e\n")
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    assert sentence in run("split", *words, status=2)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_file_that_changes_is_not_split(folder, tmp_path, monkeypatch):
+    from thresher.documents import dividing
+
+    path = tmp_path / "t.csv"
+    path.write_text(QUOTED)
+    lines = dividing._lines
+
+    def meanwhile(stream, is_table):
+        path.write_text(QUOTED[:100])
+        return lines(stream, is_table)
+
+    monkeypatch.setattr(dividing, "_lines", meanwhile)
+    words = ("split", path, "--text", "body", "--labels", "team", "--test", "0.5")
+    assert "has changed while it was read; nothing was written" in run(*words, status=2)
+    assert [one.name for one in tmp_path.iterdir()] == ["t.csv"]

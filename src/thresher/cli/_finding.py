@@ -118,13 +118,10 @@ class Finder:
         return first[0]
 
     def _is_plain_text(self, path: str) -> bool:
-        from thresher.documents.streams import format_of_bytes, format_of_name, open_stream
+        from thresher.documents.streams import format_of_file
 
-        if self.format or format_of_name(path):
-            return False
         asked = (*(self.text.split(",") if self.text else ()), *self.fields)
-        with open_stream(path) as stream:
-            return format_of_bytes(stream.head, asked) == "lines"
+        return self.format is None and format_of_file(path, asked) == "lines"
 
     def _at(self, path: str, number: int) -> OneDocument:
         """Return the document that begins on a line of a file, or is a row of it."""
