@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import random
+import sys
 from datetime import date, timedelta
 from email.message import EmailMessage
 from pathlib import Path
@@ -14,10 +15,11 @@ import pyarrow.parquet
 import pytest
 
 from test_cli import TICKETS, run, runner
-from thresher import Categorizer, read_documents
+from thresher import BalancedWinnow, Categorizer, cross_validate, read_documents
 from thresher.cli import app
 from thresher.cli._finding import Finder
 from thresher.evaluation.folds import hold_out
+from thresher.learners import LEARNERS, make_learner
 from thresher.rows import Labels
 
 QUOTED = """id,subject,body,team
@@ -476,3 +478,71 @@ def test_a_file_that_changes_is_not_split(folder, tmp_path, monkeypatch):
     words = ("split", path, "--text", "body", "--labels", "team", "--test", "0.5")
     assert "has changed while it was read; nothing was written" in run(*words, status=2)
     assert [one.name for one in tmp_path.iterdir()] == ["t.csv"]
+
+
+# Searching ---------------------------------------------------------------------------------------
+
+
+def test_a_grid_of_parameters_is_compared_on_the_same_folds(many):
+    """Each as a `Categorizer` with these parameters is cross-validated."""
+    words = ("compare", many[1], "--learners", "balanced-winnow", "--folds", "3", "--passes", "2")
+    words += ("-p", "promotion=1.1,1.5", "-p", "margin=0,0.5", "-p", "discard=filter-range")
+    answer = json.loads(run(*words, "--json"))["learners"]
+    pairs = [(1.1, 0), (1.1, 0.5), (1.5, 0), (1.5, 0.5)]
+    names = [f"promotion={a}:margin={b}" for a, b in pairs]
+    assert list(answer) == names
+    for name, (promotion, margin) in zip(names, pairs, strict=True):
+        learner = BalancedWinnow(
+            promotion=promotion, margin=margin, max_iter=2, discard="filter-range"
+        )
+        by_hand = cross_validate(Categorizer(learner), many[1], folds=3)
+        assert (
+            answer[name]["measures"]["micro_f1"]["figures"] == by_hand.figures("micro_f1").tolist()
+        )
+    best = max(names, key=lambda name: answer[name]["measures"]["micro_f1"]["mean"])
+    settings = best.split(":")
+    printed = run(*words)
+    wanted = f"Best by micro-F1: --learner balanced-winnow -p {settings[0]} -p {settings[1]} -p "
+    assert f"{wanted}discard=filter-range" in printed
+
+
+def test_learners_that_have_the_parameter_are_compared(many):
+    words = ("compare", many[1], "--folds", "2", "--passes", "1", "--json")
+    answer = json.loads(run(*words, "-p", "regularization=0.1,1"))
+    have = [name for name in LEARNERS if "regularization" in make_learner(name).parameters]
+    assert have and list(answer["learners"]) == [
+        f"{name}:regularization={value}" for name in have for value in ("0.1", "1")
+    ]
+    own = "perceptron:margin=0.5"  # what a learner sets itself is not varied
+    pair = ("--learners", f"perceptron,{own}", "-p", "margin=1,2", "--against", own)
+    assert len(json.loads(run(*words, *pair))["learners"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["-p", "beauty=1,2"], "No learner has all of the parameters beauty"),
+        (["--learners", "perceptron", "-p", "max_iter"], "it must be NAME=VALUE"),
+        (
+            [
+                "--learners",
+                "perceptron",
+                *(w for c in "abcdefghij" for w in ("-p", f"{c}=1,2,3,4")),
+            ],
+            "That makes more than 200 to compare, of which each learns 5 times",
+        ),
+        (["--plot", "none/x.png"], "none/x.png cannot be written"),
+        (["--plot", "x.doc"], "x.doc: is no name of a picture; it must end in .png"),
+    ],
+    ids=lambda one: "" if isinstance(one, str) else " ".join(one)[:40],
+)
+def test_what_cannot_be_searched_is_said_before_anything_is_read(words, sentence, tmp_path):
+    if "--plot" in words:
+        pytest.importorskip("matplotlib")
+    assert sentence in run("compare", tmp_path / "none.csv", *words, status=2)
+
+
+def test_without_matplotlib_nothing_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    words = ("compare", tmp_path / "none.csv", "--plot", tmp_path / "x.png")
+    assert "pip install 'thresher[plots]'" in run(*words, status=2)

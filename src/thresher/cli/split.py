@@ -220,7 +220,10 @@ def _by_category(answers: list[list[Any]], share: float, seed: int) -> tuple[Any
     labels = categories.encode(answers, grow=True)
     chosen = hold_out(labels, share, random_state=seed)[0]
     if not len(categories):
-        return chosen.test, f"At random, as there are no labels; seed {seed}."
+        return (
+            chosen.test,
+            f"At random, as no labels are known (--labels names their column); seed {seed}.",
+        )
     met = set(labels.take(chosen.train).indices.tolist())
     new = [name for c, name in enumerate(categories.names) if c not in met]
     more = f" and {len(new) - MOST_NAMED} more" if len(new) > MOST_NAMED else ""
