@@ -546,3 +546,69 @@ def test_without_matplotlib_nothing_is_computed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     words = ("compare", tmp_path / "none.csv", "--plot", tmp_path / "x.png")
     assert "pip install 'thresher[plots]'" in run(*words, status=2)
+
+
+# Names for codes ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def coded(folder):
+    """The tickets with numbers for categories, once as numbers and once as text, and a model."""
+    numbers = {"hardware": 1, "access": 2, "billing": 30}
+    lines = [{"text": f"{s} {b}", "label": numbers[t]} for s, b, t in TICKETS]
+    (folder / "coded.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    rows = "".join(f"{s} {b},{numbers[t]}\n" for s, b, t in TICKETS[1:] + TICKETS[:1])
+    (folder / "coded.csv").write_text("text,label\n" + rows.replace(",30\n", ",2\n", 1))
+    run("train", folder / "coded.jsonl", "--fast", "-o", folder / "coded")
+    (folder / "codes.csv").write_text('code;name\n1;"Hardware; repairs"\n2;Zugänge\n\n99;Nobody\n')
+    return folder
+
+
+def test_categories_are_shown_by_their_names(coded, tmp_path):
+    """In everything that is shown; 30 has no name. Figures and the model stay as they are."""
+    model, before = coded / "coded", (coded / "coded").read_bytes()
+    names = {"1": "Hardware; repairs", "2": "Zugänge", "30": "30"}
+    by_name = ("--names", coded / "codes.csv")
+    for data in ("coded.jsonl", "coded.csv"):
+        words = ("evaluate", model, coded / data, "--json", "--confusion", "--errors", "3")
+        plain, named = json.loads(run(*words)), json.loads(run(*words, *by_name))
+        for row in plain["categories"]:
+            row["category"] = names[row["category"]]
+        for row in plain["confusions"]:
+            row |= {key: names[row[key]] for key in ("missed", "given")}
+        for row in plain["errors"]:
+            row |= {key: [names[one] for one in row[key]] for key in ("labels", "given")}
+            row["category"] = names[row["category"]]
+        assert named == plain
+    assert len(plain["errors"]) == 1
+    predicted = run("predict", model, coded / "coded.jsonl").splitlines()
+    assert run("predict", model, coded / "coded.jsonl", *by_name).splitlines() == [
+        names[one] for one in predicted
+    ]
+    assert "Zugänge +" in run("rank", model, coded / "coded.jsonl", *by_name)
+    assert "Zugänge" in run("inspect", model, *by_name, "--category", "Zugänge")
+    words = ("explain", model, "my password", *by_name)
+    assert "Zugänge: chosen" in run(*words) and "30: not" in run(*words, "--category", "30")
+    page = tmp_path / "r.html"
+    assert "Zugänge" in run("evaluate", model, coded / "coded.csv", *by_name, "--report", page)
+    assert "Zugänge" in page.read_text() and model.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ("1,a,b\n", ":1: the row has 3 cells, where two are expected: a code and its name."),
+        ("1,a\n1,b\n", ":2: '1' is called 'b' here and 'a' before; give it one name."),
+        ("1,a\n2,a\n", "the categories '1' and '2' would both be called 'a'"),
+        ("1,30\n", "the categories '1' and '30' would both be called '30'"),
+        ("7,a\n", "none of its codes is a category of the model, which has 1, 2, 30"),
+        (None, "codes.csv: cannot be read (No such file or directory)."),
+    ],
+)
+def test_names_that_cannot_be_shown(coded, table, sentence, tmp_path):
+    path = tmp_path / "codes.csv"
+    if table is not None:
+        path.write_text(table)
+    for verb in ("evaluate", "predict"):
+        words = (verb, coded / "coded", coded / "coded.csv", "--names", path)
+        assert sentence in run(*words, status=2)

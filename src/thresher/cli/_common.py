@@ -80,6 +80,14 @@ Top = Annotated[
 Output = Annotated[
     str | None, Option("--output", "-o", metavar="FILE", help="Default: the model itself.")
 ]
+Names = Annotated[
+    str | None,
+    Option(
+        "--names",
+        metavar="FILE",
+        help="Show categories by their names: a CSV file with two columns, a code and its name.",
+    ),
+]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
 
 
@@ -203,12 +211,16 @@ def table(first: str, *others: str, fold: bool = False) -> Table:
     return empty
 
 
-def load_model(model: str, threads: int | None = None) -> Categorizer:
-    """Read a model file."""
+def load_model(model: str, threads: int | None = None, codes: str | None = None) -> Categorizer:
+    """Read a model file; its categories are called as a table of codes and names has them."""
     from thresher.categorizer import Categorizer
 
     categorizer = Categorizer.load(model)
     categorizer.n_jobs = threads or categorizer.n_jobs
+    if codes is not None:
+        from thresher.cli._names import show_names
+
+        show_names(categorizer, codes)
     return categorizer
 
 

@@ -14,6 +14,7 @@ from thresher._fields import MARK
 from thresher._files import check_writable, write_text
 from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
+from thresher.cli._names import show_names
 from thresher.errors import DocumentError, ParameterError, counted
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def evaluate(
     report: Annotated[
         str | None, Option(metavar="FILE", help="Also write an HTML page to look at in a browser.")
     ] = None,
+    codes: common.Names = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
@@ -59,6 +61,8 @@ def evaluate(
     categorizer = common.load_model(model, threads)
     asked = (data, text, labels, separator, format, on_error)
     documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+    if codes is not None:
+        documents.relabel = show_names(categorizer, codes)
     if errors and report and documents.only_once:
         raise DocumentError(
             f"{documents.only_once}: can be read only once, and --errors and --report read the "

@@ -35,6 +35,7 @@ def explain(
     ] = False,
     text: common.Text = None,
     format: common.Format = None,
+    codes: common.Names = None,
     html: Annotated[
         str | None, Option(metavar="FILE", help="Also write it as an HTML page.")
     ] = None,
@@ -53,7 +54,7 @@ def explain(
         )
     if html:
         check_writable(html)
-    categorizer = common.load_model(model)
+    categorizer = common.load_model(model, codes=codes)
     finder = Finder(categorizer, text, format)
     place = None
     if id is not None:

@@ -29,12 +29,13 @@ def predict(
             "have learned it: see train --calibrate and tune --calibrate.",
         ),
     ] = False,
+    codes: common.Names = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
     """Print the categories of each document: a line each, the best first, with tabs between."""
-    categorizer = common.load_model(model, threads)
+    categorizer = common.load_model(model, threads, codes)
     asked = (data, text, False, None, format, on_error)
     documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     names = categorizer.categories_

@@ -24,6 +24,7 @@ def rank(
     top: Annotated[int, Option(min=1, max=MOST_THINGS, help="How many to show.")] = 5,
     text: common.Text = None,
     format: common.Format = None,
+    codes: common.Names = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
@@ -31,7 +32,7 @@ def rank(
     """Print the best categories of each document with their scores (above 0: it belongs)."""
     from thresher.parameters import names_of
 
-    categorizer = common.load_model(model, threads)
+    categorizer = common.load_model(model, threads, codes)
     names = categorizer.categories_
     if category is not None and category not in names:
         raise ParameterError(f"The model has no category {category!r}; it has {names_of(names)}.")

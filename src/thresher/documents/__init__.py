@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -58,6 +58,7 @@ class Documents:
         self._reading = Reading(request)
         self._bytes_done = 0
         self._is_used = False
+        self.relabel: Callable[[Any], Any] | None = None  # what labels are called instead
         sizes = [source.size for source in sources]
         self.bytes_total = None if None in sizes else sum(filter(None, sizes))
 
@@ -87,7 +88,10 @@ class Documents:
         for source in self._sources:
             reading.position = int
             try:
-                yield from source.read(reading)
+                for batch in source.read(reading):
+                    if self.relabel is not None and batch.labels is not None:
+                        batch.labels = [list(map(self.relabel, one)) for one in batch.labels]
+                    yield batch
             except pa.ArrowCancelled:
                 raise KeyboardInterrupt from None
             except (OSError, pa.ArrowException) as error:
