@@ -417,9 +417,12 @@ def test_groups_are_never_torn(tmp_path):
     assert not sides[0] & sides[1] and sides[0] | sides[1] == set("abcdefghij")
     assert 15 <= test.count(b"\n") - 1 <= 30
     assert "2 documents without any: each by itself" in how
-    path.write_text("author,note\na,1\na,2\n")
     words = ("split", path, "--group", "author", "--test", "0.5")
+    assert "g-train.csv is there already; to replace it, name both" in run(*words, status=2)
+    path.write_text("author,note\na,1\na,2\n")
+    words += ("-o", tmp_path / "g-train.csv", tmp_path / "other.csv")
     assert "are of one group" in run(*words, status=2)
+    assert (tmp_path / "g-train.csv").read_bytes() == train
 
 
 @pytest.mark.parametrize("written", ["{0}", "{0}T10:00:00+02:00", "{0} 10:00:00", "mail", "number"])
