@@ -74,12 +74,6 @@ Threads = Annotated[
     int,
     Option(min=1, max=MOST_THREADS, help="Threads; the result is the same for any number."),
 ]
-Top = Annotated[
-    int, Option(min=0, max=MOST_THINGS, help="Categories to show, the largest first; 0: all.")
-]
-Output = Annotated[
-    str | None, Option("--output", "-o", metavar="FILE", help="Default: the model itself.")
-]
 Names = Annotated[
     str | None,
     Option(
@@ -87,6 +81,12 @@ Names = Annotated[
         metavar="FILE",
         help="Show categories by their names: a CSV file with two columns, a code and its name.",
     ),
+]
+Top = Annotated[
+    int, Option(min=0, max=MOST_THINGS, help="Categories to show, the largest first; 0: all.")
+]
+Output = Annotated[
+    str | None, Option("--output", "-o", metavar="FILE", help="Default: the model itself.")
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
 

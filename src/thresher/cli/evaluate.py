@@ -47,10 +47,10 @@ def evaluate(
         str | None,
         Option("--output", "-o", metavar="FILE", help="Write the errors to a .csv or .jsonl file."),
     ] = None,
+    codes: common.Names = None,
     report: Annotated[
         str | None, Option(metavar="FILE", help="Also write an HTML page to look at in a browser.")
     ] = None,
-    codes: common.Names = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,

@@ -29,9 +29,9 @@ def predict(
             "have learned it: see train --calibrate and tune --calibrate.",
         ),
     ] = False,
-    codes: common.Names = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
+    codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
     """Print the categories of each document: a line each, the best first, with tabs between."""

@@ -24,9 +24,9 @@ def rank(
     top: Annotated[int, Option(min=1, max=MOST_THINGS, help="How many to show.")] = 5,
     text: common.Text = None,
     format: common.Format = None,
-    codes: common.Names = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
+    codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
     """Print the best categories of each document with their scores (above 0: it belongs)."""

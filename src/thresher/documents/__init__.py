@@ -82,16 +82,18 @@ class Documents:
         self._is_used = True
         request = replace(self._reading.request, fields=tuple(fields))
         self._reading, self._bytes_done = Reading(request), 0
-        return self._batches(self._reading)
+        return map(self._relabelled, self._batches(self._reading))
+
+    def _relabelled(self, batch: Batch) -> Batch:
+        if self.relabel is not None and batch.labels is not None:
+            batch.labels = [[self.relabel(label) for label in one] for one in batch.labels]
+        return batch
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:
         for source in self._sources:
             reading.position = int
             try:
-                for batch in source.read(reading):
-                    if self.relabel is not None and batch.labels is not None:
-                        batch.labels = [list(map(self.relabel, one)) for one in batch.labels]
-                    yield batch
+                yield from source.read(reading)
             except pa.ArrowCancelled:
                 raise KeyboardInterrupt from None
             except (OSError, pa.ArrowException) as error:

@@ -12,13 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from thresher._files import replace_file
-from thresher.documents.streams import (
-    BYTE_ORDER_MARK,
-    Stream,
-    compression_of_name,
-    line_blocks,
-    open_stream,
-)
+from thresher.documents.streams import Stream, compression_of_name, line_blocks, open_stream
 from thresher.errors import DocumentError
 
 __all__ = ["DIVISIBLE", "divide_file"]
@@ -67,7 +61,7 @@ def _divide_lines(
     with ExitStack() as stack:
         files = [stack.enter_context(_written(target)) for target in targets]
         goes_to = [files[side] for side in is_test.astype(int).tolist()]
-        head: list[bytes] = [BYTE_ORDER_MARK] if stream.has_byte_order_mark else []
+        head = [stream.mark]
         k, n, next_number = -1, len(numbers), numbers[0]
         for line, data in enumerate(_lines(stream, is_table), 1):
             if line == next_number:

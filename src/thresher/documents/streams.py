@@ -42,9 +42,9 @@ class Stream:
         self._bytes: BinaryIO = self._raw  # type: ignore[assignment]
         if self._codec is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), self._codec)
-        self.head = self._fill(HEAD)
-        self.has_byte_order_mark = self.head.startswith(BYTE_ORDER_MARK)
-        self._ahead = self.head = self.head.removeprefix(BYTE_ORDER_MARK)
+        head = self._fill(HEAD)
+        self._ahead = self.head = head.removeprefix(BYTE_ORDER_MARK)
+        self.mark = head[: len(head) - len(self.head)]
 
     @property
     def position(self) -> int:
