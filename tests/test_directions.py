@@ -58,8 +58,8 @@ ALLOWED = {
     },
     "concept_view": {"categorizer", "explanation", "features", "training", *FOUNDATION},
     "experiments": {
-        "_spool", "categorizer", "evaluation", "examples", "features", "linguistics", "text",
-        "training", *FOUNDATION,
+        "_spool", "assumptions", "categorizer", "evaluation", "examples", "features",
+        "linguistics", "text", "training", *FOUNDATION,
     },
     "report": {
         "_ranking", "categorizer", "concept_view", "corpora", "decisions", "documents",

@@ -154,7 +154,7 @@ class Categories:
         """
         numbers = self._numbers
         if self.type not in (None, "str"):
-            lists = [[self._of_own_type(label) for label in one] for one in lists]
+            lists = [[self.of_own_type(label) for label in one] for one in lists]
         if grow:
             for label in dict.fromkeys(chain.from_iterable(lists)):
                 if label not in numbers:
@@ -206,7 +206,7 @@ class Categories:
             raise ModelError("The model's categories are not different labels of one type.")
         return cls(labels, form)
 
-    def _of_own_type(self, label: Any) -> Any:
+    def of_own_type(self, label: Any) -> Any:
         """Return the label that a text from a file stands for, where labels are not texts."""
         if isinstance(label, str) and self.type == "int" and label.removeprefix("-").isdecimal():
             return int(label)

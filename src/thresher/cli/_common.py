@@ -74,6 +74,14 @@ Threads = Annotated[
     int,
     Option(min=1, max=MOST_THREADS, help="Threads; the result is the same for any number."),
 ]
+Names = Annotated[
+    str | None,
+    Option(
+        "--names",
+        metavar="FILE",
+        help="Show categories by their names: a CSV file with two columns, a code and its name.",
+    ),
+]
 Top = Annotated[
     int, Option(min=0, max=MOST_THINGS, help="Categories to show, the largest first; 0: all.")
 ]
@@ -203,12 +211,16 @@ def table(first: str, *others: str, fold: bool = False) -> Table:
     return empty
 
 
-def load_model(model: str, threads: int | None = None) -> Categorizer:
-    """Read a model file."""
+def load_model(model: str, threads: int | None = None, codes: str | None = None) -> Categorizer:
+    """Read a model file; its categories are called as a table of codes and names has them."""
     from thresher.categorizer import Categorizer
 
     categorizer = Categorizer.load(model)
     categorizer.n_jobs = threads or categorizer.n_jobs
+    if codes is not None:
+        from thresher.cli._names import show_names
+
+        show_names(categorizer, codes)
     return categorizer
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from itertools import compress, product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +17,7 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.parameters import Kind, Parameter
 
-__all__ = ["CategorizerCommand", "given_parameters", "learner_of", "split_learner"]
+__all__ = ["CategorizerCommand", "given_parameters", "grid", "learner_of", "split_learner"]
 
 _META = "thresher.parameters"
 _NONE = object()  # "none" was typed, which is not the same as nothing
@@ -79,6 +81,26 @@ def split_learner(word: str) -> tuple[str, list[str]]:
     parts = word.split(":")
     n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
     return ":".join(parts[:n]), parts[n:]
+
+
+def grid(settings: list[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield every choice of settings NAME=A,B,C: all of them, and those with others to choose from.
+
+    Commas within brackets or quotes belong to a value.
+
+    Examples
+    --------
+    >>> list(grid(["promotion=1.1,1.2", "sizes=(5,5)", "margin=0"]))[1]
+    (['promotion=1.2', 'sizes=(5,5)', 'margin=0'], ['promotion=1.2'])
+    """
+    choices: dict[str, list[str]] = {}
+    for setting in settings:
+        name, equals, values = setting.partition("=")
+        parts = re.findall(r"""(?:\([^)]*\)|\[[^]]*\]|"[^"]*"|'[^']*'|[^,])+""", values)
+        choices[name] = list(dict.fromkeys(f"{name}{equals}{one.strip()}" for one in parts or [""]))
+    several = [len(values) > 1 for values in choices.values()]
+    for chosen in product(*choices.values()):
+        yield list(chosen), list(compress(chosen, several))
 
 
 def _reader(flag: str, kind: Kind, default: Any) -> Callable[[str], Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,10 +11,19 @@ from typer import Option
 
 from thresher._limits import MOST_FOLDS
 from thresher.cli import _common as common
-from thresher.cli._options import CategorizerCommand, given_parameters, learner_of, split_learner
+from thresher.cli._options import (
+    CategorizerCommand,
+    given_parameters,
+    grid,
+    learner_of,
+    split_learner,
+)
+from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
     from thresher.experiments.comparison import Comparison
+
+MOST_COMPARED = 200  # more is hardly meant
 
 
 @common.verb("compare tickets.csv --learners passive-aggressive,perceptron", cls=CategorizerCommand)
@@ -32,7 +43,16 @@ def compare(
         str, Option(help="Test the others against: best, first, or one of A,B,C.")
     ] = "best",
     passes: common.Passes = None,
-    parameter: common.LearnerParameters = None,
+    parameter: Annotated[
+        list[str] | None,
+        Option(
+            *("--parameter", "-p"),
+            rich_help_panel="Learning",
+            metavar="NAME=A,B,C",
+            help="Values of a parameter to try, e.g. -p promotion=1.1,1.2,1.5; several make a "
+            "grid. Default learners: those that have them.",
+        ),
+    ] = None,
     text: common.Text = None,
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
@@ -41,20 +61,29 @@ def compare(
     plot: Annotated[str | None, Option(metavar="FILE", help="Draw it, e.g. to plot.png.")] = None,
     json: common.Json = False,
 ) -> None:
-    """Cross-validate several learners and mark the differences that are more than chance.
+    """Cross-validate learners, or values of their parameters; mark what is more than chance.
 
     The stars are those of a paired t-test over the folds: * for p <= 0.05, ** for p <= 0.01.
     """
     from thresher.categorizer import Categorizer
     from thresher.experiments.comparison import compare as compare_categorizers
-    from thresher.learners import LEARNERS
 
+    if plot:
+        from thresher.report.plots import check_plot
+
+        check_plot(plot)
     options = given_parameters(context)
-    categorizers = {}
-    for word in learners.split(",") if learners else LEARNERS:
-        name, settings = split_learner(word.strip())
-        learner = learner_of(name, [*(parameter or []), *settings], passes)
-        categorizers[word.strip()] = Categorizer(learner, **options)
+    words = [one.strip() for one in learners.split(",")] if learners else _able(parameter or [])
+    choices = dict(islice(_choices(words, parameter or []), MOST_COMPARED + 1))
+    if len(choices) > MOST_COMPARED:
+        raise ParameterError(
+            f"That makes more than {MOST_COMPARED} to compare, of which each learns {folds} times; "
+            "give fewer values, or fewer learners."
+        )
+    categorizers = {
+        shown: Categorizer(learner_of(name, settings, passes), **options)
+        for shown, (name, settings) in choices.items()
+    }
     documents = common.open_documents(data, text, labels, separator, format, on_error)
     with common.progress() as progress:
         how: Any = {
@@ -71,10 +100,38 @@ def compare(
     if json:
         common.show_json(comparison.to_dict())
     else:
-        _show(comparison, plot)
+        _show(comparison)
+        name, settings = choices[comparison.best["micro_f1"]]
+        common.tell(" ".join(["Best by micro-F1: --learner", name, *(f"-p {s}" for s in settings)]))
+        if plot:
+            common.tell(f"Drawn to {plot}.")
 
 
-def _show(comparison: Comparison, plot: str | None) -> None:
+def _able(settings: list[str]) -> list[str]:
+    """Return the learners that have all the parameters that are set."""
+    from thresher.learners import LEARNERS, make_learner
+
+    names = {one.partition("=")[0] for one in settings}
+    able = [one for one in LEARNERS if names <= set(make_learner(one).parameters)]
+    if not able:
+        raise ParameterError(
+            f"No learner has all of the parameters {', '.join(sorted(names))}; `thresher learners` "
+            "lists what they have."
+        )
+    return able
+
+
+def _choices(words: list[str], settings: list[str]) -> Iterator[tuple[str, tuple[str, list[str]]]]:
+    """Yield what is compared: as it is shown, and the learner's name with its settings."""
+    for word in words:
+        name, own = split_learner(word)
+        stay = {one.partition("=")[0] for one in own}
+        for all_of_them, varied in grid([s for s in settings if s.partition("=")[0] not in stay]):
+            shown = varied if varied and len(words) == 1 else [word, *varied]
+            yield ":".join(shown), (name, [*all_of_them, *own])
+
+
+def _show(comparison: Comparison) -> None:
     """Print a line for each learner, the best figures bold."""
     from thresher.evaluation import measure_title
     from thresher.experiments.comparison import MEASURES
@@ -97,5 +154,5 @@ def _show(comparison: Comparison, plot: str | None) -> None:
         f"{len(first.tested):,} documents, {len(first.categories):,} categories, "
         f"{len(first.evaluations)} folds; mean ± standard error in percent; processor seconds to "
         f"learn and decide one fold.\n* p <= 0.05, ** p <= 0.01: other than {comparison.against} "
-        "(paired t-test over the folds)." + (f"\nDrawn to {plot}." if plot else "")
+        "(paired t-test over the folds)."
     )

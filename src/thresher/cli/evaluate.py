@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from datetime import date
+from json import dumps as as_json
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from thresher._fields import MARK
+from thresher._files import check_writable, write_text
+from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
+from thresher.cli._names import show_names
+from thresher.errors import DocumentError, ParameterError, counted
 
 if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+    from thresher.documents import Documents
     from thresher.evaluation import Evaluation
+    from thresher.report.worst import WrongDecision
+
+MOST_COLUMNS = 10  # categories in a table of confusions: what a terminal has room for
+MOST_PAIRS = 10  # confusions that are listed by name
+BEGINNING = 200  # characters of a document that are shown
 
 
 @common.verb("evaluate model.thresher test.csv --labels team")
@@ -22,6 +37,17 @@ def evaluate(
     separator: common.Separator = None,
     format: common.Format = None,
     top: common.Top = 20,
+    confusion: Annotated[
+        bool, Option("--confusion", help="Show which category was given in the place of which.")
+    ] = False,
+    errors: Annotated[
+        int, Option(min=0, max=MOST_THINGS, help="List so many errors, the worst first.")
+    ] = 0,
+    output: Annotated[
+        str | None,
+        Option("--output", "-o", metavar="FILE", help="Write the errors to a .csv or .jsonl file."),
+    ] = None,
+    codes: common.Names = None,
     report: Annotated[
         str | None, Option(metavar="FILE", help="Also write an HTML page to look at in a browser.")
     ] = None,
@@ -30,13 +56,25 @@ def evaluate(
     json: common.Json = False,
 ) -> None:
     """Measure a model on labelled documents that it has not learned from."""
+    if output:
+        check_table(output, errors)
     categorizer = common.load_model(model, threads)
     asked = (data, text, labels, separator, format, on_error)
     documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+    if codes is not None:
+        documents.relabel = show_names(categorizer, codes)
+    if errors and report and documents.only_once:
+        raise DocumentError(
+            f"{documents.only_once}: can be read only once, and --errors and --report read the "
+            "documents one after the other; save it to a file."
+        )
+    worst: list[WrongDecision] = []
     with common.progress() as progress:
-        if report is None:
+        if errors:
+            result, worst = _with_errors(categorizer, documents, errors, progress)
+        elif report is None:
             result = categorizer.evaluate(documents, progress=progress)
-        else:
+        if report is not None:
             from thresher.report import write_report
 
             source = " ".join(data or ["-"]).replace("\n", " ")
@@ -46,10 +84,38 @@ def evaluate(
             result = write_report(report, categorizer, documents, progress=progress, **about)
             common.say(f"The report is in {report}.")
     common.report_reading(documents)
+    if output:
+        write_errors(output, worst)
+        common.say(f"{counted(len(worst), 'error')} written to {output}.")
     if json:
-        common.show_json(result.to_dict())
-    else:
-        show_table(result, top)
+        more: dict[str, Any] = {"confusions": confusion_table(result)} if confusion else {}
+        if errors:
+            more["errors"] = [error_row(one) for one in worst]
+        common.show_json(result.to_dict() | more)
+        return
+    show_table(result, top)
+    if confusion:
+        show_confusions(result)
+    if errors:
+        show_errors(worst)
+
+
+def _with_errors(
+    categorizer: Categorizer, documents: Documents, most: int, progress: Any
+) -> tuple[Evaluation, list[WrongDecision]]:
+    """Measure a model, and keep its worst errors while their texts are at hand."""
+    from thresher.evaluation import evaluate
+    from thresher.report.worst import WorstErrors
+
+    decisions = categorizer.decisions_
+    worst = WorstErrors(categorizer.categories_, decisions, most)
+    worst.most_alike = most  # whatever their category
+    scores, truth, names = categorizer.scores_and_truth(
+        documents, None, progress,
+        see=lambda batch, scores: worst.see(batch, scores, decisions.decide(scores)),
+    )  # fmt: skip
+    result = evaluate(scores, truth, names, decisions=decisions.decide(scores))
+    return result, sorted(worst, key=lambda one: -one.margin)[:most]
 
 
 def show_table(result: Evaluation, top: int) -> None:
@@ -58,7 +124,7 @@ def show_table(result: Evaluation, top: int) -> None:
 
     columns = measures_of(shown=True)
     titles = (MEASURES[name].title for name in columns)
-    table = common.table("category", "documents", *titles)
+    table = common.table("category", "documents", *titles, fold=True)
     rows = sorted(result.table(), key=lambda row: -row["positives"])
     shown = rows[: top or None]
     for row in shown:
@@ -79,3 +145,107 @@ def show_table(result: Evaluation, top: int) -> None:
 def percent(value: float | None) -> str:
     """Return a share in percent; nothing where there is none."""
     return "" if value is None or value != value else f"{100 * value:.1f}"
+
+
+def confusion_table(result: Evaluation) -> list[dict[str, Any]]:
+    """Return how often each category was missed and which was given for it, the commonest first.
+
+    None stands for nothing: a category was only missed, or only given.
+    """
+    from thresher.report.confusions import confusions
+
+    pairs, names = confusions(result), [*result.categories, None]
+    columns = (pairs.missed.tolist(), pairs.given.tolist(), pairs.documents.tolist())
+    return [
+        {"missed": names[missed], "given": names[given], "documents": documents}
+        for missed, given, documents in zip(*columns, strict=True)
+    ]
+
+
+def show_confusions(result: Evaluation) -> None:
+    """Print the commonest confusions, and the table of the categories that take part in most."""
+    from thresher.report.confusions import confusions
+
+    pairs, names, terminal = confusions(result), result.categories, common.console()
+    commonest = pairs.pairs(MOST_PAIRS)
+    terminal.print()
+    if not commonest:
+        terminal.print("No document missed one category and got another in its place.")
+        return
+    table = common.table("category", fold=True)
+    table.add_column("given in its place", overflow="fold")
+    table.add_column("documents", justify="right", no_wrap=True)
+    for missed, given, documents in commonest:
+        table.add_row(common.text(names[missed]), common.text(names[given]), f"{documents:,}")
+    terminal.print(table)
+    chosen = pairs.most_confused(MOST_COLUMNS)
+    numbers = [str(k) for k in range(1, len(chosen) + 1)]
+    table = common.table("category", "", *numbers, "other", fold=True)
+    table.columns[0].overflow = "ellipsis"  # rather than a number
+    right = result.contingency.true_positives
+    for k, category in enumerate(chosen):
+        instead = dict(pairs.given_for(category))
+        counts = [instead.pop(one, 0) for one in chosen]
+        counts[k], other = int(right[category]), sum(instead.values())
+        cells = [f"{n:,}" if n else "·" for n in (*counts, other)]
+        styled = [common.text(cell, "bold" if i == k else "") for i, cell in enumerate(cells)]
+        table.add_row(common.text(names[category]), numbers[k], *styled)
+    terminal.print()
+    terminal.print(table)
+    terminal.print(
+        "A line has the documents of a category: how many got it (bold), and how many got which "
+        "other instead; other: one that is not listed, or nothing."
+    )
+
+
+def error_row(one: WrongDecision) -> dict[str, Any]:
+    """Return an error as a row of a table; the text is its beginning."""
+    return {
+        "document": one.place,
+        "labels": one.labels,
+        "given": one.given,
+        "kind": one.kind,
+        "category": one.category,
+        "margin": one.margin,
+        "text": one.text[:BEGINNING].replace(MARK, "\n").strip(),
+    }
+
+
+def show_errors(worst: list[WrongDecision]) -> None:
+    """Print errors, two lines each: how far it was off, what for what, where; the beginning."""
+    terminal = common.console()
+    heading = "The worst errors, by how far the score was on the wrong side:"
+    terminal.print(f"\n{heading if worst else 'There are no errors.'}")
+    for one in worst:
+        right, given = (", ".join(names) or "nothing" for names in (one.labels, one.given))
+        more = "" if len(one.labels) < 2 and len(one.given) < 2 else f" ({one.category} {one.kind})"
+        terminal.print(
+            common.text(f"{one.margin:7.3f}  {right} → {given}{more}  {one.place}"), soft_wrap=True
+        )
+        beginning = " ".join(error_row(one)["text"].split())
+        terminal.print(common.text(f"{'':9}{beginning[:71]}", "dim"))
+
+
+def check_table(path: str, errors: int) -> None:
+    """Raise unless errors are listed and can be written to the file."""
+    if not errors:
+        raise ParameterError("-o writes the errors: say how many, --errors 20.")
+    if not path.endswith((".csv", ".jsonl")):
+        raise ParameterError(f"-o is {path!r}; it must end in .csv or .jsonl.")
+    check_writable(path)
+
+
+def write_errors(path: str, worst: list[WrongDecision]) -> None:
+    """Write errors as a table; in CSV, several labels are joined by '|'."""
+    rows = [error_row(one) for one in worst]
+    if path.endswith(".jsonl"):
+        write_text(path, "".join(f"{as_json(row, ensure_ascii=False)}\n" for row in rows))
+        return
+    file = io.StringIO()
+    columns = ["document", "labels", "given", "kind", "category", "margin", "text"]
+    writer = csv.DictWriter(file, columns)
+    writer.writeheader()
+    writer.writerows(
+        {k: "|".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows
+    )
+    write_text(path, file.getvalue())

@@ -6,31 +6,72 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from thresher._files import write_text
+from thresher._files import check_writable, write_text
 from thresher.cli import _common as common
+from thresher.errors import ParameterError
 
 
-@common.verb('explain model.thresher "Net profit rose to 3 mln dlrs" --category earn')
+@common.verb("explain model.thresher tickets.csv:17 --category hardware")
 def explain(
     model: common.Model,
-    text: Annotated[
-        str, Argument(metavar="TEXT", help="The document itself; '-' reads it from stdin.")
+    document: Annotated[
+        str,
+        Argument(
+            metavar="TEXT|FILE|FILE:LINE",
+            help="The words themselves; or a file that is one document, a mail say; or a line or "
+            "row of one, named as `predict --json` does: tickets.csv:17. '-' is standard input.",
+        ),
     ],
     category: Annotated[str | None, Option(help="Default: the one with the highest score.")] = None,
+    id: Annotated[
+        str | None,
+        Option(
+            metavar="[COLUMN=]ID",
+            help="Of FILE, or of a corpus, the document with this id; the column is id by default.",
+        ),
+    ] = None,
+    as_text: Annotated[
+        bool, Option("--as-text", help="The words themselves, even if a file has that name.")
+    ] = False,
+    text: common.Text = None,
+    format: common.Format = None,
+    codes: common.Names = None,
     html: Annotated[
         str | None, Option(metavar="FILE", help="Also write it as an HTML page.")
     ] = None,
     json: common.Json = False,
 ) -> None:
-    """Show each word's share of the score, and what would have changed the decision."""
+    """Show each word's share of the score, and what would have changed the decision.
+
+    A document in a file is read as `predict` reads it, so that what it scored is what is explained.
+    """
+    from thresher.cli._finding import Finder
     from thresher.report import explanation_page, explanation_text
 
-    categorizer = common.load_model(model)
-    document = common.read_stdin() if text == "-" else common.typed(text)
-    explanation = categorizer.explain(document, category)
+    if as_text and (id is not None or text or format):
+        raise ParameterError(
+            "--as-text takes the words as they are: --id, --text and --format are for files."
+        )
+    if html:
+        check_writable(html)
+    categorizer = common.load_model(model, codes=codes)
+    finder = Finder(categorizer, text, format)
+    place = None
+    if id is not None:
+        place, words = finder.find_id(document, id)
+    elif document == "-" and format is None:
+        words = common.read_stdin()
+    elif not as_text and (one := finder.find(document)):
+        place, words = one
+    else:
+        words = common.typed(document)
+    if place is not None:
+        hint = "" if id is not None else " (--as-text: the words themselves)"
+        common.say(f"Explaining {place}{hint}.")
+    explanation = categorizer.explain(words, category)
     if html:
         write_text(html, explanation_page(explanation))
     if json:
-        common.show_json(explanation.to_dict())
+        common.show_json({"document": place} | explanation.to_dict())
         return
     common.console().print(explanation_text(explanation))

@@ -35,6 +35,7 @@ def inspect(
     svg: Annotated[
         Path | None, Option(help="Write the tree of one category as a picture to this file.")
     ] = None,
+    codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
     """Show how a model was made, and the strongest words for and against each category.
@@ -42,7 +43,7 @@ def inspect(
     Where the categories are lists of rules (stump-boosting), rules take the place of words; where
     they are trees (decision-tree), --tree and --svg show these.
     """
-    categorizer = common.load_model(model)
+    categorizer = common.load_model(model, codes=codes)
     names = category or categorizer.categories_
     if rules:
         _show_rules({name: categorizer.rules(name) for name in names}, json)

@@ -31,10 +31,11 @@ def predict(
     ] = False,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
+    codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
     """Print the categories of each document: a line each, the best first, with tabs between."""
-    categorizer = common.load_model(model, threads)
+    categorizer = common.load_model(model, threads, codes)
     asked = (data, text, False, None, format, on_error)
     documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
     names = categorizer.categories_

@@ -26,12 +26,13 @@ def rank(
     format: common.Format = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
+    codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
     """Print the best categories of each document with their scores (above 0: it belongs)."""
     from thresher.parameters import names_of
 
-    categorizer = common.load_model(model, threads)
+    categorizer = common.load_model(model, threads, codes)
     names = categorizer.categories_
     if category is not None and category not in names:
         raise ParameterError(f"The model has no category {category!r}; it has {names_of(names)}.")

@@ -16,10 +16,13 @@ from typer import Option
 from thresher._files import check_writable
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
-from thresher.errors import SizeWarning, ThresherWarning, counted
+from thresher.cli.evaluate import show_table
+from thresher.errors import DocumentError, ParameterError, SizeWarning, ThresherWarning, counted
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
+    from thresher.documents import Documents
+    from thresher.evaluation import Evaluation
 
 BARS = "▁▂▃▄▅▆▇█"
 WIDTH = 60  # characters of a curve
@@ -64,6 +67,15 @@ def train(
     ] = None,
     parameter: common.LearnerParameters = None,
     passes: common.Passes = None,
+    hold_out: Annotated[
+        float | None,
+        Option(
+            metavar="SHARE",
+            help="First learn without this share of the documents, 0.2 say, of every category "
+            "alike, and measure on it. The saved model then learns from all: the figures are an "
+            "estimate for it.",
+        ),
+    ] = None,
     curve: Annotated[
         bool, Option("--curve", help="Draw mistakes and progressive accuracy as it learns.")
     ] = False,
@@ -83,6 +95,9 @@ def train(
     others = None
     if unlabelled:
         others = common.open_documents(unlabelled, text, False, separator, format, on_error)
+    estimate = None
+    if hold_out is not None:
+        estimate = _held_out(categorizer, documents, hold_out, unlabelled)
     began = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThresherWarning)  # what was assumed is said below
@@ -104,7 +119,14 @@ def train(
         common.report_reading(others, columns=False)
     for sentence in categorizer.assumptions_:
         common.say(sentence)
-    _report(categorizer, output, perf_counter() - began, json)
+    if estimate is not None and not json:
+        show_table(estimate, 20)
+        typer.echo(
+            f"That is of {estimate.n_documents:,} documents that were held out at random. The "
+            "model that is saved has learned from them too: expect about as much of it on more "
+            "documents of the same kind, less on later or other ones (see thresher split)."
+        )
+    _report(categorizer, output, perf_counter() - began, estimate, json)
     if profile:
         timings = categorizer.timings_
         whole = sum(timings.values())
@@ -113,7 +135,36 @@ def train(
         common.say(f"{'in all':>10}  {whole:8.3f} s")
 
 
-def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool) -> None:
+def _held_out(
+    categorizer: Categorizer, documents: Documents, share: float, unlabelled: list[str] | None
+) -> Evaluation:
+    """Measure what the same parameters learn from a part of the documents, on the rest."""
+    from thresher.experiments.protocols import cross_validate
+
+    if not 0 < share < 1:
+        raise ParameterError(f"--hold-out is {share:g}; it must be a share between 0 and 1.")
+    if unlabelled:
+        raise ParameterError(
+            "--hold-out and --unlabelled do not go together; measure on documents of their own "
+            "(thresher split makes them)."
+        )
+    if documents.only_once:
+        raise DocumentError(
+            f"{documents.only_once}: can be read only once, and --hold-out reads the documents "
+            "twice; save it to a file."
+        )
+    how: Any = {"protocol": "hold-out", "share": share, "random_state": categorizer.seed_}
+    with common.progress() as progress:
+        return cross_validate(categorizer, documents, progress=progress, **how).evaluations[0]
+
+
+def _report(
+    categorizer: Categorizer,
+    output: str,
+    seconds: float,
+    estimate: Evaluation | None,
+    as_json: bool,
+) -> None:
     mistakes = [int(one) for one in getattr(categorizer.learner_, "mistakes_", ())]
     figures: dict[str, Any] = {
         "documents": categorizer.documents_seen_,
@@ -129,7 +180,8 @@ def _report(categorizer: Categorizer, output: str, seconds: float, as_json: bool
     }
     tuning = categorizer.tuning_
     if as_json:
-        common.show_json(figures | ({} if tuning is None else {"tuning": tuning.to_dict()}))
+        more = {"tuning": tuning, "hold_out": estimate}
+        common.show_json(figures | {k: v.to_dict() for k, v in more.items() if v is not None})
         return
     if tuning is not None:
         typer.echo(str(tuning))

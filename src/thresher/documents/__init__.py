@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -58,6 +58,7 @@ class Documents:
         self._reading = Reading(request)
         self._bytes_done = 0
         self._is_used = False
+        self.relabel: Callable[[Any], Any] | None = None  # what labels are called instead
         sizes = [source.size for source in sources]
         self.bytes_total = None if None in sizes else sum(filter(None, sizes))
 
@@ -73,15 +74,20 @@ class Documents:
             The columns, which come first in the text; where no text columns were asked for, they
             are the text. Default: none.
         """
-        once = next((source.name for source in self._sources if source.once), None)
-        if self._is_used and once is not None:
+        if self._is_used and self.only_once:
             raise DocumentError(
-                f"{once}: can be read only once, and was; save it to a file to read it again."
+                f"{self.only_once}: can be read only once, and was; save it to a file to read it "
+                "again."
             )
         self._is_used = True
         request = replace(self._reading.request, fields=tuple(fields))
         self._reading, self._bytes_done = Reading(request), 0
-        return self._batches(self._reading)
+        return map(self._relabelled, self._batches(self._reading))
+
+    def _relabelled(self, batch: Batch) -> Batch:
+        if self.relabel is not None and batch.labels is not None:
+            batch.labels = [[self.relabel(label) for label in one] for one in batch.labels]
+        return batch
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:
         for source in self._sources:
@@ -105,6 +111,11 @@ class Documents:
         else:
             why = "nothing stands after the header, or all lines are blank"
         raise DocumentError(f"{names}: there are no documents; {why}.")
+
+    @property
+    def only_once(self) -> str | None:
+        """The name of a source that flows by, `None` where all can be read again."""
+        return next((source.name for source in self._sources if source.once), None)
 
     @property
     def bytes_read(self) -> int:

@@ -23,7 +23,7 @@ HEAD = 1 << 16  # bytes looked at to tell the format
 
 STDIN = "-"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd", ".bz2"}
+COMPRESSED_SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2"}
 SUFFIXES = {suffix: name for name, kind in READERS.items() for suffix in kind.suffixes}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -42,8 +42,9 @@ class Stream:
         self._bytes: BinaryIO = self._raw  # type: ignore[assignment]
         if self._codec is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), self._codec)
-        self.head = self._fill(HEAD)
-        self._ahead = self.head = self.head.removeprefix(BYTE_ORDER_MARK)
+        head = self._fill(HEAD)
+        self._ahead = self.head = head.removeprefix(BYTE_ORDER_MARK)
+        self.mark = head[: len(head) - len(self.head)]
 
     @property
     def position(self) -> int:
@@ -161,6 +162,19 @@ def format_of_name(path: str) -> str | None:
     if suffixes and suffixes[-1] in COMPRESSED_SUFFIXES:
         suffixes.pop()
     return SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def compression_of_name(path: str) -> str | None:
+    """Return the compression that the file's name tells, `None` where it tells none."""
+    return COMPRESSED_SUFFIXES.get(PurePath(path).suffix.lower())
+
+
+def format_of_file(path: str, asked: Sequence[str]) -> str:
+    """Return the format that the file's name tells, or else its first bytes."""
+    if name := format_of_name(path):
+        return name
+    with open_stream(path) as stream:
+        return format_of_bytes(stream.head, asked)
 
 
 def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thresher.errors import ParameterError
 from thresher.rows import Labels
 
-__all__ = ["Split", "deal", "hold_out", "k_fold", "stratified_k_fold", "stratified_order"]
+__all__ = [
+    "Split", "deal", "hold_out", "hold_out_groups", "hold_out_newest", "k_fold",
+    "stratified_k_fold", "stratified_order",
+]  # fmt: skip
 
 
 class Split(NamedTuple):
@@ -79,12 +83,7 @@ def hold_out(labels: Labels, share: float = 0.25, *, random_state: int = 0) -> l
     >>> [split.test.tolist() for split in hold_out(labels, 0.5)]
     [[2, 3, 6, 7]]
     """
-    n_held_out = round(share * labels.n_rows)
-    if not 0 < n_held_out < labels.n_rows:
-        raise ParameterError(
-            f"The share to hold out is {share!r} of {labels.n_rows} documents, which leaves "
-            "nothing to test on or nothing to learn from."
-        )
+    n_held_out = _n_held_out(share, labels.n_rows)
     generator = np.random.default_rng(random_state)
     order = stratified_order(labels, generator)
     # Every so many of the order is held out, and so the same share of each group.
@@ -92,6 +91,88 @@ def hold_out(labels: Labels, share: float = 0.25, *, random_state: int = 0) -> l
     is_test = np.zeros(n, bool)
     is_test[order] = np.diff((np.arange(n + 1) * n_held_out + generator.integers(n)) // n) > 0
     return [_split(is_test, generator)]
+
+
+def hold_out_groups(
+    groups: Sequence[Any], share: float = 0.25, *, random_state: int = 0
+) -> list[Split]:
+    """Hold out whole groups, of an author say, so that none is both learned from and tested on.
+
+    Groups are taken in random order as long as the share is not exceeded; one that would exceed it
+    is passed over, and where all would, the smallest is taken.
+
+    Parameters
+    ----------
+    groups : sequence
+        The group of each document.
+    share, random_state
+        As for `hold_out`.
+
+    Examples
+    --------
+    >>> [split.test.tolist() for split in hold_out_groups(["a", "b", "a", "c", "b", "c"], 0.4)]
+    [[3, 5]]
+    """
+    most = _n_held_out(share, len(groups))
+    numbers = {group: i for i, group in enumerate(dict.fromkeys(groups))}
+    if len(numbers) < 2:
+        raise ParameterError(
+            f"All {len(groups):,} documents are of one group, which cannot be divided."
+        )
+    group = np.array([numbers[one] for one in groups])
+    sizes = np.bincount(group)
+    generator = np.random.default_rng(random_state)
+    is_test, n = np.zeros(len(sizes), bool), 0
+    for one in generator.permutation(len(sizes)):
+        if n + sizes[one] <= most:
+            is_test[one] = True
+            n += sizes[one]
+    if not n:
+        is_test[np.argmin(sizes)] = True
+    return [_split(is_test[group], generator)]
+
+
+def hold_out_newest(
+    times: Sequence[Any], share: float = 0.25, *, random_state: int = 0
+) -> list[Split]:
+    """Hold out the newest documents; those of the same time stay together.
+
+    Of the ways to do so, the one nearest to the share is taken.
+
+    Parameters
+    ----------
+    times : sequence
+        The time of each document: anything that can be sorted.
+    share : float, default=0.25
+        As for `hold_out`.
+    random_state : int, default=0
+        Seed of the order of those to learn from.
+
+    Examples
+    --------
+    >>> [split.test.tolist() for split in hold_out_newest([3, 1, 4, 1, 5, 9, 2, 6], 0.25)]
+    [[5, 7]]
+    """
+    n_held_out = _n_held_out(share, len(times))
+    ranks = {time: i for i, time in enumerate(sorted(set(times)))}
+    if len(ranks) < 2:
+        raise ParameterError(
+            f"All {len(times):,} documents are of one time; none is newer than the others."
+        )
+    rank = np.array([ranks[time] for time in times])
+    n_from = np.cumsum(np.bincount(rank)[::-1])[::-1]  # how many are of a time or newer
+    first = 1 + int(np.argmin(np.abs(n_from[1:] - n_held_out)))
+    return [_split(rank >= first, np.random.default_rng(random_state))]
+
+
+def _n_held_out(share: float, n_documents: int) -> int:
+    n_held_out = round(share * n_documents)
+    if not 0 < n_held_out < n_documents:
+        raise ParameterError(
+            f"The share to hold out is {share!r} of {n_documents} documents, which leaves "
+            "nothing to test on or nothing to learn from."
+        )
+    return n_held_out
 
 
 def stratified_order(labels: Labels, generator: np.random.Generator) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from thresher import training
 from thresher._spool import Spool
+from thresher.assumptions import labelled
 from thresher.errors import DocumentError
 from thresher.examples import Examples
 from thresher.rows import Labels
@@ -54,7 +55,10 @@ class CountedDocuments(NamedTuple):
         together = together._replace(indices=new_numbers[together.indices])
         training.check_learnable(together, stations.categories)
         spool.relabel(together)
-        return cls(Examples(spool), stations.features, together, stations.categories.names)
+        counts = Examples(spool)
+        if (present := labelled(categorizer.mode, together)) is not None:  # as `fit` has it
+            counts, together = counts.take(present), together.take(present)
+        return cls(counts, stations.features, together, stations.categories.names)
 
     def __len__(self) -> int:
         return len(self.counts)

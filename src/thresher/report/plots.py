@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
-from thresher._files import replace_file
+from thresher._files import check_writable, replace_file
 from thresher.errors import ParameterError, missing_extra
 from thresher.evaluation.names import measure_title
 from thresher.experiments.comparison import MEASURES, Comparison
 from thresher.experiments.curves import LearningCurve
 from thresher.experiments.progressive import ProgressiveValidation
 
-__all__ = ["COLOURS", "new_figure", "plot", "save_figure", "save_frames"]
+__all__ = ["COLOURS", "check_plot", "new_figure", "plot", "save_figure", "save_frames"]
 
 COLOURS = ("#8c5a2b", "#2b6f8c", "#5a8c2b", "#8c2b5a")
 
@@ -85,6 +85,19 @@ def _plot_stream(stream: ProgressiveValidation, path: str | os.PathLike[str]) ->
     right.plot(n, stream.mistakes, color=COLOURS[1])
     right.set(xlabel="documents", ylabel="documents decided wrongly")
     save_figure(figure, path)
+
+
+def check_plot(path: str | os.PathLike[str]) -> None:
+    """Raise unless a picture can be drawn and written there, before all that leads to it."""
+    figure, _ = new_figure()
+    check_writable(path)
+    end = os.path.splitext(path)[1].removeprefix(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if end not in known:
+        raise ParameterError(
+            f"{path}: is no name of a picture; it must end in .png, .svg or another of "
+            f"{', '.join(sorted(known))}."
+        )
 
 
 def new_figure(

@@ -1,0 +1,79 @@
+"""Names for codes: what categories are called where people look, and nowhere else."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from thresher.errors import DocumentError, ParameterError
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+
+
+def read_names(path: str) -> dict[str, str]:
+    """Return the names of a table with two columns, a code and its name; a header does no harm."""
+    from thresher.documents.streams import first_line, open_stream
+
+    try:
+        with open_stream(path) as stream:
+            if what := stream.why_not_text():
+                raise DocumentError(f"{path}: {what}.")
+            data, first = stream.read_all(), first_line(stream.head)
+    except OSError as error:
+        raise DocumentError(f"{path}: cannot be read ({error.strerror or error}).") from None
+    delimiter = next((d for d in ",;\t" if d.encode() in first), ",")
+    names: dict[str, str] = {}
+    reader = csv.reader(
+        io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=delimiter
+    )
+    for cells in reader:
+        if not any(cells):
+            continue
+        place = f"{path}:{reader.line_num}"
+        if len(cells) != 2:
+            raise DocumentError(
+                f"{place}: the row has {len(cells)} cells, where two are expected: a code and its "
+                "name."
+            )
+        code, name = (one.strip() for one in cells)
+        if not name:
+            continue  # shown as it is
+        if names.setdefault(code, name) != name:
+            raise DocumentError(
+                f"{place}: {code!r} is called {name!r} here and {names[code]!r} before; give it "
+                "one name."
+            )
+    return names
+
+
+def show_names(categorizer: Categorizer, path: str) -> Callable[[Any], str]:
+    """Let a model in memory call its categories by their names, and return what names a label.
+
+    The file of the model is left alone: what it knows, and what it is told, are codes.
+    """
+    from thresher.categories import Categories
+    from thresher.parameters import names_of
+
+    names, codes = read_names(path), categorizer.stations.categories
+
+    def shown(label: Any) -> str:
+        code = str(codes.of_own_type(label))
+        return names.get(code, code)
+
+    if not names.keys() & set(codes.names):
+        raise ParameterError(
+            f"{path}: none of its codes is a category of the model, which has "
+            f"{names_of(codes.names)}."
+        )
+    users: dict[str, str] = {}
+    for code in codes.names:
+        if (other := users.setdefault(shown(code), code)) != code:
+            raise ParameterError(
+                f"{path}: the categories {other!r} and {code!r} would both be called "
+                f"{shown(code)!r}; give each a name of its own."
+            )
+    categorizer.stations.categories = Categories(map(shown, codes), codes.form)
+    return shown

@@ -1,0 +1,234 @@
+"""thresher split: a file of documents into one to learn from and one to test on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from thresher._files import check_writable
+from thresher.cli import _common as common
+from thresher.errors import DocumentError, OutputError, ParameterError, brief, counted
+
+if TYPE_CHECKING:
+    from thresher.documents import Documents
+
+MOST_NAMED = 5  # categories
+
+
+@common.verb("split tickets.csv --test 0.2 --labels team")
+def split(
+    data: Annotated[
+        str,
+        Argument(
+            metavar="DATA", help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines."
+        ),
+    ],
+    test: Annotated[float, Option(metavar="SHARE", help="How much goes to the test file.")] = 0.2,
+    group: Annotated[
+        str | None,
+        Option(metavar="COLUMN", help="Keep together what has the same value here, e.g. author."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        Option(metavar="COLUMN", help="Test on the newest: dates such as 2024-05-31, or numbers."),
+    ] = None,
+    output: Annotated[
+        tuple[str, str] | None,
+        Option(
+            *("--output", "-o"),
+            metavar="TRAIN TEST",
+            help="The two files. Default: beside DATA, tickets-train.csv and tickets-test.csv.",
+        ),
+    ] = None,
+    seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Another seed, another split.")] = 0,
+    text: common.Text = None,
+    labels: common.LabelColumn = None,
+    separator: common.Separator = None,
+    format: common.Format = None,
+    json: common.Json = False,
+) -> None:
+    """Divide a file into documents to learn from and documents to test on.
+
+    Unless by --group or --time, of every category alike. Records are copied as they are, in their
+    order; the same seed gives the same files.
+    """
+    import numpy as np
+
+    from thresher.documents import read_documents
+    from thresher.documents.dividing import divide_file
+
+    if not 0 < test < 1:
+        raise ParameterError(f"--test is {test:g}; it must be a share between 0 and 1.")
+    if group and time:
+        raise ParameterError("--group and --time do not go together; give one of them.")
+    kind = _kind(data, format, [one for one in (text, labels, group, time) if one])
+    targets = output or _beside(data, kind)
+    for target in targets:
+        check_writable(target)
+        if output is None and os.path.exists(target):  # nobody has said that it may go
+            raise OutputError(f"{target} is there already; to replace it, name both files by -o.")
+    if len({os.path.realpath(one) for one in (data, *targets)}) < 3:
+        raise OutputError(f"{data}, {' and '.join(targets)} must be three files.")
+    column = group or time
+    wanted: Any = [column] if column else text.split(",") if text else None
+    documents = read_documents(
+        data,
+        text=wanted,
+        labels=False if column else labels,
+        label_separator=separator,
+        format=format,
+    )
+    with common.progress() as progress:
+        places, values = _read(documents, column is None, progress)
+        if group:
+            chosen, sentence = _by_group(values, group, test, seed)
+        elif time:
+            chosen, sentence = _by_time(values, places, time, test)
+        else:
+            chosen, sentence = _by_category(values, test, seed)
+        is_test = np.zeros(len(places), bool)
+        is_test[chosen] = True
+        numbers = [int(place[len(place.rstrip("0123456789")) :]) for place in places]
+        divide_file(data, kind, numbers, is_test, targets)
+    common.report_reading(documents, columns=column is None)
+    n_test = int(is_test.sum())
+    sizes = len(is_test) - n_test, n_test
+    if json:
+        names = ("train", "test")
+        files = {
+            name: {"file": target, "documents": n}
+            for name, target, n in zip(names, targets, sizes, strict=True)
+        }
+        common.show_json(files | {"how": sentence})
+        return
+    for target, n in zip(targets, sizes, strict=True):
+        typer.echo(f"{target}: {counted(n, 'document')} ({n / len(is_test):.1%})")
+    common.tell(sentence)
+
+
+def _kind(data: str, format: str | None, asked: Sequence[str]) -> str:
+    """Return the format of the file; raise where its records cannot be copied."""
+    from thresher.corpora import is_corpus_spec
+    from thresher.documents.dividing import DIVISIBLE
+    from thresher.documents.streams import format_of_file
+
+    if is_corpus_spec(data):
+        raise DocumentError(f"{data}: is a corpus, which is divided as it is (thresher corpus).")
+    if os.path.isdir(data) or data == "-":
+        what = "a folder" if os.path.isdir(data) else "standard input"
+        raise DocumentError(f"{data}: is {what}; what can be divided is a file.")
+    if not os.path.isfile(data):
+        raise DocumentError(f"{data}: there is no such file; check its name.")
+    kind = format or format_of_file(data, asked)
+    if kind not in DIVISIBLE:
+        raise DocumentError(
+            f"{data}: is of the format {kind}; what can be divided is {', '.join(DIVISIBLE)}."
+        )
+    return kind
+
+
+def _beside(data: str, kind: str) -> tuple[str, str]:
+    """Return names for the two files: that of the one, and what it is for."""
+    from thresher.documents.streams import compression_of_name
+
+    folder, name = os.path.split(data)
+    end = ""
+    if compression_of_name(name):
+        name, end = os.path.splitext(name)
+    stem, suffix = os.path.splitext(name)
+    end = suffix if kind == "parquet" else suffix + end  # which is compressed by itself
+    train, test = (os.path.join(folder, f"{stem}-{part}{end}") for part in ("train", "test"))
+    return train, test
+
+
+def _read(documents: Documents, wants_labels: bool, progress: Any) -> tuple[list[str], list[Any]]:
+    """Return the place of each document, and its labels, or else its text."""
+    places: list[str] = []
+    values: list[Any] = []
+    for batch in documents:
+        places += [batch.where(i) for i in range(len(batch))]
+        if wants_labels:
+            values += batch.labels or [[]] * len(batch)
+        else:
+            values += [one.strip() for one in batch.texts.to_pylist()]
+        total = documents.bytes_total
+        progress("reading", len(places), documents.bytes_read / total if total else None)
+    return places, values
+
+
+def _by_group(groups: list[str], column: str, share: float, seed: int) -> tuple[Any, str]:
+    from thresher.evaluation.folds import hold_out_groups
+
+    own = [group or i for i, group in enumerate(groups)]  # who has none is alone
+    chosen = hold_out_groups(own, share, random_state=seed)[0]
+    n_train, n_test = (len({own[i] for i in part.tolist()}) for part in chosen)
+    n_alone = groups.count("")
+    alone = f"; {counted(n_alone, 'document')} without any: each by itself" if n_alone else ""
+    sentence = f'By "{column}": {n_train:,} groups to learn from, {n_test:,} others to test on'
+    return chosen.test, f"{sentence}{alone}; seed {seed}."
+
+
+def _by_time(values: list[str], places: list[str], column: str, share: float) -> tuple[Any, str]:
+    from thresher.evaluation.folds import hold_out_newest
+
+    times = _times(values, places, column)
+    chosen = hold_out_newest(times, share)[0]
+    last, first = max(chosen.train, key=times.__getitem__), min(chosen.test, key=times.__getitem__)
+    ends = f"up to {values[last]} to learn from, from {values[first]} on to test on"
+    return chosen.test, f'By "{column}": {ends}.'
+
+
+def _times(values: list[str], places: list[str], column: str) -> list[Any]:
+    """Return times that can be sorted, all of them read as the first one can be."""
+    times: list[Any] = []
+    read: Callable[[str], Any] | None = None
+    for value, place in zip(values, places, strict=True):
+        for kind in (read,) if read else (_number, datetime.fromisoformat, parsedate_to_datetime):
+            with suppress(ValueError, TypeError):
+                times.append(kind(value))
+                read = kind
+                break
+        else:
+            like = f", or not one like {values[0]!r}" if read else ""
+            raise DocumentError(
+                f'{place}: "{column}" is {brief(value)}, which is no time{like}; dates such as '
+                "2024-05-31 are, and numbers."
+            )
+    if read is _number:
+        return times
+    return [one if one.tzinfo else one.replace(tzinfo=UTC) for one in times]
+
+
+def _number(value: str) -> float:
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(value)
+    return number
+
+
+def _by_category(answers: list[list[Any]], share: float, seed: int) -> tuple[Any, str]:
+    from thresher.categories import Categories
+    from thresher.evaluation.folds import hold_out
+
+    categories = Categories()
+    labels = categories.encode(answers, grow=True)
+    chosen = hold_out(labels, share, random_state=seed)[0]
+    if not len(categories):
+        return (
+            chosen.test,
+            f"At random, as no labels are known (--labels names their column); seed {seed}.",
+        )
+    met = set(labels.take(chosen.train).indices.tolist())
+    new = [name for c, name in enumerate(categories.names) if c not in met]
+    more = f" and {len(new) - MOST_NAMED} more" if len(new) > MOST_NAMED else ""
+    lost = f" Only in the test file: {', '.join(new[:MOST_NAMED])}{more}." if new else ""
+    many = counted(len(categories), "category", "categories")
+    return chosen.test, f"Of {many} alike, at random; seed {seed}.{lost}"

@@ -1,0 +1,130 @@
+"""The records of a file divided between two files: bytes stay as they are, and their order too."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from thresher._files import replace_file
+from thresher.documents.streams import Stream, compression_of_name, line_blocks, open_stream
+from thresher.errors import DocumentError
+
+__all__ = ["DIVISIBLE", "divide_file"]
+
+DIVISIBLE = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines")
+
+
+def divide_file(
+    path: str, format: str, numbers: Sequence[int], is_test: np.ndarray, targets: Sequence[str]
+) -> None:
+    """Write the records of a file to two others, each of which is written whole or not at all.
+
+    A record goes from the line where its document begins to the next one's: blank lines between
+    stay with the one before. What is before the first, the header, begins both files.
+
+    Parameters
+    ----------
+    path, format : str
+        The file, and which of `DIVISIBLE` it is.
+    numbers : sequence of int
+        The line on which each document begins; of Parquet, its row; counted from 1.
+    is_test : bool array
+        Which documents go to the second file.
+    targets : sequence of two str
+        The files to write; what ends in .gz, .zst or .bz2 is compressed.
+    """
+    divide = _divide_rows if format == "parquet" else _divide_lines
+    status = Path(path).stat()
+    with ExitStack() as stack:
+        temporaries = [stack.enter_context(replace_file(target)) for target in targets]
+        with open_stream(path) as stream:
+            divide(stream, format, numbers, is_test, temporaries)
+        now = Path(path).stat()
+        if (now.st_size, now.st_mtime_ns) != (status.st_size, status.st_mtime_ns):
+            raise _changed(path)
+
+
+def _divide_lines(
+    stream: Stream,
+    format: str,
+    numbers: Sequence[int],
+    is_test: np.ndarray,
+    targets: Sequence[Path],
+) -> None:
+    is_table = format in ("csv", "tsv")
+    with ExitStack() as stack:
+        files = [stack.enter_context(_written(target)) for target in targets]
+        goes_to = [files[side] for side in is_test.astype(int).tolist()]
+        head = [stream.mark]
+        k, n, next_number = -1, len(numbers), numbers[0]
+        for line, data in enumerate(_lines(stream, is_table), 1):
+            if line == next_number:
+                k += 1
+                next_number = numbers[k + 1] if k + 1 < n else 0
+                if k == 0:
+                    for file in files if is_table else goes_to[:1]:
+                        file.write(b"".join(head))
+            if k < 0:
+                head.append(data)
+            else:
+                goes_to[k].write(data)
+        if k + 1 < n:
+            raise _changed(stream.name)
+
+
+def _lines(stream: Stream, is_table: bool) -> Iterator[bytes]:
+    """Yield lines with their ends, which of a table may be carriage returns alone."""
+    for block in line_blocks(stream):
+        lines: Iterable[bytes] = block.splitlines(True) if is_table else io.BytesIO(block)
+        yield from lines
+
+
+@contextmanager
+def _written(target: Path) -> Iterator[Any]:
+    """Give a file to write bytes to, compressed if its name says so."""
+    codec = compression_of_name(str(target))
+    with open(target, "wb") as file:
+        if codec is None:
+            yield file
+            return
+        with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), codec) as compressed:
+            yield compressed
+
+
+def _divide_rows(
+    stream: Stream,
+    format: str,
+    numbers: Sequence[int],
+    is_test: np.ndarray,
+    targets: Sequence[Path],
+) -> None:
+    from pyarrow.parquet import ParquetFile, ParquetWriter
+
+    with stream.seekable() as file, ExitStack() as stack:
+        parquet = ParquetFile(file)
+        metadata, schema = parquet.metadata, parquet.schema_arrow
+        if metadata.num_rows != len(numbers):
+            raise _changed(stream.name)
+        codec = metadata.row_group(0).column(0).compression
+        writers = [
+            stack.enter_context(ParquetWriter(target, schema, compression=codec))
+            for target in targets
+        ]
+        done = 0
+        for group in range(metadata.num_row_groups):
+            table = parquet.read_row_group(group)
+            side = is_test[done : done + len(table)]
+            for writer, wanted in zip(writers, (~side, side), strict=True):
+                if wanted.any():
+                    writer.write_table(table.filter(pa.array(wanted)))
+            done += len(table)
+
+
+def _changed(name: str) -> DocumentError:
+    return DocumentError(f"{name}: has changed while it was read; nothing was written. Try again.")
