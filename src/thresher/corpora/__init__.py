@@ -148,7 +148,8 @@ def open_documents(
         return source
     if isinstance(source, str) and is_corpus_spec(source):
         corpus = load(source)
-        return corpus.documents(corpus.default_split or (split if split in corpus.splits else None))
+        name = corpus.default_split or (split if split in corpus.splits else None)
+        return corpus.documents(name, keep=options.get("keep"))
     if hasattr(source, "tolist"):  # a column of a data frame, or an array
         source = source.tolist()
     is_one = isinstance(source, str | os.PathLike)

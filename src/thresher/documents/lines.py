@@ -24,7 +24,8 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
             texts = pc.split_pattern(pa.array([block]).cast(pa.string()), "\n").flatten()
         except pa.ArrowInvalid:
             texts = to_arrow(_decoded_lines(block, reading))
-        yield from reading.emit({"text": texts}, None, _where(stream, line))
+        kept = [texts] * len(reading.keep)
+        yield from reading.emit({"text": texts}, None, _where(stream, line), kept)
 
 
 def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -36,7 +37,8 @@ def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
         labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]
         texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
         wanted = None if columns.labels is None else labels
-        yield from reading.emit({"text": texts}, wanted, _where(stream, line))
+        kept = [labels if name == "labels" else texts for name in reading.keep]
+        yield from reading.emit({"text": texts}, wanted, _where(stream, line), kept)
 
 
 def _numbered(stream: Stream) -> Iterator[tuple[int, bytes]]:
