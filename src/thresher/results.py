@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import PurePath
@@ -27,6 +28,7 @@ __all__ = [
     "Table",
     "check_results",
     "own_columns",
+    "result_frame",
     "result_tables",
     "with_kept",
     "write_results",
@@ -57,14 +59,41 @@ def result_tables(
 ) -> Iterator[Table]:
     """Yield the results of some documents after the others; at least one table, be it empty."""
     row = 0
-    for batch, scores in categorizer.score_batches(documents, progress=progress):
+    for batch, scores in _batches(categorizer, documents, keep, progress=progress):
         yield _batch_table(categorizer, batch, scores, asked, row)
         row += len(batch) + len(batch.skipped)
-    if not row:
+
+
+def result_frame(categorizer: Categorizer, documents: Documents, asked: Asked, like: Any) -> Any:
+    """Return the results in one table of the kind that the documents are in, with its index."""
+    parts = []
+    for batch, scores in _batches(categorizer, documents):
+        columns = own_columns(categorizer, batch, scores, asked)
+        parts.append(pa.table(list(columns.values()), names=list(columns)))
+    table = pa.concat_tables(parts)
+    if hasattr(like, "iloc"):
+        frame = table.to_pandas()
+        if is_list(table.schema.field("predicted").type):  # not arrays: lists can be compared
+            frame["predicted"] = table["predicted"].to_pylist()
+        frame.index = like.index
+        return frame
+    if type(like).__module__.partition(".")[0] == "polars":
+        return sys.modules["polars"].from_arrow(table)
+    return table
+
+
+def _batches(
+    categorizer: Categorizer, documents: Documents, keep: Sequence[str] = (), **progress: Any
+) -> Iterator[tuple[Batch, np.ndarray]]:
+    """Yield documents with their scores; an empty batch where there are none at all."""
+    is_empty = True
+    for batch, scores in categorizer.score_batches(documents, **progress):
+        is_empty = False
+        yield batch, scores
+    if is_empty:
         kept: dict[str, Any] = {name: [] for name in keep}
         nothing = Batch({"text": pa.array([], pa.string())}, None, str, kept=kept)
-        scores = np.zeros((0, len(categorizer.categories_)), np.float32)
-        yield _batch_table(categorizer, nothing, scores, asked, row)
+        yield nothing, np.zeros((0, len(categorizer.categories_)), np.float32)
 
 
 def _batch_table(

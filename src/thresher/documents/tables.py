@@ -119,6 +119,25 @@ def frame_source(frame: Any) -> Source:
     return Source("the data frame", read)
 
 
+def texts_of(source: Any) -> Any:
+    """Return a column of a table, or an array, as a list, "" for what is missing, as in a table.
+
+    Anything else is returned as it is.
+    """
+    to_list = next((one for one in ("tolist", "to_pylist", "to_list") if hasattr(source, one)), "")
+    if not to_list or hasattr(source, "columns"):
+        return source
+    values = getattr(source, to_list)()
+    if not isinstance(values, list):
+        return values  # an array without dimensions holds one
+    return ["" if _is_missing(one) else one for one in values]
+
+
+def _is_missing(value: Any) -> bool:
+    is_given = isinstance(value, str | bytes | list | tuple | dict)
+    return not is_given and value_text(value) == ""
+
+
 def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
     """Make a source of texts and, where given, the labels of each."""
     if isinstance(texts, str):
