@@ -332,7 +332,7 @@ def check_results(output: str | None, keep: str | None) -> tuple[str, ...]:
         check_results(output)
     elif keep is not None:
         raise ParameterError("--keep needs -o FILE: the columns stand beside the results there.")
-    return tuple(keep.split(",")) if keep else ()
+    return tuple(dict.fromkeys(name.strip() for name in keep.split(","))) if keep else ()
 
 
 def report_reading(documents: Documents, columns: bool = True) -> None:
