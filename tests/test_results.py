@@ -186,8 +186,10 @@ def test_folders_and_mail_keep_what_they_have(tmp_path):
 # Files -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "csv.gz", "jsonl.zst"])
-@pytest.mark.parametrize("block", [64, 1 << 20])
+@pytest.mark.parametrize(
+    ("ending", "block"),
+    [("csv", 64), ("jsonl", 64), ("parquet", 64), ("csv.gz", 1 << 20), ("jsonl.zst", 1 << 20)],
+)
 def test_an_awkward_table_joined_with_its_results(model, saved, tmp_path, ending, block):
     data, path = tmp_path / "a.csv", tmp_path / f"r.{ending}"
     data.write_bytes(AWKWARD)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from thresher._files import check_writable, replace_file
-from thresher.documents.batch import Batch, to_arrow
+from thresher.documents.batch import Batch, numbers_to_arrow, to_arrow
 from thresher.documents.labels import SEPARATORS, decoded, is_list, is_text, value_text
 from thresher.errors import DocumentError, OutputError
 
@@ -92,7 +92,7 @@ def _batches(
         yield batch, scores
     if is_empty:
         kept: dict[str, Any] = {name: [] for name in keep}
-        nothing = Batch({"text": pa.array([], pa.string())}, None, str, kept=kept)
+        nothing = Batch({"text": to_arrow([])}, None, str, kept=kept)
         yield nothing, np.zeros((0, len(categorizer.categories_)), np.float32)
 
 
@@ -103,7 +103,7 @@ def _batch_table(
     rows = np.insert(np.arange(len(batch)), [one.before for one in batch.skipped], -1)
     left_out = iter(batch.skipped)
     places = [batch.place(i) if i >= 0 else next(left_out).place for i in rows.tolist()]
-    numbers = pa.array(np.arange(row + 1, row + len(rows) + 1))
+    numbers = numbers_to_arrow(np.arange(row + 1, row + len(rows) + 1))
     kept = {
         name: _kept(column, batch, rows, k) for k, (name, column) in enumerate(batch.kept.items())
     }
@@ -147,18 +147,20 @@ def own_columns(
     if categorizer.decisions_.mode == "single-label":
         columns: Table = {"predicted": _taken(labels, first)}
     else:
-        lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), labels.take(pa.array(numbers)))
-        columns = {"predicted": lists}
+        offsets = numbers_to_arrow(ends.astype(np.int32))
+        columns = {"predicted": pa.ListArray.from_arrays(offsets, _taken(labels, numbers))}
     columns |= _numbers(scores, chances, first, "")
-    for k, best in enumerate(np.argsort(-scores, axis=1, kind="stable")[:, : asked.top].T, 1):
-        columns[f"top_{k}"] = _taken(labels, best)
-        columns |= _numbers(scores, chances, best, f"_{k}")
+    if asked.top:
+        best = np.argsort(-scores, axis=1, kind="stable")[:, : asked.top]
+        for k, numbers in enumerate(best.T, 1):
+            columns[f"top_{k}"] = _taken(labels, numbers)
+            columns |= _numbers(scores, chances, numbers, f"_{k}")
     if asked.scores:
         for i in range(len(names)):
             chosen = np.full(len(scores), i)
             columns |= _numbers(scores, chances, chosen, f":{names[i]}")
     blank = pc.invert(pc.match_substring_regex(batch.texts, ANY_CHARACTER))
-    notes = pa.array(["no text"]).take(pc.if_else(blank, pa.scalar(0), pa.scalar(None, pa.int64())))
+    notes = to_arrow(["no text" if one else None for one in blank.to_pylist()])
     if batch.skipped and rows is not None:
         columns = {name: _taken(column, rows) for name, column in columns.items()}
         left_out, notes = iter(batch.skipped), _taken(notes, rows).to_pylist()
@@ -175,20 +177,22 @@ def _numbers(
     tables = {"score": scores} if chances is None else {"score": scores, "probability": chances}
     rows = np.arange(len(scores))
     return {
-        f"{name}{end}": pa.array(table[rows, numbers], mask=numbers < 0)
+        f"{name}{end}": numbers_to_arrow(table[rows, numbers], numbers < 0)
         for name, table in tables.items()
     }
 
 
 def _taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
-    return array.take(pa.array(numbers, mask=numbers < 0))
+    return array.take(numbers_to_arrow(numbers, numbers < 0))
 
 
 def _label_array(labels: Sequence[Any]) -> pa.Array:
     """Return labels of one kind as they are, all others as texts."""
+    if all(isinstance(one, str) for one in labels):
+        return to_arrow(labels)
     try:
         array = pa.array(labels)
-        if is_text(array.type) or pa.types.is_primitive(array.type):
+        if pa.types.is_primitive(array.type):
             return array
     except REFUSED:
         pass
@@ -263,7 +267,7 @@ class _CSV:
         if not is_list(column.type):
             return column
         texts = pc.cast(column, pa.list_(pa.string()))
-        return pc.binary_join(texts, self._separator)
+        return pc.binary_join(texts, to_arrow([self._separator])[0])
 
     def close(self) -> None:
         if self._writer is not None:
@@ -310,8 +314,8 @@ class _Parquet:
         try:
             if not isinstance(column, list):
                 array = column if known is None else column.cast(known)
-            elif known is None and any(isinstance(one, dict) for one in column):
-                array = _texts(column)  # objects need not have the same keys
+            elif known is None and (_has_objects(column) or _is_of_texts(column)):
+                array = _texts(column)
             else:
                 array = pa.array(column, known)
         except REFUSED:
@@ -350,7 +354,17 @@ def _texts(column: Any) -> pa.Array:
         except pa.ArrowException:
             pass
         column = _values(array)
-    return pa.array([None if one is None else _text(one) for one in column], pa.large_string())
+    texts = to_arrow([None if one is None else _text(one) for one in column])
+    return texts.cast(pa.large_string())
+
+
+def _has_objects(values: list[Any]) -> bool:
+    """Tell whether there are objects, which need not have the same keys."""
+    return any(isinstance(one, dict) for one in values)
+
+
+def _is_of_texts(values: list[Any]) -> bool:
+    return all(one is None or isinstance(one, str) for one in values)
 
 
 def _text(value: Any) -> str:

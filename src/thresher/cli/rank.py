@@ -130,19 +130,20 @@ def _write_documents(
     output: str, categorizer: Categorizer, best: list[Ranked], keep: Sequence[str]
 ) -> None:
     """Write the best documents of a category as a table."""
-    import pyarrow as pa
+    import numpy as np
 
+    from thresher.documents.batch import numbers_to_arrow, to_arrow
     from thresher.results import with_kept, write_results
 
     table = with_kept(
         {
-            "row": pa.array([-one.minus_row for one in best], pa.int64()),
-            "document": pa.array([one.place for one in best], pa.string()),
+            "row": numbers_to_arrow(np.array([-one.minus_row for one in best], np.int64)),
+            "document": to_arrow([one.place for one in best]),
         },
         {name: [one.kept[k] for one in best] for k, name in enumerate(keep)},
         {
-            "score": pa.array([one.score for one in best], pa.float32()),
-            "text": pa.array([one.text for one in best], pa.string()),
+            "score": numbers_to_arrow(np.array([one.score for one in best], np.float32)),
+            "text": to_arrow([one.text for one in best]),
         },
     )
     with write_results(output, categorizer, keep) as write:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -60,7 +61,7 @@ class Batch:
             return _joined(arrays, "\n")
         fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
         others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
-        return _joined([pa.scalar(""), *fields, *others], MARK)
+        return _joined([to_arrow([""])[0], *fields, *others], MARK)
 
     @cached_property
     def fields(self) -> dict[str, list[str]]:
@@ -78,7 +79,7 @@ class Batch:
 def _joined(arrays: list[Any], separator: str) -> pa.Array:
     if len(arrays) == 1:
         return arrays[0]
-    large = [one.cast(pa.large_string()) for one in (*arrays, pa.scalar(separator))]
+    large = [one.cast(pa.large_string()) for one in (*arrays, to_arrow([separator])[0])]
     return pc.binary_join_element_wise(*large)
 
 
@@ -271,12 +272,36 @@ class Reading:
             self.columns = replace(self.columns, separator=separator, guessed=guessed)
 
 
-def to_arrow(texts: list[str]) -> pa.Array:
-    """Return texts as an Arrow array, with what cannot be written in UTF-8 replaced."""
+def to_arrow(texts: Sequence[str | None]) -> pa.Array:
+    """Return texts as an Arrow array, with what cannot be written in UTF-8 replaced.
+
+    It is put together of its buffers: `pyarrow.array` and `pyarrow.scalar` would import pandas
+    wherever it is installed, which takes longer than training.
+    """
+    data = [_encoded(text) for text in texts]
+    ends = np.cumsum([0, *map(len, data)])
+    is_long = ends[-1] > np.iinfo(np.int32).max
+    offsets = pa.py_buffer(ends if is_long else ends.astype(np.int32))
+    buffers = [_validity([text is None for text in texts]), offsets, pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.large_string() if is_long else pa.string(), len(data), buffers)
+
+
+def numbers_to_arrow(numbers: np.ndarray, is_null: Any = ()) -> pa.Array:
+    """Return numbers as an Arrow array, in the same way."""
+    buffers = [_validity(is_null), pa.py_buffer(np.ascontiguousarray(numbers))]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
+
+
+def _validity(is_null: Any) -> pa.Buffer | None:
+    nulls = np.asarray(is_null, bool)
+    return pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None
+
+
+def _encoded(text: str | None) -> bytes:
     try:
-        return pa.array(texts, pa.string())
+        return b"" if text is None else text.encode()
     except UnicodeEncodeError:
-        return pa.array([value_text(text) for text in texts], pa.string())
+        return value_text(text).encode()
 
 
 def _cell(value: Any) -> str:
@@ -297,11 +322,7 @@ def _is_damaged(value: Any) -> bool:
 
 
 def without_null(strings: pa.Array) -> pa.Array:
-    """Return an array of strings with empty ones for null.
-
-    `fill_null` would import pandas wherever it is installed, which takes longer than training.
-    """
+    """Return an array of strings with empty ones for null; `fill_null` would import pandas."""
     if not strings.null_count:
         return strings
-    nothing = pa.StringArray.from_buffers(1, pa.py_buffer(bytes(8)), pa.py_buffer(b""))
-    return pc.if_else(strings.is_valid(), strings, nothing.cast(strings.type)[0])
+    return pc.if_else(strings.is_valid(), strings, to_arrow([""]).cast(strings.type)[0])

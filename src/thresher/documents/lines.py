@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,7 +22,7 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     reading.set_columns(stream.name, "each line is a document; no labels", has_labels=False)
     for line, block in _numbered(stream):
         try:
-            texts = pc.split_pattern(pa.array([block]).cast(pa.string()), "\n").flatten()
+            texts = pc.split_pattern(_one(block).cast(pa.string()), "\n").flatten()
         except pa.ArrowInvalid:
             texts = to_arrow(_decoded_lines(block, reading))
         kept = [texts] * len(reading.keep)
@@ -48,6 +49,12 @@ def _numbered(stream: Stream) -> Iterator[tuple[int, bytes]]:
         plain = block.replace(b"\r\n", b"\n") if b"\r" in block else block
         yield line, plain.removesuffix(b"\n")
         line += block.count(b"\n")
+
+
+def _one(block: bytes) -> pa.Array:
+    """Return an array of one value; `pyarrow.array` would import pandas, as `to_arrow` says."""
+    offsets = np.array([0, len(block)], np.int32)
+    return pa.Array.from_buffers(pa.binary(), 1, [None, *map(pa.py_buffer, (offsets, block))])
 
 
 def _decoded_lines(block: bytes, reading: Reading) -> list[str]:

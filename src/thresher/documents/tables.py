@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Reading, Record, Source, without_null
+from thresher.documents.batch import Batch, Reading, Record, Source, to_arrow, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.streams import Stream
@@ -96,7 +96,7 @@ def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.A
         values = array.cast(pa.large_binary()).to_pylist()
         texts = [value_text(value) for value in values]
         damaged.update(i for i, one in enumerate(texts) if one.encode() != (values[i] or b""))
-        strings = pa.array(texts, pa.string())
+        strings = to_arrow(texts)
     return without_null(strings)
 
 
