@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import subprocess
 import sys
 import types
 from unittest import mock
@@ -374,6 +375,20 @@ def test_an_error_on_the_way_leaves_no_file(saved, tmp_path):
     with mock.patch.object(streams, "BLOCK", 64):
         assert "a.csv:101: the row has 2 cells" in run("predict", saved, data, "-o", path, status=2)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.csv", "m.thresher"]
+
+
+def test_results_need_no_pandas(saved, tmp_path):
+    (tmp_path / "a.txt").write_text("out of toner\n\n")
+    words = ["predict", saved, tmp_path / "a.txt", "--keep", "text", "--top", "2"]
+    code = (
+        "import sys\n"
+        "from thresher.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    status = end.code\n"
+        "sys.exit(status or 'pandas' in sys.modules)"
+    )
+    path = tmp_path / "r.csv"
+    subprocess.run([sys.executable, "-c", code, *map(str, words), "-o", path], check=True)
+    assert [row["note"] for row in rows_of(path)] == ["", "no text"]
 
 
 # Lines -------------------------------------------------------------------------------------------
