@@ -66,6 +66,8 @@ class Answers(NamedTuple):
             )
         if hasattr(labels, "toarray"):
             labels = labels.toarray()
+        if hasattr(labels, "to_pylist"):  # a column of an Arrow table
+            labels = labels.to_pylist()
         if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels.ravel()
         if isinstance(labels, np.ndarray) and labels.ndim > 2:

@@ -36,7 +36,7 @@ from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
 from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
-from thresher.training import Progress, Reader, Stations, Watch, no_progress
+from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
 
 __all__ = ["Categorizer"]
 
@@ -440,6 +440,59 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         self.check_probable()
         own = getattr(self.learner_, "probabilities", None)
         return self.decisions_.probabilities(scores, own)
+
+    def predict_table(
+        self,
+        table: Any,
+        *,
+        text: str | Sequence[str] | None = None,
+        top: int = 0,
+        scores: bool = False,
+        probabilities: bool = False,
+    ) -> Any:
+        """Return what is decided of each row of a table, as a table of the same kind.
+
+        It has the rows of the table in their order, those without text too, and of a data frame
+        the index, so that it can be joined: `frame.join(categorizer.predict_table(frame))`.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame, pandas.Series, polars.DataFrame, pyarrow.Table or as for `fit`
+            The documents.
+        text : str or sequence of str, optional
+            The columns that hold the text. Default: those that were learned from, where the table
+            has them, else as `read_documents` guesses.
+        top : int, default=0
+            How many of the best categories to give, decided or not: `top_1`, `score_1`, `top_2`...
+        scores : bool, default=False
+            Give the score of every category: `score:spam`, `score:ham`...
+        probabilities : bool, default=False
+            Give the probability beside each score: `probability`, `probability_1`,
+            `probability:spam`...
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or else pyarrow.Table
+            `predicted`, as `predict` has it; `score`, that of the first category predicted; what
+            was asked for; and `note`, which is "no text" where there is none.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
+        >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
+        >>> table = categorizer.predict_table(pa.table({"text": ["cheap lunch pills", None]}))
+        >>> table.column_names, table["predicted"][0].as_py(), table["note"].to_pylist()
+        (['predicted', 'score', 'note'], 'spam', [None, 'no text'])
+        """
+        from thresher.results import Asked, result_frame
+
+        with self.lock.reading():
+            if probabilities:
+                self.check_probable()
+            wanted = {"labels": False, "text": text, "keep": ()}
+            documents = documents_of(table, False, self.stations.columns, self.fields, **wanted)
+            return result_frame(self, documents, Asked(top, scores, probabilities), table)
 
     def rank(self, documents: Any, top: int | None = None) -> list[list[tuple[Any, float]]]:
         """Return the categories of each document with their scores, the best first.

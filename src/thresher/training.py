@@ -170,19 +170,28 @@ class Reader:
 
 
 def documents_of(
-    documents: Any, has_labels: bool, familiar: Columns | None, fields: Fields = None
+    documents: Any,
+    has_labels: bool,
+    familiar: Columns | None,
+    fields: Fields = None,
+    **options: Any,
 ) -> Documents:
-    """Return a source of batches for whatever was given as documents."""
+    """Return a source of batches for whatever was given as documents.
+
+    The options are those of `open_documents`, for documents whose labels are not given beside.
+    """
+    from thresher.documents.tables import texts_of
+
     if field_columns(fields) and isinstance(documents, list):
         others = () if familiar is None else familiar.text
         documents = [as_text(one, fields, others) for one in documents]
     if has_labels and isinstance(documents, str | bytes):
         raise DocumentError(f"documents is one text, {documents[:40]!r}; give a list of texts.")
     if has_labels and not _is_table(documents):
-        return from_texts(list(documents), None)
+        return from_texts(list(texts_of(documents)), None)
     if has_labels:
         return open_documents(documents, False, familiar=familiar)
-    return open_documents(documents, familiar=familiar)
+    return open_documents(documents, familiar=familiar, **options)
 
 
 def _is_table(documents: Any) -> bool:

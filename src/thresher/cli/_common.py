@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ from thresher import _process
 from thresher._formats import FORMATS, READERS
 from thresher._limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 from thresher.cli import _compiling
-from thresher.errors import DocumentError, ThresherError, counted, escaped, reason
+from thresher.errors import DocumentError, ParameterError, ThresherError, counted, escaped, reason
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from rich.text import Text as RichText
 
     from thresher.categorizer import Categorizer
-    from thresher.documents import Columns, Documents
+    from thresher.documents import Batch, Columns, Documents
+    from thresher.documents.batch import Skipped
 
 app = typer.Typer(
     name="thresher",
@@ -87,6 +88,19 @@ Top = Annotated[
 ]
 Output = Annotated[
     str | None, Option("--output", "-o", metavar="FILE", help="Default: the model itself.")
+]
+Results = Annotated[
+    str | None,
+    Option(
+        *("--output", "-o"),
+        metavar="FILE",
+        help="Write a table of results, with a row for every document: .csv or .jsonl (also "
+        ".csv.gz, .jsonl.zst) or .parquet.",
+    ),
+]
+Keep = Annotated[
+    str | None,
+    Option(metavar="COLUMNS", help="With -o: columns of the data to copy, e.g. id,title."),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
 
@@ -171,13 +185,18 @@ def text(words: str, style: str = "") -> RichText:
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON value on a line of stdout; in ASCII, where that cannot show all characters."""
+    """Print one JSON value on a line of stdout."""
+    sys.stdout.write(json_line(value) + "\n")
+
+
+def json_line(value: Any) -> str:
+    """Return a JSON value for a line of stdout; in ASCII, where that cannot show all characters."""
     line = json.dumps(value, ensure_ascii=False)
     try:
         line.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:  # or half of a surrogate pair, for which JSON has an escape too
         line = json.dumps(value)
-    sys.stdout.write(line + "\n")
+    return line
 
 
 def typed(text: str) -> str:
@@ -246,11 +265,12 @@ def open_documents(
     on_error: str,
     split: str = "train",
     familiar: Columns | None = None,
+    keep: Sequence[str] | None = None,
 ) -> Documents:
     """Open what the command line names as documents.
 
     Of a corpus, `split` is taken unless it names one; of a table, the `familiar` columns that the
-    model was trained on, unless others are named.
+    model was trained on, unless others are named. For `keep`, see `read_documents`.
     """
     from thresher import corpora
 
@@ -268,7 +288,63 @@ def open_documents(
         format=format,
         on_error=on_error,
         familiar=familiar,
+        keep=keep,
     )
+
+
+def write_results(
+    output: str,
+    categorizer: Categorizer,
+    documents: Documents,
+    keep: Sequence[str],
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Write a table with a row for every document, with what `results.Asked` has, and say so."""
+    from thresher import results
+
+    wanted, n_rows = results.Asked(**asked), 0
+    with results.write_results(output, categorizer, keep) as write, progress() as show:
+        for table in results.result_tables(categorizer, documents, wanted, keep, show):
+            write(table)
+            n_rows += len(next(iter(table.values())))
+    wrote_results(output, n_rows, as_json)
+
+
+def wrote_results(output: str, n_rows: int, as_json: bool) -> None:
+    """Say where results are."""
+    if as_json:
+        show_json({"output": output, "rows": n_rows})
+    else:
+        tell(f"Wrote {output}: {counted(n_rows, 'row')}.")
+
+
+def with_skipped(
+    batch: Batch, lines: Iterable[str], line_of: Callable[[Skipped], str]
+) -> Iterator[str]:
+    """Yield a line for every document that was read, those that were left out too, in order."""
+    left_out = list(reversed(batch.skipped))
+    for i, line in enumerate(lines):
+        while left_out and left_out[-1].before == i:
+            yield line_of(left_out.pop())
+        yield line
+    yield from map(line_of, reversed(left_out))
+
+
+def skipped_line(one: Skipped) -> str:
+    """Return the line of a document that was left out; no other begins with a tab."""
+    return "\t" + escaped(f"skipped: {one.reason}")
+
+
+def check_results(output: str | None, keep: str | None) -> tuple[str, ...]:
+    """Refuse a file that cannot be written; return the columns to keep, for which it has room."""
+    if output is not None:
+        from thresher.results import check_results
+
+        check_results(output)
+    elif keep is not None:
+        raise ParameterError("--keep needs -o FILE: the columns stand beside the results there.")
+    return tuple(dict.fromkeys(name.strip() for name in keep.split(","))) if keep else ()
 
 
 def report_reading(documents: Documents, columns: bool = True) -> None:

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import sys
-from itertools import repeat
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
-from thresher.errors import escaped
+from thresher.errors import ParameterError, escaped
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from thresher.categorizer import Categorizer
+    from thresher.documents import Batch
+    from thresher.documents.batch import Skipped
 
 
-@common.verb("predict model.thresher mail.csv --text subject,body")
+@common.verb("predict model.thresher mail.csv --text subject,body -o results.csv --keep id")
 def predict(
     model: common.Model,
     data: common.Data = None,
     text: common.Text = None,
     format: common.Format = None,
+    output: common.Results = None,
+    keep: common.Keep = None,
+    top: Annotated[
+        int | None,
+        Option(min=1, max=MOST_THINGS, help="With -o: the best categories, decided or not."),
+    ] = None,
     scores: Annotated[
-        bool, Option("--scores", help="With --json: the score of every category.")
+        bool,
+        Option("--scores", help="Add the scores; with --json or -o, of every category."),
     ] = False,
     probabilities: Annotated[
         bool,
@@ -34,34 +49,73 @@ def predict(
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
-    """Print the categories of each document: a line each, the best first, with tabs between."""
+    """Print the categories of each document: a line each, the best first, with tabs between.
+
+    With -o, write them to a file, as a table that can be joined with the data.
+    """
+    kept = common.check_results(output, keep)
+    if top is not None and output is None:
+        raise ParameterError("--top needs -o FILE; thresher rank prints the best categories.")
     categorizer = common.load_model(model, threads, codes)
     asked = (data, text, False, None, format, on_error)
-    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
-    names = categorizer.categories_
-    known = {one: escaped(str(one)) for one in categorizer.stations.categories}
+    documents = common.open_documents(
+        *asked, split="test", familiar=categorizer.columns_, keep=kept
+    )
     if probabilities:
         categorizer.check_probable()
+    if output is not None:
+        asked_for = {"top": top or 0, "scores": scores, "probabilities": probabilities}
+        common.write_results(output, categorizer, documents, kept, json, **asked_for)
+        common.report_reading(documents)
+        return
     with common.progress() as progress:
         for batch, table in categorizer.score_batches(documents, progress=progress):
-            decided = categorizer.decide(table)
-            if not (json or probabilities):  # all at once: files are long, and lines short
-                lines = ("\t".join([known[one] for one in labels]) for labels in decided)
+            if json:
+                objects = _objects(categorizer, batch, table, scores, probabilities)
+                lines = common.with_skipped(batch, map(common.json_line, objects), _skipped_json)
+                sys.stdout.writelines(f"{line}\n" for line in lines)
+            else:  # all at once: files are long, and lines short
+                plain = _lines(categorizer, table, scores, probabilities)
+                lines = common.with_skipped(batch, plain, common.skipped_line)
                 sys.stdout.write("\n".join([*lines, ""]))
-                continue
-            shown: Any = repeat(None)
-            if probabilities:
-                shown = categorizer.probabilities(table).round(4).tolist()
-            for i, (labels, chances) in enumerate(zip(decided, shown, strict=False)):
-                chance = dict(zip(names, chances, strict=True)) if chances else {}
-                if not json:
-                    cells = (f"{known[one]} {chance[str(one)]:.3f}" for one in labels)
-                    sys.stdout.write("\t".join(cells) + "\n")
-                    continue
-                line: dict[str, Any] = {"document": batch.place(i), "labels": labels}
-                if scores:
-                    line["scores"] = dict(zip(names, table[i].tolist(), strict=True))
-                if probabilities:
-                    line["probabilities"] = chance
-                common.show_json(line)
     common.report_reading(documents)
+
+
+def _lines(
+    categorizer: Categorizer, table: np.ndarray, scores: bool, probabilities: bool
+) -> Iterator[str]:
+    """Yield the categories of each document, each with what was asked of it."""
+    labels = categorizer.stations.categories.labels
+    known = {one: escaped(str(one)) for one in labels}
+    decided = categorizer.decide(table)
+    if not (scores or probabilities):
+        return ("\t".join([known[one] for one in each]) for each in decided)
+    number = {one: i for i, one in enumerate(labels)}
+    shown = [(table, " {:+.3f}")] if scores else []
+    if probabilities:
+        shown.append((categorizer.probabilities(table).round(4), " {:.3f}"))
+
+    def cell(document: int, one: Any) -> str:
+        values = (form.format(array[document, number[one]]) for array, form in shown)
+        return "".join((known[one], *values))
+
+    return ("\t".join(cell(i, one) for one in each) for i, each in enumerate(decided))
+
+
+def _objects(
+    categorizer: Categorizer, batch: Batch, table: np.ndarray, scores: bool, probabilities: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield what JSON has of each document; scores and probabilities of all categories."""
+    names = categorizer.categories_
+    chances = categorizer.probabilities(table).round(4) if probabilities else table
+    for i, labels in enumerate(categorizer.decide(table)):
+        line: dict[str, Any] = {"document": batch.place(i), "labels": labels}
+        if scores:
+            line["scores"] = dict(zip(names, table[i].tolist(), strict=True))
+        if probabilities:
+            line["probabilities"] = dict(zip(names, chances[i].tolist(), strict=True))
+        yield line
+
+
+def _skipped_json(one: Skipped) -> str:
+    return common.json_line({"document": escaped(one.place), "labels": [], "skipped": one.reason})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import heapq
 import sys
-from typing import Annotated
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Option
 
@@ -12,6 +14,13 @@ from thresher._fields import MARK
 from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, escaped
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from thresher.categorizer import Categorizer
+    from thresher.documents import Batch, Documents
+    from thresher.documents.batch import Skipped
 
 
 @common.verb("rank model.thresher news.jsonl --category earn --top 20")
@@ -24,42 +33,119 @@ def rank(
     top: Annotated[int, Option(min=1, max=MOST_THINGS, help="How many to show.")] = 5,
     text: common.Text = None,
     format: common.Format = None,
+    output: common.Results = None,
+    keep: common.Keep = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
-    """Print the best categories of each document with their scores (above 0: it belongs)."""
+    """Print the best categories of each document with their scores (above 0: it belongs).
+
+    With -o, write them to a file, as a table that can be joined with the data.
+    """
     from thresher.parameters import names_of
 
+    kept = common.check_results(output, keep)
     categorizer = common.load_model(model, threads, codes)
     names = categorizer.categories_
     if category is not None and category not in names:
         raise ParameterError(f"The model has no category {category!r}; it has {names_of(names)}.")
     asked = (data, text, False, None, format, on_error)
-    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
-    best: list[tuple[float, int, str, str]] = []  # of the category, a heap with the worst on top
-    seen = 0
+    documents = common.open_documents(
+        *asked, split="test", familiar=categorizer.columns_, keep=kept
+    )
+    if category is not None:
+        best = _best_documents(categorizer, documents, names.index(category), top)
+        if output is not None:
+            _write_documents(output, categorizer, best, kept)
+            common.wrote_results(output, len(best), json)
+        for one in best if output is None else ():
+            if json:
+                common.show_json({"document": one.place, "score": one.score, "text": one.text})
+            else:
+                line = f"{one.score:+.3f}", one.place, " ".join(one.text.split())[:80]
+                sys.stdout.write("\t".join(map(escaped, line)) + "\n")
+    elif output is not None:
+        common.write_results(output, categorizer, documents, kept, json, top=top)
+    else:
+        _print_categories(categorizer, documents, top, json)
+    common.report_reading(documents)
+
+
+def _print_categories(categorizer: Categorizer, documents: Documents, top: int, json: bool) -> None:
+    names = categorizer.categories_
+
+    def line(batch: Batch, i: int, row: np.ndarray) -> str:
+        ranked = [(names[c], float(row[c])) for c in (-row).argsort(kind="stable")[:top]]
+        if json:
+            return common.json_line({"document": batch.place(i), "ranking": ranked})
+        return "\t".join(escaped(f"{name} {score:+.3f}") for name, score in ranked)
+
+    def skipped(one: Skipped) -> str:
+        if json:
+            place = escaped(one.place)
+            return common.json_line({"document": place, "ranking": [], "skipped": one.reason})
+        return common.skipped_line(one)
+
     with common.progress() as progress:
         for batch, scores in categorizer.score_batches(documents, progress=progress):
-            for i, row in enumerate(scores):
-                seen += 1
-                if category is not None:
-                    score = float(row[names.index(category)])
-                    beginning = str(batch.texts[i])[:200].replace(MARK, "\n")
-                    entry = (score, -seen, batch.place(i), beginning)
-                    (heapq.heappush if len(best) < top else heapq.heappushpop)(best, entry)
+            lines = (line(batch, i, row) for i, row in enumerate(scores))
+            for one in common.with_skipped(batch, lines, skipped):
+                sys.stdout.write(one + "\n")
+
+
+class Ranked(NamedTuple):
+    """A document with its score; of two with the same, the first one in the data is better."""
+
+    score: float
+    minus_row: int
+    place: str
+    text: str  # its beginning
+    kept: list[Any]
+
+
+def _best_documents(
+    categorizer: Categorizer, documents: Documents, number: int, top: int
+) -> list[Ranked]:
+    """Return the documents with the highest scores for a category, the best first."""
+    best: list[Ranked] = []  # a heap with the worst on top
+    n_rows = 0
+    with common.progress() as progress:
+        for batch, scores in categorizer.score_batches(documents, progress=progress):
+            before = [one.before for one in batch.skipped]
+            for i, score in enumerate(scores[:, number].tolist()):
+                row = n_rows + i + bisect_right(before, i) + 1
+                if len(best) == top and (score, -row) < best[0][:2]:
                     continue
-                ranked = [(names[c], float(row[c])) for c in (-row).argsort(kind="stable")[:top]]
-                if json:
-                    common.show_json({"document": batch.place(i), "ranking": ranked})
-                else:
-                    cells = (escaped(f"{name} {score:+.3f}") for name, score in ranked)
-                    sys.stdout.write("\t".join(cells) + "\n")
-    for score, _, place, beginning in sorted(best, reverse=True):
-        if json:
-            common.show_json({"document": place, "score": score, "text": beginning})
-        else:
-            line = f"{score:+.3f}", place, " ".join(beginning.split())[:80]
-            sys.stdout.write("\t".join(map(escaped, line)) + "\n")
-    common.report_reading(documents)
+                beginning = str(batch.texts[i])[:200].replace(MARK, "\n")
+                kept = [column[i] for column in batch.kept.values()]
+                values = [one.as_py() if hasattr(one, "as_py") else one for one in kept]
+                entry = Ranked(score, -row, batch.place(i), beginning, values)
+                (heapq.heappush if len(best) < top else heapq.heappushpop)(best, entry)
+            n_rows += len(batch) + len(batch.skipped)
+    return sorted(best, reverse=True)
+
+
+def _write_documents(
+    output: str, categorizer: Categorizer, best: list[Ranked], keep: Sequence[str]
+) -> None:
+    """Write the best documents of a category as a table."""
+    import numpy as np
+
+    from thresher.documents.batch import numbers_to_arrow, to_arrow
+    from thresher.results import with_kept, write_results
+
+    table = with_kept(
+        {
+            "row": numbers_to_arrow(np.array([-one.minus_row for one in best], np.int64)),
+            "document": to_arrow([one.place for one in best]),
+        },
+        {name: [one.kept[k] for one in best] for k, name in enumerate(keep)},
+        {
+            "score": numbers_to_arrow(np.array([one.score for one in best], np.float32)),
+            "text": to_arrow([one.text for one in best]),
+        },
+    )
+    with write_results(output, categorizer, keep) as write:
+        write(table)

@@ -143,18 +143,19 @@ def open_documents(
     ([[['grain'], ['crude']]], 2)
     """
     from thresher.documents import Documents, from_texts, read_documents
+    from thresher.documents.tables import texts_of
 
     if isinstance(source, Documents):
         return source
     if isinstance(source, str) and is_corpus_spec(source):
         corpus = load(source)
-        return corpus.documents(corpus.default_split or (split if split in corpus.splits else None))
-    if hasattr(source, "tolist"):  # a column of a data frame, or an array
-        source = source.tolist()
+        name = corpus.default_split or (split if split in corpus.splits else None)
+        return corpus.documents(name, keep=options.get("keep"))
+    source = texts_of(source)
     is_one = isinstance(source, str | os.PathLike)
     is_texts = isinstance(source, Sequence) and (not source or isinstance(source[0], str))
     if not (labels is None or isinstance(labels, str | bool)):
         is_texts, labels = True, list(labels)
     if is_texts and not is_one:
-        return from_texts(list(source), labels)
+        return from_texts(list(source), None if labels is False else labels)
     return read_documents(source, labels=labels, **options)

@@ -132,7 +132,12 @@ class Corpus:
             )
         return Split.union([self.parts[word] for word in name.split("+")])
 
-    def documents(self, split: str | None = None, batch_size: int | None = None) -> Documents:
+    def documents(
+        self,
+        split: str | None = None,
+        batch_size: int | None = None,
+        keep: Sequence[str] | None = None,
+    ) -> Documents:
         """Return a split as what `read_documents` makes of a file, to be read again and again.
 
         Parameters
@@ -141,11 +146,15 @@ class Corpus:
             As for `split`.
         batch_size : int, optional
             The largest number of documents in a batch. Default: what makes a few megabytes.
+        keep : sequence of str, optional
+            As for `read_documents`, of the columns text and labels.
         """
         from thresher.documents import Documents
         from thresher.documents.columns import Request
 
-        return Documents([_source(self.split(split), self.name)], Request(batch_size=batch_size))
+        kept = None if keep is None else tuple(keep)
+        request = Request(batch_size=batch_size, keep=kept)
+        return Documents([_source(self.split(split), self.name)], request)
 
     def pairs(self, split: str | None = None) -> Iterator[tuple[str, list[str]]]:
         """Yield text and categories of each document of a split."""
@@ -220,7 +229,8 @@ def _source(split: Split, name: str) -> Source:
             nonlocal done
             for text, labels, place in zip(*split.columns(), strict=True):
                 done += len(text)
-                yield Record((text,), labels, f"{name} {place}")
+                kept = reading.kept_of(columns, (text,), labels)
+                yield Record((text,), labels, f"{name} {place}", kept)
 
         yield from reading.gather(columns, records())
 

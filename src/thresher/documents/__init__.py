@@ -143,6 +143,7 @@ def read_documents(
     on_error: str = "stop",
     batch_size: int | None = None,
     familiar: Columns | None = None,
+    keep: Sequence[str] | None = None,
 ) -> Documents:
     """Read documents from files, folders, standard input, tables or pairs, batch by batch.
 
@@ -173,6 +174,9 @@ def read_documents(
         The largest number of documents in a batch; by default as many as a block of the file holds.
     familiar : Columns, default None
         The columns of an earlier source, taken instead of guessing where this one has them too.
+    keep : sequence of str, default None
+        Columns that each batch has as they are, in `Batch.kept`; even where they are none, it then
+        also has what was left out, in `Batch.skipped`, and there may be batches of nothing else.
 
     Examples
     --------
@@ -187,7 +191,8 @@ def read_documents(
     names = (text,) if isinstance(text, str) else tuple(text or ()) or None
     if label_separator is None and familiar is not None:
         label_separator = familiar.separator
-    request = Request(names, labels, label_separator, on_error, batch_size, familiar)
+    kept = None if keep is None else tuple(dict.fromkeys(keep))
+    request = Request(names, labels, label_separator, on_error, batch_size, familiar, kept)
     _check(request, format)
     return Documents(_sources(source, format), request)
 

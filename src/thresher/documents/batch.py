@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -47,6 +47,8 @@ class Batch:
     where: Callable[[int], str]  # the place of the document of a number, such as "mail.csv:17"
     weights: Any = None  # how much each document counts, unless each counts once
     n_fields: int = 0  # how many of the columns, the first ones, are fields
+    kept: dict[str, pa.Array | list[Any]] = field(default_factory=dict)  # columns as they were
+    skipped: Sequence[Skipped] = ()  # what was left out among them, where columns are kept
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -59,7 +61,7 @@ class Batch:
             return _joined(arrays, "\n")
         fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
         others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
-        return _joined([strings([b""])[0], *fields, *others], MARK)
+        return _joined([to_arrow([""])[0], *fields, *others], MARK)
 
     @cached_property
     def fields(self) -> dict[str, list[str]]:
@@ -77,8 +79,17 @@ class Batch:
 def _joined(arrays: list[Any], separator: str) -> pa.Array:
     if len(arrays) == 1:
         return arrays[0]
-    large = [one.cast(pa.large_string()) for one in arrays]
-    return pc.binary_join_element_wise(*large, strings([separator.encode()])[0])
+    large = [one.cast(pa.large_string()) for one in (*arrays, to_arrow([separator])[0])]
+    return pc.binary_join_element_wise(*large)
+
+
+class Skipped(NamedTuple):
+    """A document that was left out."""
+
+    before: int  # how many documents of its batch stood before it
+    place: str
+    reason: str
+    kept: Sequence[Any]  # the values of the columns to keep, as far as they could be read
 
 
 class Record(NamedTuple):
@@ -87,12 +98,15 @@ class Record(NamedTuple):
     texts: Sequence[Any]
     labels: Any
     place: str
+    kept: Sequence[Any] = ()  # the values of the columns to keep
+    skipped: str = ""  # why it is left out, if it is
 
     @classmethod
     def of(cls, columns: Columns, values: Sequence[Any], place: str) -> Record:
-        """Make a document of the values of `columns.names`."""
-        n = len(columns.text)
-        return cls(values[:n], None if columns.labels is None else values[n], place)
+        """Make a document of the values of `columns.names` and of the columns to keep."""
+        n, after = len(columns.text), len(columns.names)
+        labels = None if columns.labels is None else values[n]
+        return cls(values[:n], labels, place, values[after:])
 
 
 @dataclass(frozen=True)
@@ -110,6 +124,7 @@ class Reading:
 
     def __init__(self, request: Request) -> None:
         self.request = request
+        self.keep = request.keep or ()
         self.columns: Columns | None = None
         self.skipped: list[str] = []
         self.n_skipped = 0
@@ -120,18 +135,19 @@ class Reading:
         self.position: Callable[[], int] = int  # bytes read of the present source
         self._separator_known = request.label_separator is not None
 
-    def refuse(self, place: str, what: str) -> None:
+    def refuse(self, place: str, what: str, kept: Sequence[Any] = ()) -> Record:
         """Stop at a document that cannot be read, or leave it out, as was asked."""
         if self.request.on_error == "stop":
             remedy = 'repair it, or leave such documents out (on_error="skip")'
             raise DocumentError(f"{place}: {what}; {remedy}.")
-        self.leave_out(place, what)
+        return self.leave_out(place, what, kept)
 
-    def leave_out(self, place: str, what: str) -> None:
-        """Count and list a document that is left out."""
+    def leave_out(self, place: str, what: str, kept: Sequence[Any] = ()) -> Record:
+        """Count and list a document that is left out; return what stands in its place."""
         self.n_skipped += 1
         if len(self.skipped) < MOST_LISTED:
             self.skipped.append(escaped(f"{place}: {what}."))
+        return Record((), None, place, kept or [None] * len(self.keep), skipped=what)
 
     def choose(self, place: str, available: Sequence[str], usual: tuple[str, ...] = ()) -> Columns:
         """Choose the columns at the first source; later ones must have the same."""
@@ -140,7 +156,7 @@ class Reading:
             columns = choose_columns(place, available, self.request, usual)
             self.columns = replace(columns, separator=self.request.label_separator or None)
         else:
-            check_columns(place, available, self.columns.names)
+            check_columns(place, available, (*self.columns.names, *self.keep))
         return self.columns
 
     def set_columns(
@@ -165,21 +181,38 @@ class Reading:
         self.columns = Columns(text, labels, request.label_separator or None, note=note)
         return self.columns
 
+    def kept_of(self, columns: Columns, texts: Sequence[Any], labels: Any) -> list[Any]:
+        """Return what is kept of a document of a format without other columns than these."""
+        values = dict(zip(columns.text, texts, strict=True)) | {"labels": labels}
+        return [values[name] for name in self.keep]
+
     def emit(
         self,
         columns: dict[str, pa.Array],
         labels: pa.Array | list[list[str]] | None,
         where: Callable[[int], str],
+        kept: Sequence[Any] = (),
+        skipped: Sequence[Skipped] = (),
     ) -> Iterator[Batch]:
-        """Yield the documents in batches that are not larger than was asked."""
+        """Yield the documents in batches that are not larger than was asked.
+
+        `kept` has the columns to keep; those `skipped` come with the document after them, or last.
+        """
         n = len(next(iter(columns.values())))
         lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
         size = self.request.batch_size or max(n, 1)
-        for start in range(0, n, size):
+        for start in range(0, n, size) if n or not skipped else [0]:
             part = {name: array.slice(start, size) for name, array in columns.items()}
             some = None if lists is None else lists[start : start + size]
             batch = Batch(part, some, lambda i, start=start: where(start + i))  # type: ignore[misc]
             batch.n_fields = self.n_fields
+            values = (column[start : start + size] for column in kept)
+            batch.kept = dict(zip(self.keep, values, strict=True))
+            batch.skipped = [
+                one._replace(before=one.before - start)
+                for one in skipped
+                if start <= one.before < start + size or one.before == n == start + len(batch)
+            ]
             self.n_documents += len(batch)
             self.n_labelled += sum(map(bool, some or ()))
             yield batch
@@ -202,19 +235,24 @@ class Reading:
         separator = self.columns.separator if self.columns else None
         read_labels = partial(labels_of, separator=separator)
         kept: list[Record] = []
+        skipped: list[Skipped] = []
         for record in records:
             try:
                 cells = list(map(_named, columns.text, repeat(_cell), record.texts))
                 names = _named(columns.labels, read_labels, record.labels)
             except DocumentError as error:
-                self.refuse(record.place, str(error))
+                record = self.refuse(record.place, str(error), record.kept)
+            if record.skipped:
+                skipped.append(Skipped(len(kept), record.place, record.skipped, record.kept))
                 continue
-            self.decoding_errors += any(map(_is_damaged, (*cells, record.labels)))
-            kept.append(Record(cells, names, record.place))
+            self.decoding_errors += any(map(_is_damaged, (*cells, record.labels, *record.kept)))
+            kept.append(Record(cells, names, record.place, record.kept))
         texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
         arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
         labels = None if columns.labels is None else [one.labels for one in kept]
-        return self.emit(arrays, labels, lambda i: kept[i].place)
+        values = [[one.kept[k] for one in kept] for k in range(len(self.keep))]
+        wanted = () if self.request.keep is None else skipped
+        return self.emit(arrays, labels, lambda i: kept[i].place, values, wanted)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
         labels = decoded(labels)
@@ -234,23 +272,36 @@ class Reading:
             self.columns = replace(self.columns, separator=separator, guessed=guessed)
 
 
-def to_arrow(texts: Sequence[str]) -> pa.Array:
-    """Return texts as an Arrow array, with what cannot be written in UTF-8 replaced."""
-    try:
-        return strings([text.encode() for text in texts])
-    except UnicodeEncodeError:
-        return strings([value_text(text).encode() for text in texts])
+def to_arrow(texts: Sequence[str | None]) -> pa.Array:
+    """Return texts as an Arrow array, with what cannot be written in UTF-8 replaced.
 
-
-def strings(cells: Sequence[bytes]) -> pa.Array:
-    """Return UTF-8 as an Arrow array of strings.
-
-    `pa.array`, `pa.scalar` and `fill_null` would import pandas wherever it is installed, which
-    takes longer than all else that a short command does.
+    It is put together of its buffers: `pyarrow.array` and `pyarrow.scalar` would import pandas
+    wherever it is installed, which takes longer than training.
     """
-    ends = np.cumsum([0, *map(len, cells)], dtype=np.int64)
-    buffers = pa.py_buffer(ends), pa.py_buffer(b"".join(cells))
-    return pa.LargeStringArray.from_buffers(len(cells), *buffers)
+    data = [_encoded(text) for text in texts]
+    ends = np.cumsum([0, *map(len, data)])
+    is_long = ends[-1] > np.iinfo(np.int32).max
+    offsets = pa.py_buffer(ends if is_long else ends.astype(np.int32))
+    buffers = [_validity([text is None for text in texts]), offsets, pa.py_buffer(b"".join(data))]
+    return pa.Array.from_buffers(pa.large_string() if is_long else pa.string(), len(data), buffers)
+
+
+def numbers_to_arrow(numbers: np.ndarray, is_null: Any = ()) -> pa.Array:
+    """Return numbers as an Arrow array, in the same way."""
+    buffers = [_validity(is_null), pa.py_buffer(np.ascontiguousarray(numbers))]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
+
+
+def _validity(is_null: Any) -> pa.Buffer | None:
+    nulls = np.asarray(is_null, bool)
+    return pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None
+
+
+def _encoded(text: str | None) -> bytes:
+    try:
+        return b"" if text is None else text.encode()
+    except UnicodeEncodeError:
+        return value_text(text).encode()
 
 
 def _cell(value: Any) -> str:
@@ -270,8 +321,8 @@ def _is_damaged(value: Any) -> bool:
     return is_text and LONE_SURROGATES.search(value) is not None
 
 
-def without_null(array: pa.Array) -> pa.Array:
-    """Return an array of strings with empty ones for null."""
-    if not array.null_count:
-        return array
-    return pc.if_else(array.is_valid(), array, strings([b""]).cast(array.type)[0])
+def without_null(strings: pa.Array) -> pa.Array:
+    """Return an array of strings with empty ones for null; `fill_null` would import pandas."""
+    if not strings.null_count:
+        return strings
+    return pc.if_else(strings.is_valid(), strings, to_arrow([""]).cast(strings.type)[0])

@@ -65,13 +65,14 @@ class Request:
     on_error: str = "stop"
     batch_size: int | None = None
     familiar: Columns | None = None
+    keep: tuple[str, ...] | None = None  # columns to give as they are; `None`: nor what is skipped
     fields: tuple[str, ...] = ()  # the text columns that the model knows apart
 
     @property
     def named(self) -> tuple[str, ...]:
         """The columns asked for by name."""
         labels = (self.labels,) if isinstance(self.labels, str) else ()
-        return (*(self.text or ()), *self.fields, *labels)
+        return (*(self.text or ()), *self.fields, *labels, *(self.keep or ()))
 
     def fields_first(self, text: Sequence[str]) -> tuple[str, ...]:
         """Return the text columns with the fields, in their order, before the others."""
@@ -105,7 +106,7 @@ def choose_columns(
         text = (name,)
         guessed.add("text")
     columns = Columns(text, labels if isinstance(labels, str) else None, guessed=frozenset(guessed))
-    for name in (*columns.text, columns.labels):
+    for name in (*columns.text, columns.labels, *(request.keep or ())):
         if name is not None and (times := available.count(name)) > 1:
             raise DocumentError(
                 f'{place}: has {times} columns named "{name}"; rename all but one of them.'

@@ -37,11 +37,12 @@ class Shape(NamedTuple):
     delimiter: str
     header: list[str]
     columns: Columns
+    keep: tuple[str, ...]
 
     @property
     def numbers(self) -> list[int]:
-        """The chosen columns as numbers: the text columns, then the labels."""
-        return [self.header.index(name) for name in self.columns.names]
+        """The chosen columns as numbers: the text columns, the labels, those to keep."""
+        return [self.header.index(name) for name in (*self.columns.names, *self.keep)]
 
 
 def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iterator[Batch]:
@@ -55,7 +56,8 @@ def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iter
             header, n_lines, rows = _take_header(rows, delimiter)
             line += n_lines
             if header:
-                shape = Shape(stream.name, delimiter, header, reading.choose(stream.name, header))
+                columns = reading.choose(stream.name, header)
+                shape = Shape(stream.name, delimiter, header, columns, reading.keep)
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)
         line += streams.n_lines(rows.data)
@@ -70,9 +72,11 @@ def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Bat
         yield from reading.gather(shape.columns, _records(rows, shape, reading, line))
         return
     arrays = [column.combine_chunks() for column in table.columns]
-    labels = None if shape.columns.labels is None else arrays.pop()
-    texts = dict(zip(shape.columns.text, arrays, strict=True))
-    yield from reading.emit(texts, labels, lambda i: f"{shape.name}:{line + rows.lines[i]}")
+    n, after = len(shape.columns.text), len(shape.columns.names)
+    labels = None if shape.columns.labels is None else arrays[n]
+    texts = dict(zip(shape.columns.text, arrays, strict=False))
+    where = lambda i: f"{shape.name}:{line + rows.lines[i]}"  # noqa: E731
+    yield from reading.emit(texts, labels, where, arrays[after:])
 
 
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
@@ -96,19 +100,25 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield the rows one by one; refuse those that do not fit the header."""
-    for number, cells in _cells(rows, shape, reading, line):
-        place, n_cells = f"{shape.name}:{number}", len(cells)
+    for number, cells in _cells(rows, shape, line):
+        place = f"{shape.name}:{number}"
+        if cells is None:
+            yield reading.refuse(place, "a quote opened in this row is never closed")
+            continue
+        n_cells = len(cells)
         if n_cells != len(shape.header):
             counted = f"{n_cells} cell{'s' * (n_cells != 1)}"
-            reading.refuse(place, f"the row has {counted}, the header {len(shape.header)}")
+            what = f"the row has {counted}, the header {len(shape.header)}"
+            yield reading.refuse(place, what)
             continue
         yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place)
 
 
-def _cells(
-    rows: Rows, shape: Shape, reading: Reading, line: int
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row with its line; begin again after a quote that never closes."""
+def _cells(rows: Rows, shape: Shape, line: int) -> Iterator[tuple[int, list[str] | None]]:
+    """Yield the cells of each row with its line; begin again after a quote that never closes.
+
+    A row in which such a quote is opened has `None` for its cells.
+    """
     lines = list(io.StringIO(rows.data.decode("utf-8", "surrogateescape"), newline=""))
     begin = start = 0
     while start < len(lines):
@@ -118,8 +128,7 @@ def _cells(
                     yield line + begin, cells
                 begin = start + end
             elif cells != [SENTINEL]:
-                what = "a quote opened in this row is never closed"
-                reading.refuse(f"{shape.name}:{line + begin}", what)
+                yield line + begin, None
                 begin += 1
         start = begin
 

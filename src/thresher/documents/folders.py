@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from thresher._formats import READERS
 from thresher.documents import mail
@@ -61,13 +61,21 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
     def read(reading: Reading) -> Iterator[Batch]:
         text_columns = _text_columns(entries, format, reading)
         columns = reading.set_columns(folder, note, has_categories, *text_columns)
-        documents = []
-        for entry in entries:
-            if has_categories and entry.category is None:
-                reading.leave_out(entry.path, "the file stands in no category's folder")
-            else:
-                documents.append(entry)
-        yield from reading.gather(columns, _records(documents, format, columns, reading))
+
+        def records() -> Iterator[Record]:
+            done = 0
+            reading.position = lambda: done
+            for entry in entries:
+                if has_categories and entry.category is None:
+                    yield reading.leave_out(entry.path, "the file stands in no category's folder")
+                    continue
+                try:
+                    yield from _records(entry, _kind(entry, format), columns, reading)
+                    done += os.path.getsize(entry.path)
+                except OSError as error:
+                    yield reading.refuse(entry.path, f"the file cannot be read ({reason(error)})")
+
+        yield from reading.gather(columns, records())
 
     size = sum(os.path.getsize(entry.path) for entry in entries if os.path.isfile(entry.path))
     return Source(folder, read, size)
@@ -93,41 +101,38 @@ def _kind(entry: Entry, format: str | None) -> str | None:
 
 
 def _records(
-    entries: list[Entry], format: str | None, columns: Columns, reading: Reading
-) -> Iterator[Record]:
-    done = 0
-    reading.position = lambda: done
-    for entry in entries:
-        labels = [] if entry.category is None else [entry.category]
-        try:
-            for place, texts in _documents(entry, _kind(entry, format), columns, reading):
-                yield Record(texts, labels, place)
-            done += os.path.getsize(entry.path)
-        except OSError as error:
-            reading.refuse(entry.path, f"the file cannot be read ({reason(error)})")
-
-
-def _documents(
     entry: Entry, kind: str | None, columns: Columns, reading: Reading
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the text columns of each document of a file, with its place."""
+) -> Iterator[Record]:
+    """Yield the documents of a file."""
+    labels = [] if entry.category is None else [entry.category]
+    n, names = len(columns.text), (*columns.text, *reading.keep)
+
+    def record(place: str, data: bytes) -> Record:
+        try:
+            if kind in ("eml", "mbox"):
+                values: Sequence[Any] = mail.message_texts(data, names)
+            else:
+                text = data.decode("utf-8", "surrogateescape")
+                own = ("text", "body")  # a plain file beside mail has a body and no headers
+                values = [text if name in own else "" for name in names]
+        except DocumentError as error:
+            return reading.refuse(place, str(error))
+        others = zip(reading.keep, values[n:], strict=True)
+        kept = [labels if name == "labels" else value for name, value in others]
+        return Record(values[:n], labels, place, kept)
+
     if _holds_many(kind) and kind != "mbox":
-        return reading.refuse(
-            entry.path, f"is a table of documents ({kind}), not one document; give it on its own"
-        )
+        table = f"is a table of documents ({kind}), not one document; give it on its own"
+        yield reading.refuse(entry.path, table)
+        return
     if os.path.exists(entry.path) and not os.path.isfile(entry.path):
-        return reading.refuse(entry.path, "is neither a file nor a folder")
+        yield reading.refuse(entry.path, "is neither a file nor a folder")
+        return
     with open_stream(entry.path) as stream:
         if what := stream.why_not_text():
-            reading.refuse(entry.path, what)
+            yield reading.refuse(entry.path, what)
         elif kind == "mbox":
             for place, data in mail.mailbox_messages(stream):
-                if texts := mail.message_texts(place, data, columns.text, reading):
-                    yield place, texts
-        elif kind == "eml":
-            if texts := mail.message_texts(entry.path, stream.read_all(), columns.text, reading):
-                yield entry.path, texts
+                yield record(place, data)
         else:
-            text = stream.read_all().decode("utf-8", "surrogateescape")
-            own = ("text", "body")  # a plain file beside mail has a body and no headers
-            yield entry.path, tuple(text if name in own else "" for name in columns.text)
+            yield record(entry.path, stream.read_all())

@@ -30,15 +30,18 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     for block in line_blocks(stream):
         if columns is None and (sample := list(islice(_valid(block), SAMPLE))):
             columns = _choose(stream, reading, block, sample)
-            schema = _schema(columns, sample)
+            schema = _schema(columns, reading.keep, sample)
         table = None if schema is None else _parse(block, schema)
         if table is not None and columns is not None:
             yield from _emit(table, columns, reading, stream.name, line)
         else:
             objects = list(_objects(block, line, stream.name, reading))
             if columns is not None:
-                schema = _schema(columns, [one for _, one in objects])
-                yield from reading.gather(columns, _records(objects, columns, stream.name))
+                dicts = (one for _, one in objects if isinstance(one, dict))
+                schema = _schema(columns, reading.keep, dicts)
+            # Before the first object the columns are not known; but all that is there is left out.
+            known = columns or Columns(("text",))
+            yield from reading.gather(known, _records(objects, known, reading.keep, stream.name))
         line += block.count(b"\n")
 
 
@@ -61,14 +64,17 @@ def _valid(block: bytes) -> Iterator[dict]:
             yield _with_clean_keys(value)
 
 
-def _schema(columns: Columns, objects: Iterable[dict]) -> pa.Schema | None:
-    """Return the types to expect; `None` where the labels are of several types."""
+def _schema(columns: Columns, keep: tuple[str, ...], objects: Iterable[dict]) -> pa.Schema | None:
+    """Return the types to expect; `None` where labels or values to keep are of several types."""
     types = dict.fromkeys(columns.text, pa.string())
-    if columns.labels is not None and columns.labels not in types:
-        kinds = {kind for one in objects for kind in _kinds(one.get(columns.labels))}
+    sample = list(objects)
+    for field in (columns.labels, *keep):
+        if field is None or field in types:
+            continue
+        kinds = {kind for one in sample for kind in _kinds(one.get(field))}
         if len(kinds) > 1 or None in kinds:
             return None
-        types[columns.labels] = kinds.pop() if kinds else pa.string()
+        types[field] = kinds.pop() if kinds else pa.string()
     return pa.schema(list(types.items()))
 
 
@@ -114,10 +120,13 @@ def _emit(
 
     texts = {field: column(field) for field in columns.text}
     labels = None if columns.labels is None else column(columns.labels)
-    return reading.emit(texts, labels, lambda i: f"{name}:{line + i}")
+    kept = [table.column(field).combine_chunks() for field in reading.keep]
+    return reading.emit(texts, labels, lambda i: f"{name}:{line + i}", kept)
 
 
-def _objects(block: bytes, line: int, name: str, reading: Reading) -> Iterator[tuple[int, dict]]:
+def _objects(
+    block: bytes, line: int, name: str, reading: Reading
+) -> Iterator[tuple[int, dict | Record]]:
     """Yield the objects with their lines; refuse lines that hold none."""
     for number, text in enumerate(block.decode("utf-8", "surrogateescape").split("\n"), line):
         if not text.strip():
@@ -127,12 +136,13 @@ def _objects(block: bytes, line: int, name: str, reading: Reading) -> Iterator[t
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             what = str(error).replace("line 1 column", "character").split(" (char")[0]
-            reading.refuse(place, f"invalid JSON ({what}){_array_hint(text)}")
+            yield number, reading.refuse(place, f"invalid JSON ({what}){_array_hint(text)}")
         else:
             if isinstance(value, dict):
                 yield number, _with_clean_keys(value)
             else:
-                reading.refuse(place, f"the line holds no JSON object{_array_hint(text)}")
+                what = f"the line holds no JSON object{_array_hint(text)}"
+                yield number, reading.refuse(place, what)
 
 
 def _with_clean_keys(value: dict) -> dict:
@@ -147,6 +157,14 @@ def _array_hint(text: str) -> str:
     return "; a JSON array must become one object per line (jq -c '.[]')" if is_array else ""
 
 
-def _records(objects: Iterable[tuple[int, dict]], columns: Columns, name: str) -> Iterator[Record]:
+def _records(
+    objects: Iterable[tuple[int, dict | Record]],
+    columns: Columns,
+    keep: tuple[str, ...],
+    name: str,
+) -> Iterator[Record]:
+    wanted = (*columns.names, *keep)
     for number, one in objects:
-        yield Record.of(columns, [one.get(field) for field in columns.names], f"{name}:{number}")
+        if isinstance(one, dict):
+            one = Record.of(columns, [one.get(field) for field in wanted], f"{name}:{number}")
+        yield one

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thresher.documents.batch import Batch, Reading, strings, to_arrow
+from thresher.documents.batch import Batch, Reading, to_arrow
 from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.streams import Stream, line_blocks
 
@@ -21,12 +22,11 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     reading.set_columns(stream.name, "each line is a document; no labels", has_labels=False)
     for line, block in _numbered(stream):
         try:
-            whole = strings([block])
-            whole.validate(full=True)
-            texts = pc.split_pattern(whole, "\n").flatten()
+            texts = pc.split_pattern(_one(block).cast(pa.string()), "\n").flatten()
         except pa.ArrowInvalid:
             texts = to_arrow(_decoded_lines(block, reading))
-        yield from reading.emit({"text": texts}, None, _where(stream, line))
+        kept = [texts] * len(reading.keep)
+        yield from reading.emit({"text": texts}, None, _where(stream, line), kept)
 
 
 def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -38,7 +38,8 @@ def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
         labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]
         texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
         wanted = None if columns.labels is None else labels
-        yield from reading.emit({"text": texts}, wanted, _where(stream, line))
+        kept = [labels if name == "labels" else texts for name in reading.keep]
+        yield from reading.emit({"text": texts}, wanted, _where(stream, line), kept)
 
 
 def _numbered(stream: Stream) -> Iterator[tuple[int, bytes]]:
@@ -48,6 +49,12 @@ def _numbered(stream: Stream) -> Iterator[tuple[int, bytes]]:
         plain = block.replace(b"\r\n", b"\n") if b"\r" in block else block
         yield line, plain.removesuffix(b"\n")
         line += block.count(b"\n")
+
+
+def _one(block: bytes) -> pa.Array:
+    """Return an array of one value; `pyarrow.array` would import pandas, as `to_arrow` says."""
+    offsets = np.array([0, len(block)], np.int32)
+    return pa.Array.from_buffers(pa.binary(), 1, [None, *map(pa.py_buffer, (offsets, block))])
 
 
 def _decoded_lines(block: bytes, reading: Reading) -> list[str]:

@@ -38,10 +38,15 @@ def read_mbox(
     available = headers_of([data for _, data in first], reading)
     columns = reading.choose(stream.name, available, USUAL)
 
+    names = (*columns.names, *reading.keep)
+
     def records() -> Iterator[Record]:
         for place, data in chain(first, messages):
-            if (texts := message_texts(place, data, columns.names, reading)) is not None:
-                yield Record.of(columns, texts, place)
+            try:
+                record = Record.of(columns, message_texts(data, names), place)
+            except DocumentError as error:
+                record = reading.refuse(place, str(error))
+            yield record
 
     yield from reading.gather(columns, records())
 
@@ -62,18 +67,15 @@ def headers_of(messages: Iterable[bytes], reading: Reading) -> list[str]:
     return [spelled.get(name, name) for name in names]
 
 
-def message_texts(
-    place: str, data: bytes, names: Sequence[str], reading: Reading
-) -> tuple[str, ...] | None:
-    """Return the named fields of a message, `None` where it was left out."""
+def message_texts(data: bytes, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the named fields of a message, or raise `DocumentError`."""
     try:
         message = message_from_bytes(data)
         return tuple(
             _body(message) if name.lower() == "body" else _header(message, name) for name in names
         )
     except PARSER_ERRORS as error:
-        reading.refuse(place, f"the message cannot be parsed ({reason(error)})")
-        return None
+        raise DocumentError(f"the message cannot be parsed ({reason(error)})") from None
 
 
 def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:

@@ -38,7 +38,7 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
         longest = max((one.total_byte_size / max(one.num_rows, 1) for one in groups), default=1)
         rows = max(1, min(MOST_ROWS, int(streams.BLOCK / max(longest, 1))))  # about one block
         n_bytes, done = file.seek(0, 2), 0
-        wanted = list(dict.fromkeys(columns.names))
+        wanted = list(dict.fromkeys((*columns.names, *reading.keep)))
         for batch in parquet.iter_batches(rows, columns=wanted):
             done += batch.num_rows
             share = done / metadata.num_rows
@@ -77,7 +77,8 @@ def _emit(
                 f'{name}: column "{columns.labels}" is of type {kind}, where labels are '
                 "expected: texts, numbers, or lists of them; name another column."
             )
-    return reading.emit(texts, labels, lambda i: f"{name}, row {row + i + 1}")
+    kept = [batch.column(one) for one in reading.keep]
+    return reading.emit(texts, labels, lambda i: f"{name}, row {row + i + 1}", kept)
 
 
 def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.Array:
@@ -105,7 +106,7 @@ def frame_source(frame: Any) -> Source:
     def read(reading: Reading) -> Iterator[Batch]:
         names = {str(name): name for name in frame.columns}
         columns = reading.choose("the data frame", [str(name) for name in frame.columns])
-        wanted = [frame[names[one]] for one in columns.names]
+        wanted = [frame[names[one]] for one in (*columns.names, *reading.keep)]
 
         def records() -> Iterator[Record]:
             for start in range(0, len(frame), MOST_ROWS):
@@ -116,6 +117,25 @@ def frame_source(frame: Any) -> Source:
         yield from reading.gather(columns, records())
 
     return Source("the data frame", read)
+
+
+def texts_of(source: Any) -> Any:
+    """Return a column of a table, or an array, as a list, "" for what is missing, as in a table.
+
+    Anything else is returned as it is.
+    """
+    to_list = next((one for one in ("tolist", "to_pylist", "to_list") if hasattr(source, one)), "")
+    if not to_list or hasattr(source, "columns"):
+        return source
+    values = getattr(source, to_list)()
+    if not isinstance(values, list):
+        return values  # an array without dimensions holds one
+    return ["" if _is_missing(one) else one for one in values]
+
+
+def _is_missing(value: Any) -> bool:
+    is_given = isinstance(value, str | bytes | list | tuple | dict)
+    return not is_given and value_text(value) == ""
 
 
 def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
@@ -156,10 +176,10 @@ def _read_pairs(pairs: Iterable[Any], has_labels: bool, reading: Reading) -> Ite
                 )
             text, labels = pair
             if not isinstance(text, str):
-                reading.refuse(place, f"is {type(text).__name__}, where a text is expected")
+                yield reading.refuse(place, f"is {type(text).__name__}, where a text is expected")
                 continue
             if isinstance(labels, str) and not reading.request.label_separator:
                 labels = [labels]  # what is in memory says itself what one label is
-            yield Record((text,), labels, place)
+            yield Record((text,), labels, place, reading.kept_of(columns, (text,), labels))
 
     return reading.gather(columns, records())
