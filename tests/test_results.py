@@ -274,6 +274,29 @@ def test_parquet_keeps_types_and_rows_without_text(saved, model, tmp_path):
         assert first["tags"] in (["a"], '["a"]')
 
 
+def test_odd_columns_of_parquet_are_kept(saved, tmp_path):
+    nanoseconds = pa.array([1], pa.int64()).cast(pa.timestamp("ns"))
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 2], np.int32)), pa.py_buffer(b"a\xff")]
+    )
+    table = pa.table({
+        "text": ["toner"], "when": nanoseconds, "broken": broken, "bytes": [b"b\xff"],
+        "kind": pa.array(["x"]).dictionary_encode(), "nothing": pa.nulls(1), "nan": [float("nan")],
+    })  # fmt: skip
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    options = ["--keep", ",".join(table.column_names)]
+    for ending in ["csv", "jsonl", "parquet"]:
+        path = tmp_path / f"r.{ending}"
+        run("predict", saved, tmp_path / "a.parquet", *options, "-o", path)
+        (row,) = rows_of(path)
+        assert row["broken"] == "a\N{REPLACEMENT CHARACTER}" and row["kind"] == "x"
+        assert row["bytes"] in ("b\N{REPLACEMENT CHARACTER}", b"b\xff")
+        assert not row["nothing"]
+        if ending != "parquet":
+            assert row["when"] == "1970-01-01 00:00:00.000000001"
+            assert row["nan"] in (None, "nan")
+
+
 def test_a_column_of_two_types_is_no_parquet(saved, tmp_path):
     data, path = tmp_path / "a.jsonl", tmp_path / "r.parquet"
     lines = [{"text": "toner", "id": i if i < 50 else f"x{i}"} for i in range(99)]
@@ -463,6 +486,16 @@ def test_a_data_frame_gives_one_with_its_index(model):
     assert model.predict_table(frame.iloc[:0]).index.equals(frame.index[:0])
     with pytest.raises(DocumentError, match='has no column "texd"'):
         model.predict_table(frame, text="texd")
+
+
+def test_what_was_left_out_has_its_row_in_memory_too(model, tmp_path):
+    (tmp_path / "a.csv").write_text("text\ntoner\na,b\n\ncharged\n")
+    documents = read_documents(tmp_path / "a.csv", on_error="skip", keep=())
+    results = model.predict_table(documents)
+    assert results["predicted"].to_pylist() == ["hardware", None, "billing"]
+    assert results["note"].to_pylist() == [
+        *(None, "skipped: the row has 2 cells, the header 1", None),
+    ]
 
 
 def test_several_labels_in_a_data_frame_are_lists(several):

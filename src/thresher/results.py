@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from thresher._files import check_writable, replace_file
 from thresher.documents.batch import Batch, numbers_to_arrow, to_arrow
 from thresher.documents.labels import SEPARATORS, decoded, is_list, is_text, value_text
-from thresher.errors import DocumentError, OutputError
+from thresher.errors import DocumentError, OutputError, escaped
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -99,15 +99,13 @@ def _batches(
 def _batch_table(
     categorizer: Categorizer, batch: Batch, scores: np.ndarray, asked: Asked, row: int
 ) -> Table:
-    # The number of the document in each row, -1 where one was left out.
-    rows = np.insert(np.arange(len(batch)), [one.before for one in batch.skipped], -1)
-    left_out = iter(batch.skipped)
-    places = [batch.place(i) if i >= 0 else next(left_out).place for i in rows.tolist()]
+    rows, left_out = _rows(batch), iter(batch.skipped)
+    places = [batch.place(i) if i >= 0 else escaped(next(left_out).place) for i in rows.tolist()]
     numbers = numbers_to_arrow(np.arange(row + 1, row + len(rows) + 1))
     kept = {
         name: _kept(column, batch, rows, k) for k, (name, column) in enumerate(batch.kept.items())
     }
-    own = own_columns(categorizer, batch, scores, asked, rows)
+    own = own_columns(categorizer, batch, scores, asked)
     return with_kept({"row": numbers, "document": to_arrow(places)}, kept, own)
 
 
@@ -129,14 +127,13 @@ def _kept(column: Any, batch: Batch, rows: np.ndarray, k: int) -> Any:
     return [values[i] if i >= 0 else next(left_out).kept[k] for i in rows.tolist()]
 
 
-def own_columns(
-    categorizer: Categorizer,
-    batch: Batch,
-    scores: np.ndarray,
-    asked: Asked,
-    rows: np.ndarray | None = None,
-) -> Table:
-    """Return what is decided of documents; `rows` has the number of each row's, -1 for none."""
+def _rows(batch: Batch) -> np.ndarray:
+    """Return the number of the document in each row, -1 where one was left out."""
+    return np.insert(np.arange(len(batch)), [one.before for one in batch.skipped], -1)
+
+
+def own_columns(categorizer: Categorizer, batch: Batch, scores: np.ndarray, asked: Asked) -> Table:
+    """Return what is decided of the documents of a batch, with rows for those left out."""
     categories, names = categorizer.stations.categories.labels, categorizer.categories_
     labels, number_of = _label_array(categories), {one: i for i, one in enumerate(categories)}
     chances = categorizer.probabilities(scores) if asked.probabilities else None
@@ -161,7 +158,8 @@ def own_columns(
             columns |= _numbers(scores, chances, chosen, f":{names[i]}")
     blank = pc.invert(pc.match_substring_regex(batch.texts, ANY_CHARACTER))
     notes = to_arrow(["no text" if one else None for one in blank.to_pylist()])
-    if batch.skipped and rows is not None:
+    if batch.skipped:
+        rows = _rows(batch)
         columns = {name: _taken(column, rows) for name, column in columns.items()}
         left_out, notes = iter(batch.skipped), _taken(notes, rows).to_pylist()
         for row in np.flatnonzero(rows < 0).tolist():
@@ -313,7 +311,7 @@ class _Parquet:
             return _texts(column)
         try:
             if not isinstance(column, list):
-                array = column if known is None else column.cast(known)
+                array = decoded(column) if known is None else decoded(column).cast(known)
             elif known is None and (_has_objects(column) or _is_of_texts(column)):
                 array = _texts(column)
             else:
@@ -382,10 +380,19 @@ def _values(column: Any) -> list[Any]:
         array = array.cast(pa.string()).cast(pa.float64())
     if is_text(array.type):
         array = array.cast(pa.large_binary())  # of a stranger's file, it may not be UTF-8
+    if pa.types.is_timestamp(array.type) or pa.types.is_time(array.type):
+        array = array.cast(pa.string())  # Python's own know no nanoseconds
+    try:
+        values: list[Any] = array.to_pylist()
+    except ValueError:
+        raise DocumentError(
+            f"A column to keep, of type {array.type}, has values that are no text in UTF-8 or that "
+            "Python does not have; write .parquet, or keep another."
+        ) from None
     is_float = pa.types.is_floating(array.type)
     if pa.types.is_integer(array.type) or (is_float and pc.all(pc.is_finite(array)).as_py()):
-        return list(array.to_pylist())
-    return [_plain(one) for one in array.to_pylist()]
+        return values
+    return [_plain(one) for one in values]
 
 
 def _plain(value: Any) -> Any:
