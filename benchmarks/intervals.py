@@ -24,7 +24,7 @@ def population(corpus):
     texts, labels = [], []
     for batch in load(corpus).documents("train"):
         chosen = [i for i, own in enumerate(batch.labels) if len(own)]
-        texts += [batch.texts[i] for i in chosen]
+        texts += [str(batch.texts[i]) for i in chosen]
         labels += [list(map(str, batch.labels[i])) for i in chosen]
     names = sorted({label for own in labels for label in own})
     truth = np.array([[name in own for name in names] for own in labels])
