@@ -126,7 +126,7 @@ def pictures(report: Report, ground: Ground) -> str:
     measured, names = report.evaluation.per_category, report.evaluation.categories
     figures = []
     sizes = measured["positives"][measured["positives"] > 0]
-    if len(names) > 2 and sizes.max(initial=0) >= LEAST_SPREAD * sizes.min(initial=1):
+    if len(sizes) > 2 and sizes.max() >= LEAST_SPREAD * sizes.min():
         points = [
             (names[c], int(measured["positives"][c]), float(measured["f1"][c]), card_id(c))
             for c in ground.shown

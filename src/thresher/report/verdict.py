@@ -71,19 +71,10 @@ def intervals_of(evaluation: Evaluation) -> dict[str, Interval]:
 
 
 def weakest(evaluation: Evaluation) -> int | None:
-    """Return the category that is surely weak: the upper end of its F1's interval is lowest.
-
-    Categories of few documents do not count; None where no other has an error.
-    """
-    measured, hits = evaluation.per_category, evaluation.contingency.true_positives
-    sizes = measured["positives"]
-    able = np.flatnonzero((sizes >= FEW_OF_CATEGORY) & (measured["f1"] < 1))
-    if not len(able):
-        return None
-    # F1 is the share of the hits in the mean of how many belong and how many were given.
-    means = (sizes + measured["assigned"]) / 2
-    highest = [share_interval(float(hits[c]), float(means[c])).high for c in able]
-    return int(able[np.argmin(highest)])
+    """Return the category with the lowest F1 of those with enough documents; None if it is 1."""
+    f1, sizes = evaluation.per_category["f1"], evaluation.per_category["positives"]
+    able = np.flatnonzero((sizes >= FEW_OF_CATEGORY) & (f1 < 1))
+    return int(able[np.argmin(f1[able])]) if len(able) else None
 
 
 def certainty(evaluation: Evaluation, decisions: Decisions) -> np.ndarray | None:
