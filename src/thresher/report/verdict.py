@@ -357,7 +357,7 @@ def _below(evaluation: Evaluation, measures: list[str], intervals: dict[str, Int
         for one in measures
     )
     means = (
-        " A range is a 95 % interval: how far a figure would vary if other documents of the same "
+        " A range is a 95&nbsp;% interval: how far a figure would vary if other documents of the same "
         "kind had been drawn."
     )
     return f'<p class="soft below">Also: {listed}.{means if intervals else ""}</p>'
