@@ -328,7 +328,9 @@ def test_the_weakest_category_is_not_one_of_a_few_documents():
     assert weakest(one_each([[50, 0], [0, 50]])) is None
 
 
-def test_the_least_certain_are_those_near_another_decision():
+@pytest.mark.parametrize("block", [1, 10**6])
+def test_the_least_certain_are_those_near_another_decision(monkeypatch, block):
+    monkeypatch.setattr("thresher.report.verdict._BLOCK", block)
     scores = np.array([[2.0, 1.5, -1.0], [0.1, -3.0, -3.0], [1.0, -1.0, -0.5]])
     evaluation = evaluate(scores, np.eye(3))
     for decisions, expected in [

@@ -155,7 +155,7 @@ def _share_table(explanation: Explanation) -> str:
     """Return what matters: each word and its share, drawn as long as it is large."""
     shares = explanation.largest(MOST_ROWS)
     most = max((abs(one.share) for one in shares), default=0.0) or 1.0
-    rows = ((one, signed(one.share), abs(one.share) / most) for one in shares)
+    rows = ((one, signed(one.share, 3), abs(one.share) / most) for one in shares)
     body = "".join(
         f'<tr class="{"for" if one.share > 0 else "against"}" style="--v:{level:.3f}">'
         f'<th scope="row">{escape(_name(one))}<small>{escape(_hint(one))}</small></th>'

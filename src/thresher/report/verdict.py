@@ -19,6 +19,7 @@ __all__ = ["certainty", "figures", "intervals_of", "is_one_each", "sentences", "
 FEWEST_DRAWS, MOST_DRAWS, ALL_DRAWN = 100, 1000, 20_000_000  # of the bootstrap; documents in all
 FEW_DOCUMENTS, WIDE = 30, 0.2  # fewer, or an interval wider than this, are too few to judge by
 FEW_OF_CATEGORY = 10  # too few to judge a category by
+_BLOCK = 4_000_000  # scores that are looked at together
 PART, FEWEST_IN_PART = 10, 2  # a tenth of the documents is looked at, if it is at least two
 
 # The measure on the first card, and those that are told below the cards.
@@ -82,6 +83,12 @@ def certainty(evaluation: Evaluation, decisions: Decisions) -> np.ndarray | None
     scores = evaluation.scores
     if scores is None or not scores.size:
         return None
+    step = max(1, _BLOCK // scores.shape[1])
+    parts = (scores[start : start + step] for start in range(0, len(scores), step))
+    return np.concatenate([_distance(part, decisions) for part in parts])
+
+
+def _distance(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
     margins = scores - decisions.thresholds
     if decisions.mode == "single-label" and margins.shape[1] > 1:
         second, first = np.partition(margins, -2, axis=1)[:, -2:].T
@@ -357,7 +364,7 @@ def _below(evaluation: Evaluation, measures: list[str], intervals: dict[str, Int
         for one in measures
     )
     means = (
-        " A range is a 95&nbsp;% interval: how far a figure would vary if other documents of the same "
-        "kind had been drawn."
+        " A range is a 95&nbsp;% interval: how far a figure would vary if other documents of the "
+        "same kind had been drawn."
     )
     return f'<p class="soft below">Also: {listed}.{means if intervals else ""}</p>'
