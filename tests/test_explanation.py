@@ -14,7 +14,7 @@ from naive import explanation as naive
 from naive.text import Counter
 from thresher import Categorizer
 from thresher.learners import Learner, NearestNeighbors
-from thresher.report import explanation_fragment, explanation_text
+from thresher.report import explanation_fragment, explanation_page, explanation_text
 
 TEXTS = [
     "Wheat exports rose; U.S.-grown wheat is cheap!!!!!",
@@ -230,6 +230,20 @@ def test_every_place_is_coloured_once(joint):
     fragment = explanation_fragment(joint.explain(text, "grain"))
     assert fragment.count('<span title="') == len(joint.explain(text, "grain").spans)
     assert ">wheat</span> &amp; <span" in fragment
+
+
+def test_a_page_shows_shares_and_folds_away_what_they_are_made_of(joint):
+    explanation = joint.explain("wheat & interest rate", "grain")
+    page = explanation_page(explanation)
+    shown, folded = page.split("<details>")
+    assert f"<h1>Why {'' if explanation.chosen else 'not '}grain</h1>" in shown
+    assert "<script" not in page
+    assert shown.count('<th scope="col">') == 2 and ">share<" in shown
+    assert "starting point" in shown and "(always on)" not in page
+    assert "What the shares are made of" in folded and ">runs<" in folded
+    alone = Categorizer(preset="fast").fit(TEXTS, LABELS).explain("wheat rate", "money")
+    assert "<details><summary>Strength and weight</summary>" in explanation_page(alone)
+    assert "starting point" in printed(alone) and "(always on)" in str(alone)
 
 
 def test_strongest_parts_are_marked():

@@ -23,10 +23,11 @@ from thresher.errors import OutputError
 from thresher.evaluation import Contingency, read_measure
 from thresher.evaluation.names import MEASURES, Measure
 from thresher.evaluation.significance import bootstrap_intervals
-from thresher.report import Report, write_report
+from thresher.report import Report, explanation_page, write_report
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
 from thresher.report.markup import attributes, breakable, name, short
+from thresher.report.verdict import certainty, intervals_of, is_one_each, sentences, weakest
 from thresher.report.worst import LONGEST_EXCERPT, WorstErrors, excerpt
 
 HOSTILE = [
@@ -223,6 +224,167 @@ def test_the_strongest_words_are_those_of_the_categorizer(categorizer, page, tmp
     assert "For it" in text and "For it" not in (tmp_path / "hashed.html").read_text()
 
 
+# What comes first -------------------------------------------------------------------------------
+
+
+def one_each(confusion, names=None):
+    """Return the evaluation of documents of one category each, from how many went where."""
+    n = len(confusion)
+    pairs = [
+        pair
+        for pair in product(range(n), range(n + 1))
+        for _ in range((*confusion[pair[0]], 0)[pair[1]])
+    ]
+    own, given_ = np.array(pairs).T
+    eyes = np.vstack([np.eye(n, dtype=bool), np.zeros(n, bool)])
+    return evaluate(None, eyes[own], names or list("abcdefgh"[:n]), decisions=eyes[given_])
+
+
+def plain(evaluation):
+    text = " ".join(sentences(evaluation, intervals_of(evaluation)))
+    return html.unescape(re.sub("<[^>]*>", "", text))
+
+
+def head(report):
+    """Return the text of the page above its sections."""
+    above = report.to_html().partition("<body>")[2].partition("<nav")[0]
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", above)).split())
+
+
+def test_two_sentences_say_how_good_it_is_and_where_it_is_weakest():
+    evaluation = one_each(
+        [[280, 20, 0], [10, 190, 0], [15, 2, 83]], ["Sales", "Graphics", "Support"]
+    )
+    assert is_one_each(evaluation)
+    assert plain(evaluation) == (
+        "About 92 of 100 documents go to the right place; on others like these 600, expect 89 to "
+        "95. It is weakest in Support, where it found 83 of 100 documents."
+    )
+    shown = head(Report(evaluation))
+    assert "47 of 600 documents went to the wrong place, in 3 categories." in shown
+    assert "missed" not in shown
+    assert "Sales → Graphics" in shown and "20 of 47 that went to the wrong place" in shown
+
+
+def test_what_is_wrongly_given_can_be_what_is_weak():
+    evaluation = one_each([[100, 60, 0], [0, 40, 0], [0, 0, 200]])
+    assert "weakest in b, where 60 of the 100 documents that got it do not belong." in plain(
+        evaluation
+    )
+
+
+def test_few_documents_are_said_and_not_overclaimed():
+    assert plain(one_each([[4, 0], [0, 2]])) == (
+        "Only 6 documents were measured, too few to judge: 6 of 6 went to the right place, and "
+        "anything from 60 to 100 of 100 would fit. No category has 10 documents here, so none can "
+        "be judged by itself."
+    )
+    right = one_each([[300, 0, 0], [0, 290, 0], [0, 0, 3]])
+    assert plain(right) == (
+        "All 593 documents went to the right place; on others like these 593, expect 99 to 100. "
+        "No category with enough documents had an error; 1 of the 3 categories has fewer than 10 "
+        "documents here, too few to judge."
+    )
+    assert "100.0 – 100.0" not in head(Report(right))  # a bootstrap without errors has no width
+    nearly = one_each([[1000, 1], [0, 1000]])
+    assert plain(nearly).startswith("More than 99 of 100 documents go to the right place")
+
+
+def test_a_model_that_is_no_better_than_none_is_called_that():
+    blind = one_each([[90, 0], [10, 0]], ["ham", "spam"])
+    assert (
+        "Always answering ham would get 90; it is weakest in spam, where it found 0 of 10"
+        in plain(blind)
+    )
+    assert "lways answering" not in plain(one_each([[90, 0], [2, 8]]))
+
+
+def test_several_categories_and_one_have_sentences_of_their_own():
+    truth = np.zeros((200, 2), bool)
+    truth[:120, 0] = truth[100:, 1] = True
+    decided = truth.copy()
+    decided[:12, 0], decided[190:, 0] = False, True
+    several = evaluate(None, truth, ["grain", "ship"], decisions=decided)
+    assert not is_one_each(several)
+    assert plain(several).startswith(
+        "About 95 of 100 labels that it gives are right, and it finds about 95 of 100 that belong; "
+        "on others like these 200 documents, expect "
+    )
+    assert "weakest in grain, where it found 108 of 120 documents." in plain(several)
+    assert "12 were missed" in head(Report(several)) and "wrong place" not in head(Report(several))
+    single = evaluate(None, truth[:, :1], ["grain"], decisions=decided[:, :1])
+    assert re.fullmatch(
+        r"About 92 of 100 documents that it calls grain are; on others like these 200, expect 85 "
+        r"to 96. Of those that are, it finds about 90 of 100 \(expect 83 to 95\).", plain(single)
+    )  # fmt: skip
+    for nothing, sentence in ((decided[:, :1] & False, "gave no category"), (None, "No document")):
+        labels = truth[:, :1] & (nothing is not None)
+        decisions = decided[:, :1] if nothing is None else nothing
+        assert sentence in plain(evaluate(None, labels, ["grain"], decisions=decisions))
+
+
+def test_the_weakest_category_is_not_one_of_a_few_documents():
+    assert weakest(one_each([[60, 40, 0], [0, 100, 0], [2, 0, 1]])) == 0
+    assert weakest(one_each([[50, 0], [0, 50]])) is None
+
+
+@pytest.mark.parametrize("block", [1, 10**6])
+def test_the_least_certain_are_those_near_another_decision(monkeypatch, block):
+    monkeypatch.setattr("thresher.report.verdict._BLOCK", block)
+    scores = np.array([[2.0, 1.5, -1.0], [0.1, -3.0, -3.0], [1.0, -1.0, -0.5]])
+    evaluation = evaluate(scores, np.eye(3))
+    for decisions, expected in [
+        (Decisions("single-label").grow(3), [0.5, 3.1, 1.5]),
+        (Decisions("single-label", allow_none=True).grow(3), [0.5, 0.1, 1.0]),
+        (Decisions().grow(3), [1.0, 0.1, 0.5]),
+    ]:
+        assert certainty(evaluation, decisions) == pytest.approx(expected)
+    assert certainty(evaluate(None, np.eye(3), decisions=np.eye(3)), Decisions()) is None
+
+
+def test_the_cards_tell_four_different_things():
+    random = np.random.default_rng(3)
+    own = np.repeat([0, 1, 2], 40)
+    scores = np.eye(3)[own] + random.normal(size=(120, 3)) / 2
+    decisions = Decisions("single-label").grow(3)
+    evaluation = evaluate(
+        scores, np.eye(3)[own], ["a", "b", "c"], decisions=decisions.decide(scores)
+    )
+    text = Report(evaluation, decisions).to_html()
+    cards = re.findall(r'<div class="figure"><h2>(.*?)</h2>', text)
+    assert cards == ["Accuracy", "Weakest category", "Commonest confusion", "Least certain tenth"]
+    wrong = ~(evaluation.decisions == np.eye(3)[own]).all(axis=1)
+    ranked = np.argsort(np.sort(scores)[:, 2] - np.sort(scores)[:, 1], kind="stable")
+    shown = head(Report(evaluation, decisions))
+    assert (
+        f"{wrong[ranked[:12]].sum()} of {wrong.sum()} documents with an error are among the 12"
+        in shown
+    )
+    decisions.allow_none, decisions.thresholds = True, np.full(3, 1.0)
+    evaluation = evaluate(scores, np.eye(3)[own], decisions=decisions.decide(scores))
+    n_open = int((~evaluation.decisions.any(axis=1)).sum())
+    assert n_open > 5 and f"; {n_open} got no category." in head(Report(evaluation, decisions))
+    assert f"Given no category {n_open} of 120" in head(Report(evaluation, decisions))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_drawn"), [((30, 30, 30), False), ((20, 30, 39), False), ((10, 30, 60), True)]
+)
+def test_a_plot_that_is_one_column_is_not_drawn(sizes, is_drawn):
+    confusion = np.diag(sizes)
+    text = Report(one_each(confusion), mistakes=[3], learning_curve=[(10, 0.5)]).to_html()
+    assert ("F1 and size" in text) == is_drawn
+    assert "Mistakes while" not in text and "Learning curve" not in text
+
+
+def test_errors_say_where_a_document_belongs_and_where_it_went(tmp_path):
+    texts = ["wheat corn", "oil barrel", "ship port"] * 5
+    model = Categorizer().fit(texts, ["grain", "crude", "ship"] * 5)
+    write_report(tmp_path / "r.html", model, ["wheat corn", "oil barrel"], ["ship", "crude"])
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<strong><bdi>ship</bdi>&nbsp;→ <bdi>grain</bdi></strong>" in text
+
+
 # What is written --------------------------------------------------------------------------------
 
 
@@ -390,6 +552,11 @@ def test_the_command_line_writes_the_page(categorizer, tmp_path):
     assert result.exit_code == 0 and "standard input" in "".join(parse(page).text)
     result = CliRunner().invoke(app, ["evaluate", str(model), str(data), "--report", str(tmp_path)])
     assert result.exit_code == 2 and "is a folder" in result.stderr
+    result = CliRunner().invoke(app, [*command[:-1], "--title", "Tickets <May>"])
+    assert result.exit_code == 0 and "<h1>Tickets &lt;May&gt;</h1>" in page.read_text()
+    assert str(data) in "".join(parse(page).text)  # in how it was made
+    result = CliRunner().invoke(app, ["evaluate", str(model), str(data), "--title", "Tickets"])
+    assert result.exit_code == 2 and "give --report FILE too" in result.stderr
 
 
 def luminance(colour):
@@ -487,6 +654,49 @@ def test_the_page_fits_its_window(browser, request, which, width, dark):
     paper = browser.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(22, 21, 18)" if dark else "rgb(251, 250, 246)")
     assert browser.errors == [] and browser.requests == [request.getfixturevalue(which).as_uri()]
+
+
+BROKEN = r"""(() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), broken = [];
+  const range = document.createRange();
+  for (let node; node = walk.nextNode();) {
+    if (node.parentElement.closest('svg, script, style, option')) continue;
+    for (const word of node.data.matchAll(/[\p{L}\p{N}.,+−–%]+/gu)) {
+      if (word[0].length > 20) continue; // which may have no room on a phone
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const seen = [...range.getClientRects()].filter(one => one.width > 0);
+      if (new Set(seen.map(one => Math.round(one.top))).size > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+})()"""  # the words and numbers that stand on two lines
+EVERYTHING = """document.querySelectorAll('details').forEach(one => { one.open = true });
+document.querySelectorAll('.card').forEach(one => one.classList.add('current'))"""
+
+
+def test_no_word_and_no_number_is_broken_on_a_phone(browser, tmp_path):
+    names = [
+        f"{first} {second}"
+        for first in ("Telecommunications", "Interdepartmental", "HR.recruiting.unsolicited")
+        for second in (
+            "questions_about_data",
+            "reimbursements/claims",
+            "Rindfleischetikettierungsgesetz",
+        )
+    ]
+    texts, labels = make_documents(300, names=names, labels_each=1)
+    texts = [text.replace("common1", "pharmaceutical administration") for text in texts]
+    model = Categorizer().fit(texts[:200], [one for [one] in labels[:200]])
+    claimed = [labels[i if i % 4 else 499 - i][0] for i in range(200, 300)]  # a quarter is not so
+    write_report(tmp_path / "r.html", model, texts[200:], claimed)
+    (tmp_path / "e.html").write_text(explanation_page(model.explain(texts[0])))
+    for page in ("r.html", "e.html"):
+        browser.open(tmp_path / page, width=390)
+        browser.evaluate(EVERYTHING)
+        assert browser.evaluate("document.documentElement.scrollWidth") == 390
+        assert browser.evaluate(BROKEN) == [] and browser.errors == []
+        assert browser.evaluate("document.querySelectorAll('details[open] td').length") > 20
 
 
 def test_hostile_text_does_nothing_in_a_browser(browser, hostile_page):

@@ -25,6 +25,7 @@ from thresher.evaluation.significance import (
     macro_t_test,
     micro_sign_test,
     paired_t_test,
+    share_interval,
     student_p_value,
 )
 from thresher.rows import Labels
@@ -236,6 +237,35 @@ def test_an_interval_of_a_share_is_the_binomials():
     low, high = stats.binom.interval(0.95, 400, 0.2)
     assert interval.value == 0.2
     assert interval[1:] == pytest.approx((low / 400, high / 400), abs=0.005)
+
+
+def test_the_interval_of_a_mean_over_rare_categories_does_not_lean():
+    """Draws lack the categories of one document, all of which were missed."""
+    labels = np.zeros((300, 41), bool)
+    labels[np.arange(260), 0] = True
+    labels[np.arange(260, 300), np.arange(1, 41)] = True
+    decisions = labels.copy()
+    decisions[260:280] = False
+    options = {"measures": ["macro_f1", "macro_recall", "micro_f1"], "n_resamples": 400}
+    intervals = bootstrap_intervals(None, labels, decisions, **options)
+    drawn = _measure_all(decisions, Positives.of(labels), 400, 0)
+    for name, (value, low, high) in intervals.items():
+        raw = np.percentile(drawn[name], [2.5, 97.5])
+        if name == "micro_f1":
+            assert (low, high) == tuple(raw)
+        else:
+            assert high - low == pytest.approx(raw[1] - raw[0])
+            assert 0.4 < (value - low) / (high - low) < 0.6
+    perfect = bootstrap_intervals(None, labels, labels, **options)["macro_f1"]
+    assert perfect == (1, 1, 1)
+
+
+@given(st.integers(0, 60), st.integers(1, 60))
+def test_the_interval_of_a_share_is_wilsons(hits, n):
+    value, low, high = share_interval(min(hits, n), n)
+    expected = stats.binomtest(min(hits, n), n).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((expected.low, expected.high))
+    assert 0 <= low <= value <= high <= 1
 
 
 def test_intervals_of_rankings_and_with_sparse_labels():

@@ -51,6 +51,9 @@ def evaluate(
     report: Annotated[
         str | None, Option(metavar="FILE", help="Also write an HTML page to look at in a browser.")
     ] = None,
+    title: Annotated[
+        str | None, Option(help="What stands at the head of the report. Default: the data's name.")
+    ] = None,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     json: common.Json = False,
@@ -58,6 +61,8 @@ def evaluate(
     """Measure a model on labelled documents that it has not learned from."""
     if output:
         check_table(output, errors)
+    if title is not None and report is None:
+        raise ParameterError("--title is the title of a report; give --report FILE too.")
     categorizer = common.load_model(model, threads)
     asked = (data, text, labels, separator, format, on_error)
     documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
@@ -78,8 +83,9 @@ def evaluate(
             from thresher.report import write_report
 
             source = " ".join(data or ["-"]).replace("\n", " ")
-            title = "standard input" if source == "-" else source
-            about: Any = {"title": title, "provenance": {"Model": model, "Documents": title}}
+            source = "standard input" if source == "-" else source
+            about: Any = {"title": title or source}
+            about["provenance"] = {"Model": model, "Documents": source}
             about["date"] = date.today().isoformat()
             result = write_report(report, categorizer, documents, progress=progress, **about)
             common.say(f"The report is in {report}.")

@@ -14,7 +14,7 @@ from thresher.report.report import Words
 
 __all__ = ["Ground", "card_id", "cards"]
 
-LONGEST_BESIDE = 30  # characters: rules are longer, and have no room beside each other on a phone
+LONGEST_BESIDE, LONGEST_WORD = 30, 16  # characters that have room beside others on a phone
 MOST_CONFUSED = 6  # categories named as given instead
 
 
@@ -54,9 +54,12 @@ def _card(ground: Ground, c: int) -> str:
     if curve is not None:
         figure = _moving(ground, c, curve, table)
     else:
-        learned = evaluation.scores is None or c < evaluation.scores.shape[1]
-        why = "No document here belongs to it" if learned else "It was never learned"
-        figure = f"<p>{why}, so there is no curve.</p>{_figures(table, None)}"
+        if evaluation.scores is None:
+            why = "There are no scores"
+        else:
+            is_learned = c < evaluation.scores.shape[1]
+            why = "No document here belongs to it" if is_learned else "It was never learned"
+        figure = f"<p>{why}, so there is no curve.</p>{_figures(table, None, moves=False)}"
     positives = table.true_positives + table.false_negatives
     summary = f"F1 {percent(table.f1)}, {plural(positives, 'document')}"
     return (
@@ -84,7 +87,7 @@ def _moving(ground: Ground, c: int, curve: ThresholdCurve, table: Contingency) -
 <span>gives less</span></p></div>{_figures(table, total)}</div></div>"""
 
 
-def _figures(table: Contingency, total: Contingency | None) -> str:
+def _figures(table: Contingency, total: Contingency | None, *, moves: bool = True) -> str:
     """Return what was decided, with a column that is filled when the threshold is moved."""
     rows = {
         "precision": percent(table.precision),
@@ -97,13 +100,15 @@ def _figures(table: Contingency, total: Contingency | None) -> str:
     }
     if total is not None:
         rows["micro-F1 of all"] = percent(total.f1)
+    cell = '<td class="moved needs-js"></td>' if moves else ""
     body = "".join(
-        f'<tr><th scope="row">{what}</th><td>{value}</td><td class="moved needs-js"></td></tr>'
+        f'<tr><th scope="row">{what}</th><td>{value}</td>{cell}</tr>'
         for what, value in rows.items()
     )
+    head = '<th scope="col" class="needs-js">moved</th>' if moves else ""
     return (
         '<table class="figures"><thead><tr><td></td><th scope="col">decided</th>'
-        f'<th scope="col" class="needs-js">moved</th></tr></thead><tbody>{body}</tbody></table>'
+        f"{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
@@ -121,8 +126,10 @@ def _words(words: Words | None) -> str:
         )
         shown = f"<ol>{items}</ol>" if items else "<p class=soft>none</p>"
         columns.append(f'<div class="words {kind}"><h4>{title}</h4>{shown}</div>')
-    longest = max(len(word) for side in words for word, _ in side)
-    kind = "two sides" if longest <= LONGEST_BESIDE else "two"
+    every = [word for side in words for word, _ in side]
+    has_room = max(map(len, every)) <= LONGEST_BESIDE  # rules are longer
+    has_room &= max(len(part) for word in every for part in word.split(" ")) <= LONGEST_WORD
+    kind = "two sides" if has_room else "two"
     return f'<div class="{kind}">{"".join(columns)}</div>'
 
 

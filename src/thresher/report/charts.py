@@ -126,9 +126,9 @@ def size_chart(points: Sequence[tuple[str, int, float, str | None]]) -> str:
     sizes = [size for _, size, _, _ in points if size > 0] or [1]
     low, high = math.log10(min(sizes)) - 0.1, math.log10(max(sizes)) + 0.1
     frame = Frame.of((low, high), (0, 1))
-    steps = (1,) if high - low > 1.7 else (1, 2, 3, 5)
+    steps = (1,) if high - low > 1.7 else (1, 2, 5)
     round_sizes = [step * 10**power for power in range(int(high) + 1) for step in steps]
-    ticks = {math.log10(n): count(n) for n in round_sizes if low <= math.log10(n) <= high}
+    ticks = {math.log10(n): _brief(n) for n in round_sizes if low <= math.log10(n) <= high}
     marks = []
     for category, size, f1, target in points:
         if size < 1 or math.isnan(f1):
@@ -194,8 +194,10 @@ def _round_up(value: float) -> float:
 
 def _ticks(top: float) -> dict[float, str]:
     """Return where an axis has numbers, and how they are said."""
-    ticks = {}
-    for value in (0.0, 0.5 * top, top):
-        size, unit = (1e6, "M") if value >= 1e6 else (1e3, "k") if value >= 1e3 else (1, "")
-        ticks[value] = f"{value / size:.3g}{unit}"
-    return ticks
+    return {value: _brief(value) for value in (0.0, 0.5 * top, top)}
+
+
+def _brief(value: float) -> str:
+    """Return a round number in as few characters as an axis has room for."""
+    size, unit = (1e6, "M") if value >= 1e6 else (1e3, "k") if value >= 1e3 else (1, "")
+    return f"{value / size:.3g}{unit}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from thresher.errors import counted, escaped, printable
 from thresher.explanation import Explanation, Share
-from thresher.report.markup import escape
+from thresher.report.markup import breakable, escape, page, short, signed
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -17,6 +17,9 @@ __all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
 MOST_LINES, MOST_ROWS = 10, 20  # features, or neighbours, listed in the terminal, and in HTML
 WORDS_ALONE = ["share", "strength", "weight", "feature"]  # headings where nothing else is counted
 PORTIONS = "parts", "runs", "concepts"  # of a word's share, beside its own
+OF_PORTIONS = "A share is what the word itself adds (own) and what these add: "
+OF_WORDS = "A share is the word's strength in the document times its weight for the category."
+ALWAYS_ON = "(always on)"  # what learners call the share of no feature
 FAINT, BOLD = 0.05, 0.4  # shares of the largest one below and above which colour is left out, bold
 
 
@@ -36,7 +39,7 @@ def explanation_text(explanation: Explanation) -> Group:
     spam: chosen, score +0.548; the best other category is ham with -0.548.
      share    strength    weight    feature
     +0.529       1.000    +0.529    cheap
-    +0.019       0.500    +0.038    (always on)
+    +0.019       0.500    +0.038    starting point
     No small change of words would have changed this.
     """
     from rich.console import Group
@@ -49,7 +52,7 @@ def explanation_text(explanation: Explanation) -> Group:
         table.add_column(heading, justify="right")
     table.add_column(last)
     for one in explanation.largest(MOST_LINES):
-        name = Text.assemble(escaped(one.feature), (escaped(_hint(one)), "dim"))
+        name = Text.assemble(escaped(_name(one)), (escaped(_hint(one)), "dim"))
         colour = "green" if one.share > 0 else "red"
         table.add_row(*_numbers(one, headings, digits=3), name, style=colour)
     verdict = Text(explanation.verdict(), style="bold")
@@ -101,6 +104,11 @@ def _numbers(one: Share, headings: list[str], digits: int) -> list[str]:
     return ["" if zero else number for number, zero in zip(shown, of_zero, strict=True)]
 
 
+def _name(one: Share) -> str:
+    """Return what to call a line: what a reader knows, where the learner's word says little."""
+    return "starting point" if one.feature == ALWAYS_ON else one.feature
+
+
 def _hint(one: Share) -> str:
     """Name the run, or the concept, that the share is from; the stronger, if both are."""
     if one.concept and not (one.run and abs(one.runs) >= abs(one.concepts)):
@@ -133,33 +141,60 @@ def explanation_fragment(explanation: Explanation) -> str:
         )
         done = end
     pieces.append(escape(text[done:]))
-    *headings, last = _headings(explanation)
-    rows = ""
-    for one in explanation.largest(MOST_ROWS):
-        numbers = "".join(f"<td>{number}</td>" for number in _numbers(one, headings, digits=4))
-        rows += (
-            f"<tr><td>{escape(one.feature)}<small>{escape(_hint(one))}</small></td>{numbers}</tr>"
-        )
     lines = "".join(f"<li>{escape(str(one))}" for one in explanation.neighbors[:MOST_ROWS])
     near = f"<p>The documents that decide:</p><ol>{lines}</ol>" if lines else ""
-    head = "".join(f"<th>{heading}</th>" for heading in (last, *headings))
     return (
         f'<div class="thresher-explanation"><p><b>{escape(explanation.verdict())}</b></p>'
         f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<div>{_share_table(explanation)}{_portion_table(explanation)}</div>"
         f"{near}<p>{escape(explanation.remedy())}</p></div>"
+    )
+
+
+def _share_table(explanation: Explanation) -> str:
+    """Return what matters: each word and its share, drawn as long as it is large."""
+    shares = explanation.largest(MOST_ROWS)
+    most = max((abs(one.share) for one in shares), default=0.0) or 1.0
+    rows = ((one, signed(one.share, 3), abs(one.share) / most) for one in shares)
+    body = "".join(
+        f'<tr class="{"for" if one.share > 0 else "against"}" style="--v:{level:.3f}">'
+        f'<th scope="row">{escape(_name(one))}<small>{escape(_hint(one))}</small></th>'
+        f"<td>{number}</td></tr>"
+        for one, number, level in rows
+    )
+    *_, unit = _headings(explanation)
+    head = f'<th scope="col">{unit}</th><th scope="col">share</th>'
+    return f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _portion_table(explanation: Explanation) -> str:
+    """Return what the shares are made of, folded away; nothing for rules and tests."""
+    _, *portions, unit = _headings(explanation)
+    if not portions:
+        return ""
+    rows = "".join(
+        f'<tr><th scope="row">{escape(_name(one))}</th>'
+        f"{''.join(f'<td>{n}</td>' for n in _numbers(one, portions, digits=3))}</tr>"
+        for one in explanation.largest(MOST_ROWS)
+    )
+    heads = "".join(f'<th scope="col">{one}</th>' for one in (unit, *portions))
+    is_whole = "strength" in portions
+    what = "Strength and weight" if is_whole else "What the shares are made of"
+    note = OF_WORDS if is_whole else f"{OF_PORTIONS}{', '.join(portions[1:])}."
+    return (
+        f"<details><summary>{what}</summary><p>{note}</p>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
     )
 
 
 def explanation_page(explanation: Explanation) -> str:
     """Return an explanation as a whole HTML page, readable in light and in dark."""
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width'>"
-        f"<title>{escape(explanation.category)}</title><style>"
-        ":root{color-scheme:light dark}"
-        "body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}"
-        "td,th{text-align:right;padding:.1rem .8rem}td:first-child,th:first-child"
-        "{text-align:left;padding-left:0}span{border-radius:.2rem}"
-        f"</style></head><body>{explanation_fragment(explanation)}</body></html>\n"
+    title = f"Why {'' if explanation.chosen else 'not '}{explanation.category}"
+    return page(
+        title,
+        '<header><p class="over">Thresher · explanation</p>'
+        f"<h1>{breakable(short(title, 200))}</h1></header><main>"
+        "<p>Green speaks for the category, red against it. All shares together, the starting point "
+        f"included, decide.</p>{explanation_fragment(explanation)}</main>",
+        script=False,
     )

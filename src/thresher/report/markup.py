@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 __all__ = [
-    "attributes", "breakable", "count", "escape", "name", "page", "percent", "plural", "short",
-    "signed",
+    "arrow", "attributes", "breakable", "count", "escape", "name", "page", "percent", "plural",
+    "short", "signed",
 ]  # fmt: skip
 
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
@@ -31,6 +31,11 @@ def name(text: str) -> str:
     shown = short(text)
     title = "" if shown == text else f' title="{escape(short(text, 500))}"'
     return f"<bdi{title}>{breakable(shown) or '(no name)'}</bdi>"
+
+
+def arrow(origin: str, goal: str) -> str:
+    """Return where something belongs and where it went, both as HTML, the arrow never alone."""
+    return f"{origin}&nbsp;→ {goal}"
 
 
 def breakable(text: str) -> str:
@@ -67,12 +72,14 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def page(title: str, body: str) -> str:
-    """Return a whole page with its style and its script, which needs nothing else."""
-    style, script = (
+def page(title: str, body: str, *, script: bool = True) -> str:
+    """Return a whole page with its style and its script, if it has one; it needs nothing else."""
+    style, code = (
         files("thresher.report").joinpath(f"page.{kind}").read_text(encoding="utf-8")
         for kind in ("css", "js")
     )
+    early = '<script>document.documentElement.classList.add("js")</script>' if script else ""
+    late = f"<script>{code}</script>" if script else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -80,7 +87,7 @@ def page(title: str, body: str) -> str:
 script-src 'unsafe-inline'; img-src data:">
 <title>{escape(short(title))}</title>
 <style>{style}</style>
-<script>document.documentElement.classList.add("js")</script></head>
+{early}</head>
 <body>{body}
-<script>{script}</script></body></html>
+{late}</body></html>
 """

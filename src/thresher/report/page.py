@@ -9,14 +9,15 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.evaluation import Evaluation
-from thresher.evaluation.names import MEASURES, measures_of, read_measure
-from thresher.evaluation.significance import Interval, bootstrap_intervals
+from thresher.evaluation.names import MEASURES, measures_of
+from thresher.evaluation.significance import Interval
 from thresher.report.cards import Ground, card_id, cards, linked
 from thresher.report.charts import learning_chart, mistakes_chart, reliability_chart, size_chart
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
 from thresher.report.explanation import explanation_fragment
 from thresher.report.markup import (
+    arrow,
     attributes,
     breakable,
     count,
@@ -29,46 +30,29 @@ from thresher.report.markup import (
     signed,
 )
 from thresher.report.report import Report, with_cards
+from thresher.report.verdict import figures, intervals_of, is_one_each, sentences
 from thresher.report.worst import WrongDecision
 
 __all__ = ["build"]
 
 MOST_POINTS, LEAST_POINTS, ALL_POINTS = 200, 30, 20_000  # of one curve, and of all together
 MOST_ROWS = 1000  # categories in the table
-FEWEST_DRAWS, MOST_DRAWS, ALL_DRAWN = 100, 1000, 20_000_000  # of the bootstrap; documents in all
 FEW_ROWS = 8  # which one finds without a filter
+LEAST_SPREAD = 2  # of the sizes of categories: with less, F1 against size is one column
 MOST_IN_MATRIX = 16
 MOST_PAIRS = 15
 
 PHONE_WORD = "doc<span class=wide>ument</span>s"  # a phone is narrow
 COUNTS = {"positives": PHONE_WORD, "assigned": "given"}
 
-HEADLINES = {
-    "one category": {
-        "micro_f1": ("F1", "of precision and recall"),
-        "micro_precision": ("Precision", "of what was given, right"),
-        "micro_recall": ("Recall", "of what belongs, found"),
-        "exact_match": ("Accuracy", "decisions that are right"),
-    },
-    "single-label": {
-        "exact_match": ("Accuracy", "documents that got theirs"),
-        "macro_f1": ("Macro-F1", "mean of the categories"),
-        "macro_precision": ("Macro precision", "mean of the categories"),
-        "macro_recall": ("Macro recall", "mean of the categories"),
-    },
-    "multi-label": {
-        "micro_f1": ("Micro-F1", "all decisions together"),
-        "macro_f1": ("Macro-F1", "mean of the categories"),
-        "micro_precision": ("Precision", "of what was given, right"),
-        "micro_recall": ("Recall", "of the labels, found"),
-        "exact_match": ("Exact match", "documents all right"),
-    },
-}
-
 
 def build(report: Report) -> str:
     """Return the page of a report."""
     ground = _ground(report)
+    decisions = _decisions(report)
+    intervals = report.intervals
+    if intervals is None:
+        intervals = intervals_of(report.evaluation)
     parts = {
         "pictures": ("At a glance", pictures(report, ground)),
         "categories": ("Categories", categories(ground)),
@@ -81,16 +65,14 @@ def build(report: Report) -> str:
     sections = "".join(part for _, part in parts.values())
     return page(
         report.title,
-        f'{opening(report)}{headline(report)}<nav aria-label="Sections">{links}</nav>'
-        f"<main>{sections}</main>",
+        f"{opening(report, intervals)}{figures(ground, decisions, intervals)}"
+        f'<nav aria-label="Sections">{links}</nav><main>{sections}</main>',
     )
 
 
 def _ground(report: Report) -> Ground:
     """Compute what the sections share."""
-    evaluation = report.evaluation
-    n_scored = 0 if evaluation.scores is None else evaluation.scores.shape[1]
-    decisions = report.decisions or Decisions().grow(n_scored)
+    evaluation, decisions = report.evaluation, _decisions(report)
     shown = with_cards(evaluation)
     most = min(MOST_POINTS, max(LEAST_POINTS, ALL_POINTS // max(1, len(shown))))
     by_threshold = (
@@ -104,67 +86,38 @@ def _ground(report: Report) -> Ground:
     return Ground(evaluation, curves, confusions(evaluation), report.words, shown, by_threshold)
 
 
-def opening(report: Report) -> str:
-    """Return the title and one sentence that says it all."""
+def _decisions(report: Report) -> Decisions:
+    scores = report.evaluation.scores
+    return report.decisions or Decisions().grow(0 if scores is None else scores.shape[1])
+
+
+def opening(report: Report, intervals: dict[str, Interval]) -> str:
+    """Return the title, the sentences that answer first, and the numbers behind them."""
     evaluation = report.evaluation
-    total = evaluation.contingency.total()
-    given = total.true_positives + total.false_positives
-    labels = total.true_positives + total.false_negatives
-    summary = (
-        f"{plural(evaluation.n_documents, 'document')} with {plural(labels, 'label')} in "
-        f"{plural(len(evaluation.categories), 'category', 'categories')}. "
-        f"The model gave {count(given)}: {count(total.true_positives)} were right, "
-        f"{count(total.false_positives)} wrong, and {count(total.false_negatives)} were missed. "
-        f"{percent(evaluation.exact_match)} % of the documents got exactly their labels."
-    )
+    plain = " ".join(sentences(evaluation, intervals))
     date = f" · {escape(report.date)}" if report.date else ""
     return (
         f'<header><p class="over">Thresher · evaluation{date}</p>'
-        f'<h1>{breakable(short(report.title, 200))}</h1><p class="lead">{summary}</p></header>'
+        f"<h1>{breakable(short(report.title, 200))}</h1>"
+        f'<p class="verdict">{plain}</p><p class="lead">{_counts(evaluation)}</p></header>'
     )
 
 
-def headline(report: Report) -> str:
-    """Return the figures that come first."""
-    evaluation = report.evaluation
-    mode = report.decisions.mode if report.decisions is not None else "multi-label"
-    figures = HEADLINES["one category" if len(evaluation.categories) == 1 else mode]
-    given = report.intervals
-    intervals = _intervals(evaluation, list(figures)) if given is None else given
-    cells = "".join(
-        _figure(title, read_measure(evaluation, measure), intervals.get(measure), note)
-        for measure, (title, note) in figures.items()
-    )
-    note = (
-        '<p class="soft below">The range under each figure is its 95 % interval: how far it would '
-        "vary if other documents of the same kind had been drawn.</p>"
-    )
-    section = f'<section class="headline" aria-label="Headline figures">{cells}</section>'
-    return section + (note if intervals else "")
-
-
-def _intervals(evaluation: Evaluation, measures: list[str]) -> dict[str, Interval]:
-    if evaluation.decisions is None:
-        return {}
-    known = [one for one in measures if math.isfinite(read_measure(evaluation, one))]
-    draws = max(FEWEST_DRAWS, min(MOST_DRAWS, ALL_DRAWN // evaluation.n_documents))
-    return bootstrap_intervals(
-        None, evaluation.labels(), evaluation.decisions, measures=known, n_resamples=draws
-    )
-
-
-def _figure(title: str, value: float, interval: Interval | None, note: str) -> str:
-    low, high = (interval.low, interval.high) if interval else (value, value)
-    bar = ""
-    if math.isfinite(value):
-        bar = (
-            f'<div class="track" style="--v:{value:.4f};--low:{low:.4f};--high:{high:.4f}" '
-            "aria-hidden=true><i></i><b></b></div>"
-        )
-    between = f'<p class="interval">{percent(low)} – {percent(high)}</p>' if interval else ""
+def _counts(evaluation: Evaluation) -> str:
+    """Say what became of the documents."""
+    total, n = evaluation.contingency.total(), evaluation.n_documents
+    places = plural(len(evaluation.categories), "category", "categories")
+    given = total.true_positives + total.false_positives
+    if is_one_each(evaluation):
+        nothing = f"; {count(n - given)} got no category" if given < n else ""
+        wrong = f"{count(total.false_positives)} of {plural(n, 'document')}"
+        return f"{wrong} went to the wrong place, in {places}{nothing}."
+    labels = total.true_positives + total.false_negatives
     return (
-        f'<div class="figure"><h2>{title}</h2><p class="value">{percent(value)}'
-        f"<small> %</small></p>{bar}{between}<p class=soft>{note}</p></div>"
+        f"{plural(n, 'document')} with {plural(labels, 'label')} in {places}. "
+        f"The model gave {count(given)}: {count(total.true_positives)} were right, "
+        f"{count(total.false_positives)} wrong, and {count(total.false_negatives)} were missed. "
+        f"{percent(evaluation.exact_match)} % of the documents got exactly their labels."
     )
 
 
@@ -172,7 +125,8 @@ def pictures(report: Report, ground: Ground) -> str:
     """Return the charts that are about all categories."""
     measured, names = report.evaluation.per_category, report.evaluation.categories
     figures = []
-    if len(names) > 2:
+    sizes = measured["positives"][measured["positives"] > 0]
+    if len(sizes) > 2 and sizes.max() >= LEAST_SPREAD * sizes.min():
         points = [
             (names[c], int(measured["positives"][c]), float(measured["f1"][c]), card_id(c))
             for c in ground.shown
@@ -180,17 +134,17 @@ def pictures(report: Report, ground: Ground) -> str:
         title = "F1 and size of the categories"
         note = "Each point is a category, linked to its card below."
         figures.append(_picture(size_chart(points), title, note))
-    if report.mistakes:
+    if len(report.mistakes) > 1:
         note = (
             f"{plural(len(report.mistakes), 'pass', 'passes')}, rounds of learning on included; "
             f"{count(report.mistakes[-1])} corrections in the last."
         )
         figures.append(_picture(mistakes_chart(report.mistakes), "Mistakes while learning", note))
-    if report.learning_curve:
+    if len(report.learning_curve) > 1:
         chart = learning_chart(report.learning_curve)
         note = "Micro-F1 after learning from so many documents, measured on others."
         figures.append(_picture(chart, "Learning curve", note))
-    if report.reliability is not None:
+    if report.reliability is not None and len(report.reliability.predicted) > 1:
         gap = percent(report.reliability.expected_error)
         note = f"On the diagonal, probabilities mean what they say; the mean distance is {gap} %."
         chart = reliability_chart(report.reliability)
@@ -255,15 +209,17 @@ def confusion(ground: Ground) -> str:
         return ""
     most = pairs[0][2]
     rows = "".join(
-        f"<tr><td>{linked(ground, missed)}</td><td>{linked(ground, given)}</td>"
+        f"<tr><td>{arrow(linked(ground, missed), linked(ground, given))}</td>"
         f'<td class="f1" style="--v:{n / most:.3f}">{count(n)}</td></tr>'
         for missed, given, n in pairs
     )
-    return f"""<section id="confusion"><h2>Confusions</h2>
-<p>Documents that missed one category and were wrongly given another.</p>
+    what, head = "missed one category and were wrongly given another", "missed → given instead"
+    if is_one_each(ground.evaluation):
+        what, head = "belong to one category and went to another", "belongs to → went to"
+    return f"""<section id="confusion"><h2>Confusions</h2><p>Documents that {what}.</p>
 <div class="two uneven">{_matrix(ground)}
-<table class="pairs"><thead><tr><th scope="col">missed</th><th scope="col">given instead</th>
-<th scope="col">documents</th></tr></thead><tbody>{rows}</tbody></table></div></section>"""
+<table class="pairs"><thead><tr><th scope="col">{head}</th><th scope="col">documents</th></tr>
+</thead><tbody>{rows}</tbody></table></div></section>"""
 
 
 def _matrix(ground: Ground) -> str:
@@ -300,8 +256,8 @@ def errors(report: Report) -> str:
     """Return the worst errors, with the reasons for them."""
     single = report.decisions is not None and report.decisions.mode == "single-label"
     titles = {
-        "wrong": "Wrong decisions" if single else "Wrongly given",
-        "missed": "Given nothing" if single else "Missed",
+        "wrong": "In the wrong place" if single else "Wrongly given",
+        "missed": "Given no category" if single else "Missed",
     }
     groups = []
     for kind, title in titles.items():
@@ -325,10 +281,22 @@ def _error(one: WrongDecision, is_open: bool) -> str:
     reasons = "".join(explanation_fragment(explanation) for explanation in one.explanations)
     return (
         f'<details class="error {one.kind}"{attributes(open=is_open)}><summary>'
-        f"<strong>{name(one.category)}</strong> <bdi>{escape(first)}</bdi></summary>"
+        f"<strong>{_from_to(one)}</strong> <bdi>{escape(first)}</bdi></summary>"
         f'<p class="soft">{place}. Belongs to {about}; was given {given}; '
         f"{signed(one.margin)} on the wrong side.</p>{reasons}</details>"
     )
+
+
+def _from_to(one: WrongDecision) -> str:
+    """Return where a document belongs and where it went; the category alone if that is all."""
+    missed = [label for label in one.labels if label not in one.given]
+    wrong = [label for label in one.given if label not in one.labels]
+    others = missed if one.kind == "wrong" else wrong
+    if not others:
+        return name(one.category)
+    more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+    other, its = f"{name(others[0])}{more}", name(one.category)
+    return arrow(other, its) if one.kind == "wrong" else arrow(its, other)
 
 
 def provenance(report: Report) -> str:
