@@ -51,9 +51,10 @@ ALLOWED = {
         "decisions", "documents", "examples", "learners", "rehearsal", "training", *FOUNDATION,
     },
     "explanation": {"features", "text", "training", "report", *FOUNDATION},
+    "compaction": {"decisions", "evaluation", "features", "learners", "training", *FOUNDATION},
     "categorizer": {
-        "_format1", "_lock", "assumptions", "categories", "decisions", "documents", "evaluation",
-        "explanation", "features", "feedback", "learners", "linguistics", "rehearsal", "text",
+        "_format1", "_lock", "assumptions", "categories", "compaction", "decisions", "documents",
+        "evaluation", "explanation", "features", "feedback", "learners", "linguistics", "rehearsal", "text",
         "training", *FOUNDATION,
     },
     "concept_view": {"categorizer", "explanation", "features", "training", *FOUNDATION},

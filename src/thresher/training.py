@@ -70,9 +70,18 @@ class Stations:
     late: dict[int, int] = field(default_factory=dict)  # documents of categories that came later
     is_mode_open: bool = False  # one label or several: not known before all documents are
     assumptions: list[Assumption] = field(default_factory=list)  # of the documents of `fit`
+    is_compacted: bool = False  # what learning needs is left out
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"sample": None}
+
+    def check_whole(self) -> None:
+        """Refuse to learn where what that needs is left out."""
+        if self.is_compacted:
+            raise ModelError(
+                "The model was compacted: what learning needs is left out. Learn with the model "
+                "that it was made from, and compact that again."
+            )
 
     def renumber(self, numbers: np.ndarray) -> None:
         """Let what goes by numbers of categories go by new ones; -1 is for one that is gone.

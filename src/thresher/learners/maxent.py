@@ -76,6 +76,7 @@ class MaximumEntropy(Probabilistic, Learner):
     """
 
     name = "maximum-entropy"
+    by_feature = ("weights",)
 
     method: str = parameter(
         default="lbfgs",

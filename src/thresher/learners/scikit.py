@@ -45,6 +45,7 @@ class LinearModel(Learner):
     """
 
     name = "linear-model"
+    by_feature = ("weights",)
 
     def take(self, weights: np.ndarray, intercepts: np.ndarray) -> Self:
         """Take over weights (features, categories) and an intercept per category."""
