@@ -54,8 +54,8 @@ ALLOWED = {
     "compaction": {"decisions", "evaluation", "features", "learners", "training", *FOUNDATION},
     "categorizer": {
         "_format1", "_lock", "assumptions", "categories", "compaction", "decisions", "documents",
-        "evaluation", "explanation", "features", "feedback", "learners", "linguistics", "rehearsal", "text",
-        "training", *FOUNDATION,
+        "evaluation", "explanation", "features", "feedback", "learners", "linguistics",
+        "rehearsal", "text", "training", *FOUNDATION,
     },
     "concept_view": {"categorizer", "explanation", "features", "training", *FOUNDATION},
     "experiments": {

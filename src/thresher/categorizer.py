@@ -21,7 +21,7 @@ from thresher._limits import MOST_FOLDS
 from thresher._lock import ReadWriteLock
 from thresher.assumptions import warn_of
 from thresher.categories import Categories
-from thresher.compaction import ALLOWED, Compaction, Judges, compact, remembered
+from thresher.compaction import ALLOWED, Judges, compact, remembered
 from thresher.decisions import CALIBRATIONS, Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError
@@ -844,7 +844,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             columns=_columns_of(header),
             is_mode_open=require_field(header, "is_mode_open", bool),
             late=_late_of(header, len(categories)),
-            is_compacted=require_field({"compacted": False} | header, "compacted", bool),
+            is_compacted=require_field({"compacted": False} | header, "compacted", bool)
+            or learner.is_compacted,
         )  # fmt: skip
         if "memory" in header:
             memory = part_of("memory", header, tensors)

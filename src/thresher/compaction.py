@@ -19,8 +19,8 @@ from thresher.training import Stations
 
 __all__ = ["ALLOWED", "Compaction", "Judges", "compact", "remembered"]
 
-# The share of decisions that may change: by documents held out of 20 Newsgroups, three fifths of
-# the features can go for it; with half of it the model is a third larger.
+# The share of decisions that may change. Of a fifth of 20 Newsgroups' training documents, held out,
+# half of that changes for it, and three fifths of the features can go.
 ALLOWED = 0.005
 STEPS = 200  # of all features, in which as few as will do are looked for
 
@@ -97,28 +97,18 @@ def compact(stations: Stations, judges: Judges | None, allow: float = ALLOWED) -
     """
     if problem := Number(0, 1).problem(allow):
         raise ParameterError(f"allow is {allow!r}; it must be {problem}.")
-    features, before = stations.features, stations.learner
-    learner = before.compacted()
-    keep = np.ones(features.n_columns, bool)
-    halves, changed, n_documents, measured = False, 0, 0, (None, None)
+    features = stations.features
+    before, stations.learner = stations.learner, stations.learner.compacted()
+    n_before, keep = features.n_columns, np.ones(features.n_columns, bool)
+    result = Compaction(n_before, n_before, False, 0, 0)
     if judges is not None and judges.counts.n_rows:
-        n_documents = judges.counts.n_rows
         trial = _Trial(features, before, stations.decisions, judges)
-        most = int(allow * n_documents)
-        halved = _halved(learner)
-        if halved is not None and (n := trial.changed(halved, keep)) <= most:
-            learner, halves, changed = halved, True, n
-        rank = _leverage(features, learner)
-        if rank is not None:
-            keep, changed = _fewest(trial, learner, rank, most, changed)
-        if judges.truth is not None:
-            measured = trial.measured(before, trial.everything), trial.measured(learner, keep)
+        result, keep, stations.learner = trial.smallest(stations.learner, allow)
     if not features.is_hashed:
         features.prune(keep, with_waiting=False)
-    stations.learner = _narrowed(learner, keep)
     stations.memory = stations.sample = stations.tuning = None
     stations.is_compacted = True
-    return Compaction(len(keep), int(keep.sum()), halves, n_documents, changed, *measured)
+    return result
 
 
 class _Trial:
@@ -129,45 +119,91 @@ class _Trial:
     ) -> None:
         self.features, self.decisions, self.judges = features, decisions, judges
         self.rows = features.apply(judges.counts)
-        self.everything = np.ones(features.n_columns, bool)
-        self.before = self._decided(learner, self.everything)
+        self.scores = self._without_own(learner.score_rows(self.rows), 1.0)
+        self.decided = decisions.decide(self.scores)
 
-    def changed(self, learner: Learner, keep: np.ndarray) -> int:
-        """Return how many documents are decided otherwise by a learner of some of the features."""
-        return int((self._decided(learner, keep) != self.before).any(axis=1).sum())
+    def smallest(self, learner: Learner, allow: float) -> tuple[Compaction, np.ndarray, Learner]:
+        """Return what came of it, the features that stay, and the learner of these.
 
-    def measured(self, learner: Learner, keep: np.ndarray) -> Evaluation:
-        """Return how well a learner of some of the features decides."""
-        scores, truth = self._scores(learner, keep), self.judges.truth
-        assert truth is not None
-        decided = self.decisions.decide(scores)
-        return evaluate(scores, truth, self.judges.names, decisions=decided)
-
-    def _decided(self, learner: Learner, keep: np.ndarray) -> np.ndarray:
-        return self.decisions.decide(self._scores(learner, keep))
-
-    def _scores(self, learner: Learner, keep: np.ndarray) -> np.ndarray:
-        """Return the scores of the documents as if they had not been learned."""
-        if keep.all():
-            rows = self.rows
-        else:
-            rows = self.features.narrowed(keep).apply(self.judges.counts)
-            learner = _narrowed(learner, keep)
-        scores = learner.score_rows(rows)
-        if self.judges.own is not None:
-            scores -= np.nan_to_num(self.judges.own) * self._own_share(rows, keep)[:, None]
-        return scores
-
-    def _own_share(self, rows: Rows, keep: np.ndarray) -> np.ndarray:
-        """Return what is left of that which documents have added to their own scores.
-
-        They added in proportion to their strengths, and so much of it as they are strong now counts.
+        The features that can move a score most stay. How few will do is looked for by halving: more
+        features may change more decisions here and there, but what is returned has been tried.
         """
-        old = self.rows.values.astype(np.float64)
-        now = np.append(0, np.cumsum(old[keep[self.rows.indices]] * rows.values))[rows.indptr]
-        before = np.append(0, np.cumsum(old**2))[self.rows.indptr]
-        whole = np.diff(before)
-        return (np.diff(now) / np.where(whole > 0, whole, 1)).astype(np.float32)
+        n_documents, n_features = self.rows.n_rows, self.features.n_columns
+        everything, most = np.ones(n_features, bool), int(allow * n_documents)
+        best, scores = (everything, learner), self.scores
+        halves, in_halves = False, _smaller(learner, everything, 1.0, halves=True)
+        if in_halves is not None and self._changed(now := self._scores(in_halves)) <= most:
+            best, scores, halves = (everything, in_halves), now, True
+        rank = _leverage(self.features, learner)
+        if rank is not None:
+            order = np.argsort(-rank, kind="stable")
+            low, high = int(np.isinf(rank).sum()) - 1, n_features
+            while high - low > 1 + n_features // STEPS:
+                middle = (low + high) // 2
+                keep = np.zeros(n_features, bool)
+                keep[order[:middle]] = True
+                smaller, now = self._try(learner, keep, halves)
+                if smaller is not None and self._changed(now) <= most:
+                    best, scores, high = (keep, smaller), now, middle
+                else:
+                    low = middle
+        n_changed, n_left = self._changed(scores), int(np.count_nonzero(best[0]))
+        measured = self._measured(self.scores), self._measured(scores)
+        return Compaction(n_features, n_left, halves, n_documents, n_changed, *measured), *best
+
+    def _try(
+        self, learner: Learner, keep: np.ndarray, halves: bool
+    ) -> tuple[Learner | None, np.ndarray]:
+        """Return the learner of some features, and the scores that it gives.
+
+        Where strengths are normalised, those that are left grow as others go, and weights shrink by
+        as much as that is on average.
+        """
+        rows = self.features.narrowed(keep).apply(self.judges.counts)
+        old = self.rows.values[keep[self.rows.indices]].astype(np.float64)
+        shrunk = _sums(old**2, rows.indptr) / _above_zero(_sums(old * rows.values, rows.indptr))
+        shrunk = shrunk[shrunk > 0]
+        scale = float(shrunk.mean()) if len(shrunk) and learner.reads_strengths else 1.0
+        smaller = _smaller(learner, keep, scale, halves)
+        if smaller is None:
+            return None, self.scores
+        # Documents added to their own scores by as much as each feature was strong in them.
+        whole = _sums(self.rows.values.astype(np.float64) ** 2, self.rows.indptr)
+        left = scale * _sums(old * rows.values, rows.indptr) / _above_zero(whole)
+        return smaller, self._without_own(smaller.score_rows(rows), left[:, None])
+
+    def _scores(self, learner: Learner) -> np.ndarray:
+        return self._without_own(learner.score_rows(self.rows), 1.0)
+
+    def _without_own(self, scores: np.ndarray, left: Any) -> np.ndarray:
+        """Return the scores of documents as if they had not been learned.
+
+        What is `left` is the share of what they have added that still counts.
+        """
+        if self.judges.own is None:
+            return scores
+        own = np.nan_to_num(self.judges.own) * left
+        return np.asarray(scores - own, np.float32)
+
+    def _changed(self, scores: np.ndarray) -> int:
+        """Return how many documents are decided otherwise."""
+        return int((self.decisions.decide(scores) != self.decided).any(axis=1).sum())
+
+    def _measured(self, scores: np.ndarray) -> Evaluation | None:
+        """Return how well the documents are decided, where they have labels."""
+        if self.judges.truth is None:
+            return None
+        decided = self.decisions.decide(scores)
+        return evaluate(scores, self.judges.truth, self.judges.names, decisions=decided)
+
+
+def _sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Return the sum of each row."""
+    return np.asarray(np.diff(np.append(0.0, np.cumsum(values))[indptr]))
+
+
+def _above_zero(values: np.ndarray) -> np.ndarray:
+    return np.where(values > 0, values, 1.0)
 
 
 def _leverage(features: Features, learner: Learner) -> np.ndarray | None:
@@ -190,56 +226,20 @@ def _leverage(features: Features, learner: Learner) -> np.ndarray | None:
     return np.where(features.are_for_concepts(), np.inf, rank)
 
 
-def _fewest(
-    trial: _Trial, learner: Learner, rank: np.ndarray, most: int, changed: int
-) -> tuple[np.ndarray, int]:
-    """Return the fewest features, those of the highest rank, with which at most so many change.
-
-    One half after the other is looked at: more features may change more decisions here and there,
-    but what is returned has been tried.
-    """
-    order = np.argsort(-rank, kind="stable")
-    low, high = int(np.isinf(rank).sum()) - 1, len(rank)
-    best = np.ones(len(rank), bool)
-    while high - low > 1 + len(rank) // STEPS:
-        middle = (low + high) // 2
-        keep = np.zeros(len(rank), bool)
-        keep[order[:middle]] = True
-        n = trial.changed(learner, keep)
-        if n <= most:
-            best, changed, high = keep, n, middle
-        else:
-            low = middle
-    return best, changed
-
-
-def _halved(learner: Learner) -> Learner | None:
-    """Return the learner with weights as half precision has them; None where it cannot have."""
+def _smaller(learner: Learner, keep: np.ndarray, scale: float, halves: bool) -> Learner | None:
+    """Return the learner of some features; None where half precision cannot hold its weights."""
     header, tensors = learner.state()
-    large = [
-        name for name in learner.by_feature if name in tensors and tensors[name].dtype.kind == "f"
-    ]
-    if not large:
-        return None
-    with np.errstate(over="ignore"):
-        halves = {name: tensors[name].astype(np.float16) for name in large}
-    if not all(np.isfinite(one).all() for one in halves.values()):
-        return None
-    rounded = {name: one.astype(tensors[name].dtype) for name, one in halves.items()}
-    return learner.from_state(header, tensors | rounded)
-
-
-def _narrowed(learner: Learner, keep: np.ndarray) -> Learner:
-    """Return the learner of only the features that are kept."""
-    if keep.all():
-        return learner
-    header, tensors = learner.state()
-    both = np.append(True, keep)
-    narrow: dict[str, Any] = {
-        name: tensors[name][keep if len(tensors[name]) == len(keep) else both]
-        for name in learner.by_feature
-        if name in tensors
-    }
+    both, narrow = np.append(True, keep), {}
+    for name in set(learner.by_feature) & tensors.keys():
+        given = tensors[name]
+        narrow[name] = given[keep if len(given) == len(keep) else both]
+        if given.dtype.kind == "f":
+            narrow[name][1:] *= given.dtype.type(scale)
+            if halves:
+                with np.errstate(over="ignore"):
+                    narrow[name] = narrow[name].astype(np.float16).astype(given.dtype)
+                if not np.isfinite(narrow[name]).all():
+                    return None
     if learner.asks_for is not None:
         asked = tensors[learner.asks_for]
         numbers = (np.cumsum(keep) - 1)[asked].astype(asked.dtype)

@@ -142,17 +142,17 @@ def _narrowest(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "b" or not array.size:
         return array
     if array.dtype.kind == "f":
-        for kind in (np.float16, np.float32):
+        for kind in ("<f2", "<f4"):
             with np.errstate(over="ignore"):
                 narrow = array.astype(kind)
             if narrow.dtype.itemsize < array.dtype.itemsize and np.array_equal(narrow, array):
                 return narrow
         return array
     least, most = int(array.min()), int(array.max())
-    for kind in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32):
-        bounds = np.iinfo(kind)
+    for whole in ("u1", "i1", "u2", "i2", "u4", "i4"):
+        bounds = np.iinfo(whole)
         if bounds.min <= least and most <= bounds.max and bounds.bits < 8 * array.itemsize:
-            return array.astype(kind)
+            return array.astype(f"<{whole}")
     return array
 
 

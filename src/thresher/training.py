@@ -19,7 +19,7 @@ from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
-from thresher.errors import DocumentError, ParameterError, SizeWarning
+from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import MOST_DOCUMENTS, FeatureParameters, Features, Numbering

@@ -66,6 +66,7 @@ class Learner(Estimator):
     # always on, of which those with little weight can go; or the one that names features.
     by_feature: ClassVar[tuple[str, ...]] = ()
     asks_for: ClassVar[str | None] = None
+    is_compacted: bool = False  # it has no more than scoring needs
     n_features, n_categories = _size("_n_features"), _size("_n_categories")
 
     # ---- what a subclass provides ------------------------------------------------------------
@@ -184,7 +185,12 @@ class Learner(Estimator):
         """Return figures for `inspect` that only this learner has."""
         return {}
 
-    def compacted(self) -> Self:
+    @property
+    def reads_strengths(self) -> bool:
+        """Whether it matters how strong a feature is, not only that it is there."""
+        return True
+
+    def compacted(self) -> Learner:
         """Return one that scores alike, without what only learning needs, where there is such."""
         return self
 

@@ -282,6 +282,11 @@ class MaximumEntropy(Probabilistic, Learner):
         return 4
 
     @property
+    def reads_strengths(self) -> bool:
+        """Whether it matters how strong a feature is, not only that it is there."""
+        return self.features != "presence"
+
+    @property
     def n_iter_(self) -> int:
         """How often the weights changed, of the category for which they did most often."""
         return max(1, int(self._iterations.max(initial=0)))

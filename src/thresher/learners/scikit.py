@@ -223,9 +223,13 @@ class ScikitLearner(Learner):
 
     def state(self) -> State:
         """Return the weights, as a `LinearModel` has them."""
+        return self.compacted().state()
+
+    def compacted(self) -> Learner:
+        """Return the weights, as a `LinearModel`."""
         if self._weights is None:
             raise self._unsavable()
-        return LinearModel().take(self._weights[1:], self._weights[0]).state()
+        return LinearModel().take(self._weights[1:], self._weights[0])
 
     def check_savable(self) -> None:
         """Refuse a classifier that has no weights after learning a toy."""

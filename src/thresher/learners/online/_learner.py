@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -127,9 +127,8 @@ class OnlineLearner(GrowingLearner):
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
-    by_feature = ("weights", "live", "seen")
+    by_feature: ClassVar[tuple[str, ...]] = ("weights", "live", "seen")
     mean_active_ = 1.0  # d, until documents are seen
-    is_compacted = False  # it has no more than scoring needs
     _figures = ("mistakes_", "n_passes_", "n_seen_", "_pass_mistakes", "_pass_size", "_filtered")
 
     # ---- what a subclass provides ------------------------------------------------------------
