@@ -386,7 +386,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
         >>> small = categorizer.compact(["cheap lunch pills", "see you at lunch"])
         >>> small.compacted_.features_before, small.compacted_.features, small.predict(["pills"])
-        (0, 0, ['spam'])
+        (7, 3, ['spam'])
         """
         with self._changing() as stations:
             if documents is None:

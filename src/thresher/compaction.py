@@ -57,12 +57,11 @@ class Compaction:
         sentence = f"Left out: {' and '.join(left_out)}{halves}."
         if not self.documents:
             return f"{sentence} No decision changes."
-        share = f"{self.changed / self.documents:.2%}".replace("%", " %")
-        are = "is" if self.changed == 1 else "are"
-        return (
-            f"{sentence} Of {counted(self.documents, 'document')}, {self.changed:,} ({share}) "
-            f"{are} decided otherwise."
-        )
+        share = f" ({self.changed / self.documents:.2%})".replace("%", " %")
+        verdict = f"{self.changed:,}{share}" if self.changed else "none"
+        are = "are" if self.changed > 1 else "is"
+        of = counted(self.documents, "document")
+        return f"{sentence} Of {of}, {verdict} {are} decided otherwise."
 
 
 class Judges(NamedTuple):
@@ -131,7 +130,9 @@ class _Trial:
         n_documents, n_features = self.rows.n_rows, self.features.n_columns
         everything, most = np.ones(n_features, bool), int(allow * n_documents)
         best, scores = (everything, learner), self.scores
-        halves, in_halves = False, _smaller(learner, everything, 1.0, halves=True)
+        halves, in_halves = False, None
+        if learner.by_feature:
+            in_halves = _smaller(learner, everything, 1.0, halves=True)
         if in_halves is not None and self._changed(now := self._scores(in_halves)) <= most:
             best, scores, halves = (everything, in_halves), now, True
         rank = _leverage(self.features, learner)
