@@ -1008,6 +1008,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                     f"shuffle is {value!r}, but {learner.name} learns from all documents at once, "
                     "in no order; leave it out."
                 )
+        learner.check_parameters()
         return learner
 
     def strongest(

@@ -19,7 +19,7 @@ from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
-from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning
+from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning, counted
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import MOST_DOCUMENTS, FeatureParameters, Features, Numbering
@@ -270,8 +270,8 @@ def fit(
         warn_of_size(stations.learner, spool.n_columns, known, reader.source.columns)
         if not spool.n_entries:
             raise DocumentError(
-                f"None of the {len(spool):,} documents has a word: there is nothing to learn from. "
-                "Look whether the text column is the right one."
+                f"None of the {counted(len(spool), 'document')} has a word: there is nothing to "
+                "learn from. Look whether the text column is the right one."
             )
         asked = "multi-label" if reader.form == "indicator" else model.mode
         present = labelled(asked, known)
@@ -544,13 +544,14 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
         raise DocumentError("There is nothing to learn from: the source has no documents.")
     if not len(labels.indices):
         raise DocumentError(
-            f"None of the {n_documents:,} documents has a label: there is nothing to learn. "
-            "Look whether the label column is the right one."
+            f"None of the {counted(n_documents, 'document')} has a label: there is nothing to "
+            "learn. Look whether the label column is the right one."
         )
     if len(categories) == 1 and len(labels.indices) == n_documents:
         raise DocumentError(
-            f"All {n_documents:,} documents have the one category {categories.names[0]!r}: "
-            "there is nothing to tell it from. Add documents of another category or of none."
+            f"There is one category, {categories.names[0]!r}, and all documents have it "
+            f"({n_documents:,}): there is nothing to tell it from. Add documents of another "
+            "category or of none."
         )
 
 

@@ -10,6 +10,7 @@ import typer
 
 from thresher import _process
 from thresher.cli._common import answer, app, say
+from thresher.cli._options import in_options
 
 __all__ = ["app", "main"]
 
@@ -42,7 +43,7 @@ for name in VERBS.split():  # in the order of the help
 
 def main() -> None:
     """Run the command line."""
-    warnings.showwarning = lambda message, *where: say(f"thresher: {message}")
+    warnings.showwarning = lambda message, *where: say(f"thresher: {in_options(str(message))}")
     try:
         app()
     except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
