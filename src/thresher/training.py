@@ -549,7 +549,7 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
         )
     if len(categories) == 1 and len(labels.indices) == n_documents:
         raise DocumentError(
-            f"There is one category, {categories.names[0]!r}, and all documents have it "
+            f"There is only one category {categories.names[0]!r}, and all documents have it "
             f"({n_documents:,}): there is nothing to tell it from. Add documents of another "
             "category or of none."
         )
