@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -157,6 +158,24 @@ def test_json_that_is_read(tmp_path, value, text):
     assert read(path, label_separator="") == [("t", ["l"]), ("t", label), ("end", ["l"])]
     (tmp_path / "c.jsonl").write_bytes(line(text=value))
     assert read(tmp_path / "c.jsonl") == [(text, ["l"])]
+
+
+@pytest.mark.parametrize("key", [b'"\\ud800"', b'"a\\uDFAA"', b'"\\uD800\\uD800"'])
+def test_json_keys_that_are_half_a_surrogate_pair(tmp_path, key):
+    """As another key, as that of the text, of the labels, and where all keys are shown."""
+    shown = re.sub(r"\\u....", REPLACED, key.decode())[1:-1]
+    other = b'{%s: 1, "text": "x", "label": "l"}' % key
+    path = written(tmp_path / "a.jsonl", other)
+    assert read(path) == [("t", ["l"]), ("x", ["l"]), ("end", ["l"])]
+    path.write_bytes(other + b"\n" + line() + b"\n")
+    assert read(path) == [("x", ["l"]), ("t", ["l"])]
+    path.write_bytes(b'{%s: "x y", "label": "l"}\n' % key)
+    assert read(path, text=shown) == [("x y", ["l"])]
+    path.write_bytes(b'{"text": "x y", %s: "l"}\n' % key)
+    assert read(path, labels=shown) == [("x y", ["l"])]
+    assert f'its columns are "text", "{shown}".' in read(path, text="title")
+    path.write_bytes(b'{"text": {%s: "x"}, "label": "l"}\n' % key)
+    assert "a.jsonl:1: " in read(path)
 
 
 @pytest.mark.parametrize("value", [b"null", b"true", b"1", b'"text"', b"[]", b" null"])

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from thresher import Categorizer, cli
 from thresher.cli import app
+from thresher.cli._options import in_options
 
 runner = CliRunner()
 
@@ -547,3 +548,72 @@ def test_what_the_demo_proposes_works(demonstration):
         command = line.replace("thresher", f"{sys.executable} -m thresher", 1)
         again = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
         assert again.returncode == 0 and again.stdout, (line, again.stderr)
+
+
+# ---- the words of the command line ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "typed"),
+    [
+        ('leave it out (on_error="skip").', "leave it out (--on-error skip)."),
+        ("train anew with mode='multi-label'.", "train anew with --mode multi-label."),
+        ('take mode="multi-label" (--mode multi-label)', "take --mode multi-label"),
+        ("give concepts=100 (--concepts 100), say", "give --concepts 100, say"),
+        ("min_df={'runs': 2} and max_df=0.5", "--min-df runs=2 and --max-df 0.5"),
+        ("ngram_range is (1, 2); give (1, 3)", "--ngrams is 1-2; give 1-3"),
+        ("Categorizer: tune_folds is 1.", "--tune-folds is 1."),
+        ("shuffle is True, but", "--shuffle is True, but"),
+        ("or use stem=True, lowercase=False", "or use --stem, --keep-case"),
+        ("leave `fields` out", "leave --fields out"),
+        ('the text (text="...").', "the text (--text ...)."),
+        ("random_state=None", "--seed none"),
+        # What a learner calls its own, and what others wrote.
+        ("AROW: n_jobs is 0; it", "AROW: n_jobs is 0; it"),
+        ("Invalid parameter: it takes n_jobs.", "Invalid parameter: it takes n_jobs."),
+        ('its columns are "min_df", "text"', 'its columns are "min_df", "text"'),
+        ("data/min_df/n_jobs.csv: is empty", "data/min_df/n_jobs.csv: is empty"),
+        ("no text is here, and the labels are many", "no text is here, and the labels are many"),
+    ],
+)  # fmt: skip
+def test_python_names_become_options(sentence, typed):
+    assert in_options(sentence) == typed
+
+
+def test_messages_name_options(tmp_path, tickets):
+    assert "(--on-error skip)" in refuse(tmp_path, b'text,label\na,b\n"c,d\n')
+    assert "--format is 'cvs'" in refuse(tmp_path, b"text,label\na,b\nc,d\n", "--format", "cvs")
+    assert "--tune-folds is 1;" in refuse(tmp_path, b"text,label\na,b\nc,d\n", "--tune-folds", "1")
+    assert "--max-df 0.0 leave" in refuse(tmp_path, b"text,label\na,b\nc,d\n", "--max-df", "0.0")
+    own = ("--learner", "arow", "-p", "random_state=-1")
+    assert "AROW: random_state is -1;" in refuse(tmp_path, b"text,label\na,b\nc,d\n", *own)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["predit"], "'predict'"),
+        (["train", "--lerner", "arow"], "--learner"),
+        (["predict", "--on-eror", "skip"], "--on-error"),
+        (["train", "--random-state", "1"], "--seed"),
+        (["compare", "--n-jobs", "1"], "--threads"),
+        (["train", "d.csv", "--learner", "arw"], "'arow'"),
+        (["train", "d.csv", "--learner", "arow", "-p", "regularisation=1"], "'regularization'"),
+    ],
+)
+def test_a_slip_is_answered_with_the_near_one(words, meant):
+    assert meant in run(*words, status=2)
+
+
+def test_one_is_not_many(tmp_path, tickets):
+    path = tmp_path / "m.thresher"
+    run("train", tickets, "--labels", "team", "-o", path)
+    few = tmp_path / "one.csv"
+    few.write_text("subject,body,team\nscreen,flickers,hardware\n")
+    shown = run("evaluate", path, few, "--top", "2")
+    assert "1 smaller one " in shown and "1 document; " in shown
+    assert "2 smaller ones" in run("evaluate", path, tickets, "--top", "1")
+    tuned = run("tune", path, tickets, "--objective", "f1", "--top", "2", "-o", tmp_path / "t")
+    assert "1 smaller one " in tuned
+    assert "None of the 1 document has a label" in refuse(tmp_path, b"text,label\na,\n")
+    assert "all documents have it (1)" in refuse(tmp_path, b"text,label\na,b\n")

@@ -1,9 +1,9 @@
 """Models that were written in the past say what they said then, bit for bit, and go on learning.
 
 The files of format 1 were written at commit e0eb270, before format 2 existed: one per learner, and
-one per option that changes what is counted, decided or kept; those of format 2 by `golden/make.py`.
-`v1.json` and `v2.json` hold the texts, and what each model said of them before and after it learned
-on.
+one per option that changes what is counted, decided or kept; those of format 2 by `golden/make.py`,
+and those of format 3, which are compacted. `v1.json` to `v3.json` hold the texts, and what each
+model said of them before and after it learned on.
 """
 
 import json
@@ -15,9 +15,9 @@ import pytest
 from thresher import Categorizer
 
 FOLDER = Path(__file__).parent / "golden"
-FORMATS = [json.loads((FOLDER / f"v{n}.json").read_text(encoding="utf-8")) for n in (1, 2)]
+FORMATS = [json.loads((FOLDER / f"v{n}.json").read_text(encoding="utf-8")) for n in (1, 2, 3)]
 GOLDEN = FORMATS[0]  # the texts are the same for all
-MODELS = FORMATS[0]["models"] | FORMATS[1]["models"]
+MODELS = FORMATS[0]["models"] | FORMATS[1]["models"] | FORMATS[2]["models"]
 
 
 def assert_same_scores(model, expected):

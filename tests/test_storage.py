@@ -665,3 +665,61 @@ def test_a_field_is_of_its_type_or_told():
     for name, kind in [("on", int), ("n", bool), ("name", str), ("missing", dict)]:
         with pytest.raises(ModelError, match=f"'{name}'.*must be an? {kind.__name__}"):
             require_field(header, name, kind)
+
+
+# ---- the narrowest types -------------------------------------------------------------------------
+
+WIDE = {
+    "halves": (np.array([0.5, -65504, 2**-24, -0.0]), "float16"),
+    "singles": (np.array([0.1, 1e30], np.float32).astype(np.float64), "float32"),
+    "doubles": (np.array([0.1]), "float64"),
+    "not-finite": (np.array([np.inf, -np.inf], np.float32), "float16"),
+    "bytes": (np.array([[0, 255]], np.int64), "uint8"),
+    "signed": (np.array([-1, 127]), "int8"),
+    "words": (np.array([300], np.int32), "uint16"),
+    "whole": (np.array([2**31], np.int64), "uint32"),
+    "as-wide": (np.array([2**20], np.int32), "int32"),
+    "widest": (np.array([-(2**40)]), "int64"),
+    "unsigned": (np.array([2**63], np.uint64), "uint64"),
+    "empty": (np.zeros((0, 3), np.int32), "int32"),
+    "mask": (np.array([True]), "bool"),
+    "scalar": (np.array(7, np.int64), "uint8"),
+}
+
+
+def test_narrow_tensors_are_read_as_they_were_given(tmp_path):
+    path, tensors = tmp_path / "m", {name: array for name, (array, _) in WIDE.items()}
+    write_model(path, HEADER, tensors, narrow=True)
+    assert_same(read_model(path), HEADER, tensors)
+    with safe_open(path, framework="numpy") as file:
+        description = json.loads(file.metadata()["thresher"].partition(" ")[2])
+    assert description["format_version"] == 3
+    for name, (array, stored) in WIDE.items():
+        assert description["tensors"][name][0::3] == [stored, array.dtype.name]
+
+
+def test_an_older_thresher_says_that_it_is_too_old(tmp_path, monkeypatch):
+    write_model(tmp_path / "m", HEADER, {"w": np.array([1.0])}, narrow=True)
+    monkeypatch.setattr("thresher.storage.NARROW_VERSION", 2)
+    assert "is of format 3" in refusal(tmp_path / "m")
+
+
+@pytest.mark.parametrize("kind", ["float16", "int32", "bool", "object", "S9", None, 4, ["float64"]])
+def test_what_is_read_in_another_type_must_fit_there(tmp_path, kind):
+    tensors = {"w": ["float32", [2], zlib.crc32(DATA), kind]}
+    path = forge(tmp_path / "m", one(), DATA, tensors=tensors, format_version=3)
+    assert "not of the types" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "written", [["float32", [2], zlib.crc32(DATA)], [], "float32", None, {"float32": 2}]
+)
+def test_a_type_to_be_read_in_is_said_of_every_narrow_tensor(tmp_path, written):
+    path = forge(tmp_path / "m", one(), DATA, tensors={"w": written}, format_version=3)
+    assert "not those that were written" in refusal(path)
+
+
+def test_formats_before_have_no_narrow_tensors(tmp_path):
+    tensors = {"w": ["float32", [2], zlib.crc32(DATA), "float64"]}
+    path = forge(tmp_path / "m", one(), DATA, tensors=tensors, format_version=2)
+    assert "not those that were written" in refusal(path)

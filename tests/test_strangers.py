@@ -24,7 +24,7 @@ from thresher.features.strength import Strength
 from thresher.learners import LEARNERS, make_learner
 from thresher.linguistics import Linguistics
 from thresher.parameters import Number, Whole
-from thresher.storage import read_model, require_field
+from thresher.storage import read_model, require_field, write_model
 from thresher.text import TextCounter
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -64,7 +64,7 @@ def outcome(path):
 def fields_by_model():
     """Return for each kept model the fields that no model before it had; each learner's are own."""
     seen, by_model = set(), {}
-    for path in sorted(GOLDEN.glob("v2-*-several.thresher")):
+    for path in sorted(GOLDEN.glob("v[23]-*-several.thresher")):
         header, _ = read_model(path)
         learner = header["learner"]["learner"]
         fields = []
@@ -252,6 +252,25 @@ def test_weights_of_which_scores_would_not_be_finite_are_refused(weight, tmp_pat
     attack.write(tmp_path / "m", header, tensors)
     with pytest.raises(ModelError, match="finite values"):
         Categorizer.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("weight", [np.inf, -np.inf, np.nan])
+def test_halves_are_checked_as_singles_are(weight, tmp_path):
+    header, tensors = parts("v3-arow-several")
+    tensors["learner.weights"][3, 1] = weight
+    write_model(tmp_path / "m", header, tensors, narrow=True)
+    assert np.isnan(weight) or b"float16" in (tmp_path / "m").read_bytes()
+    with pytest.raises(ModelError, match="finite values"):
+        Categorizer.load(tmp_path / "m")
+
+
+def test_a_learner_without_what_learning_needs_is_that_of_a_compacted_model(tmp_path):
+    header, tensors = parts("v3-arow-several")
+    del header["compacted"]
+    attack.write(tmp_path / "m", header, tensors)
+    model = Categorizer.load(tmp_path / "m")
+    with pytest.raises(ModelError, match="was compacted"):
+        model.learn(TEXTS, [["new"]] * 4)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from thresher._limits import MOST_FOLDS
 from thresher._lock import ReadWriteLock
 from thresher.assumptions import warn_of
 from thresher.categories import Categories
+from thresher.compaction import ALLOWED, Judges, compact, remembered
 from thresher.decisions import CALIBRATIONS, Decisions, Form, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError
@@ -87,6 +88,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         Seconds spent in each stage of the last `fit` or `learn`.
     learned_ : Learned
         What came of the last `learn`.
+    compacted_ : Compaction
+        What came of `compact`.
 
     Examples
     --------
@@ -305,6 +308,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         array([0.51])
         """
         with self._one_learns:
+            self.stations.check_whole()
             scores, truth, names = self.scores_and_truth(documents, labels, progress)
             decisions, tuning = tune_decisions(
                 self.decisions_, scores, truth, names, objective, calibrate, **limits
@@ -354,6 +358,62 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             with self.lock.writing():
                 self.stations.memory, self.stations.sample = memory.without(places), None
         return len(places)
+
+    def compact(
+        self,
+        documents: Any = None,
+        labels: Any = None,
+        *,
+        allow: float = ALLOWED,
+        progress: Progress = no_progress,
+    ) -> Self:
+        """Make the model smaller; it decides, ranks and explains as before, and learns no more.
+
+        What only learning needs is left out; so are the features with the least weight, and half of
+        the digits of all weights, as far as the documents are decided as before. `compacted_` says
+        afterwards what that costs. Save it under another name: to learn, the model as it was is
+        needed.
+
+        Parameters
+        ----------
+        documents, labels, progress
+            As for `evaluate`; labels may be missing. Default: the documents that the model
+            remembers, taken as if it had not learned from them; where there are none, nothing is
+            left out that could change a decision.
+        allow : float, default=0.005
+            The share of the documents that may be decided otherwise; 0: none.
+
+        Examples
+        --------
+        >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
+        >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
+        >>> small = categorizer.compact(["cheap lunch pills", "see you at lunch"])
+        >>> small.compacted_.features_before, small.compacted_.features, small.predict(["pills"])
+        (7, 3, ['spam'])
+        """
+        with self._changing() as stations:
+            if documents is None:
+                judges = remembered(stations)
+            else:
+                columns = stations.columns
+                reader = Reader(documents, labels, columns, None, None, progress, self.fields)
+                judges = self._judges(reader.batches("counting"))
+            compacted = compact(stations, judges, allow)
+        self.compacted_ = compacted
+        return self
+
+    def _judges(self, batches: Iterator[Batch]) -> Judges:
+        """Return documents by which decisions are judged, with their labels if they have any."""
+        counts, truth = [], []
+        known = Categories(self.stations.categories.labels)
+        for batch in batches:
+            counts.append(self.stations.features.count(batch.texts, n_jobs=self.n_jobs_))
+            if batch.labels is not None:
+                truth.append(known.encode(batch.labels, grow=True))
+        if not counts:
+            raise DocumentError("There is nothing to judge by: the source has no documents.")
+        labels = Labels.concatenate(truth)._replace(n_categories=len(known)) if truth else None
+        return Judges(Rows.concatenate(counts), truth=labels, names=known.names)
 
     # ---- deciding ----------------------------------------------------------------------------
 
@@ -680,6 +740,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             The category that goes, and the one that takes its place too.
         """
         with self._changing() as stations:
+            stations.check_whole()
             source, target = (stations.categories.number(one) for one in (category, into))
             if source == target:
                 raise ParameterError(f"{category!r} cannot be merged with itself.")
@@ -733,6 +794,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "late": {str(k): n for k, n in stations.late.items()},
                 "columns": _plain_columns(stations.columns),
             }
+            if stations.is_compacted:
+                header["compacted"] = True
             parts: dict[str, Any] = {
                 "features": stations.features,
                 "learner": stations.learner,
@@ -744,7 +807,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             for name, station in parts.items():
                 header[name], arrays = station.state()
                 tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
-            write_model(path, header, tensors, keep_previous=keep_previous)
+            narrow = stations.is_compacted
+            write_model(path, header, tensors, keep_previous=keep_previous, narrow=narrow)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, learners: Sequence[type[Learner]] = ()) -> Self:
@@ -836,6 +900,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             columns=_columns_of(header),
             is_mode_open=require_field(header, "is_mode_open", bool),
             late=_late_of(header, len(categories)),
+            is_compacted=require_field({"compacted": False} | header, "compacted", bool)
+            or learner.is_compacted,
         )  # fmt: skip
         if "memory" in header:
             memory = part_of("memory", header, tensors)
@@ -998,6 +1064,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                     f"shuffle is {value!r}, but {learner.name} learns from all documents at once, "
                     "in no order; leave it out."
                 )
+        learner.check_parameters()
         return learner
 
     def strongest(

@@ -125,6 +125,8 @@ def learn(
     was touched is put back. More are learned by a copy, which takes the model's place at the end.
     """
     clock = {} if clock is None else clock
+    if model.is_fitted:
+        model.stations.check_whole()
     columns = model.stations.columns if model.is_fitted else None
     reader = Reader(documents, labels, columns, sample_weight, clock, progress, model.fields)
     batches = reader.batches("learning")

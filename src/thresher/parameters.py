@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
@@ -314,9 +315,11 @@ class Estimator:
         for key, value in params.items():
             name, _, inner = key.partition("__")
             if name not in self.parameters:
+                close = difflib.get_close_matches(name, self.parameters, 1)
+                meant = f"did you mean {close[0]!r}? It" if close else "it"
                 raise ParameterError(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}: "
-                    f"it takes {', '.join(self.parameters)}."
+                    f"{meant} takes {', '.join(self.parameters)}."
                 )
             if inner:
                 getattr(self, name).set_params(**{inner: value})

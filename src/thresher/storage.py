@@ -27,6 +27,7 @@ from thresher.errors import ModelError, ParameterError, brief
 __all__ = ["part_of", "read_model", "require_field", "require_tensor", "write_model"]
 
 FORMAT_VERSION = 2
+NARROW_VERSION = 3  # each tensor is in the narrowest type that holds it exactly
 LARGEST_WHOLE = 2**63 - 1  # in a header
 
 _OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
@@ -58,6 +59,7 @@ def write_model(
     tensors: dict[str, np.ndarray],
     *,
     keep_previous: bool = False,
+    narrow: bool = False,
 ) -> None:
     """Write a model file so that, whenever the process dies, the old or the new one is there.
 
@@ -75,13 +77,23 @@ def write_model(
     keep_previous : bool
         Whether the model that was there is kept as `path.before-learn`; if not, one that was kept
         is removed. Default False.
+    narrow : bool
+        Whether each tensor is written in the narrowest type that holds it exactly; it is read back
+        in its own. Earlier versions refuse such a file. Default False.
     """
     storable = {name: _storable(name, given) for name, given in tensors.items()}
+    kinds = {name: array.dtype.name for name, array in storable.items()}
+    if narrow:
+        storable = {name: _narrowest(array) for name, array in storable.items()}
     widths = {kind: i for i, kind in enumerate(_TYPES)}
     order = sorted(storable, key=lambda name: (widths[storable[name].dtype.name], name))
     arrays = {name: storable[name] for name in order}
-    description = {"format_version": FORMAT_VERSION, "thresher_version": __version__}
-    description |= {"header": header, "tensors": _described(arrays)}
+    described = _described(arrays)
+    if narrow:
+        described = {name: [*one, kinds[name]] for name, one in described.items()}
+    version = NARROW_VERSION if narrow else FORMAT_VERSION
+    description = {"format_version": version, "thresher_version": __version__}
+    description |= {"header": header, "tensors": described}
     try:
         text = json.dumps(description, sort_keys=True, allow_nan=False)
         _parsed(text)  # what could not be read again is not written
@@ -123,6 +135,25 @@ def _storable(name: str, given: np.ndarray) -> np.ndarray:
             "floating-point numbers of up to 8 bytes."
         )
     return array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+
+
+def _narrowest(array: np.ndarray) -> np.ndarray:
+    """Return an array in the narrowest type of its kind that holds all of it exactly."""
+    if array.dtype.kind == "b" or not array.size:
+        return array
+    if array.dtype.kind == "f":
+        for kind in ("<f2", "<f4"):
+            with np.errstate(over="ignore"):
+                narrow = array.astype(kind)
+            if narrow.dtype.itemsize < array.dtype.itemsize and np.array_equal(narrow, array):
+                return narrow
+        return array
+    least, most = int(array.min()), int(array.max())
+    for whole in ("u1", "i1", "u2", "i2", "u4", "i4"):
+        bounds = np.iinfo(whole)
+        if bounds.min <= least and most <= bounds.max and bounds.bits < 8 * array.itemsize:
+            return array.astype(f"<{whole}")
+    return array
 
 
 def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
@@ -190,9 +221,18 @@ def _read(path: object, opening: bytes) -> tuple[int, dict[str, Any], dict[str, 
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, AttributeError, TypeError, ValueError) as error:
             raise _damaged(path, "its tensors are not arrays of numbers") from error
-    if _described(tensors) != description.get("tensors"):
+    version, written = description["format_version"], description.get("tensors")
+    kinds = {}
+    if version == NARROW_VERSION and isinstance(written, dict):
+        kinds = {name: one.pop() for name, one in written.items() if isinstance(one, list) and one}
+    if _described(tensors) != written:
         raise _damaged(path, "its tensors are not those that were written")
-    return description["format_version"], description["header"], tensors
+    for name, kind in kinds.items():
+        is_type = isinstance(kind, str) and kind in _TYPES
+        if not is_type or not np.can_cast(tensors[name].dtype, kind, "safe"):
+            raise _damaged(path, "its tensors are not of the types that they are read in")
+        tensors[name] = tensors[name].astype(kind, copy=False)
+    return version, description["header"], tensors
 
 
 def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
@@ -207,11 +247,11 @@ def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
         version = description["format_version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header is not that of a model") from error
-    if type(version) is int and version > FORMAT_VERSION:
+    if type(version) is int and version > NARROW_VERSION:
         raise ModelError(
             f"The model {path} is of format {version}, written by Thresher "
             f"{description.get('thresher_version')}; this is Thresher {__version__}, which reads "
-            f"formats up to {FORMAT_VERSION}. Install a newer Thresher."
+            f"formats up to {NARROW_VERSION}. Install a newer Thresher."
         )
     if type(version) is not int or version < 1 or not isinstance(description.get("header"), dict):
         raise _damaged(path, "its header is not that of a model")

@@ -19,7 +19,7 @@ from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
-from thresher.errors import DocumentError, ParameterError, SizeWarning
+from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning, counted
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import MOST_DOCUMENTS, FeatureParameters, Features, Numbering
@@ -70,9 +70,18 @@ class Stations:
     late: dict[int, int] = field(default_factory=dict)  # documents of categories that came later
     is_mode_open: bool = False  # one label or several: not known before all documents are
     assumptions: list[Assumption] = field(default_factory=list)  # of the documents of `fit`
+    is_compacted: bool = False  # what learning needs is left out
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"sample": None}
+
+    def check_whole(self) -> None:
+        """Refuse to learn where what that needs is left out."""
+        if self.is_compacted:
+            raise ModelError(
+                "The model was compacted: what learning needs is left out. Learn with the model "
+                "that it was made from, and compact that again."
+            )
 
     def renumber(self, numbers: np.ndarray) -> None:
         """Let what goes by numbers of categories go by new ones; -1 is for one that is gone.
@@ -270,8 +279,8 @@ def fit(
         warn_of_size(stations.learner, spool.n_columns, known, reader.source.columns)
         if not spool.n_entries:
             raise DocumentError(
-                f"None of the {len(spool):,} documents has a word: there is nothing to learn from. "
-                "Look whether the text column is the right one."
+                f"None of the {counted(len(spool), 'document')} has a word: there is nothing to "
+                "learn from. Look whether the text column is the right one."
             )
         asked = "multi-label" if reader.form == "indicator" else model.mode
         present = labelled(asked, known)
@@ -555,13 +564,14 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
         raise DocumentError("There is nothing to learn from: the source has no documents.")
     if not len(labels.indices):
         raise DocumentError(
-            f"None of the {n_documents:,} documents has a label: there is nothing to learn. "
-            "Look whether the label column is the right one."
+            f"None of the {counted(n_documents, 'document')} has a label: there is nothing to "
+            "learn. Look whether the label column is the right one."
         )
     if len(categories) == 1 and len(labels.indices) == n_documents:
         raise DocumentError(
-            f"All {n_documents:,} documents have the one category {categories.names[0]!r}: "
-            "there is nothing to tell it from. Add documents of another category or of none."
+            f"There is only one category {categories.names[0]!r}, and all documents have it "
+            f"({n_documents:,}): there is nothing to tell it from. Add documents of another "
+            "category or of none."
         )
 
 

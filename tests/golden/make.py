@@ -24,7 +24,7 @@ from thresher import (
     NearestNeighbors,
 )
 from thresher.learners import is_online
-from thresher.storage import FORMAT_VERSION
+from thresher.storage import FORMAT_VERSION, NARROW_VERSION
 
 FOLDER = Path(__file__).parent
 OLD = json.loads((FOLDER / "v1.json").read_text(encoding="utf-8"))
@@ -56,6 +56,8 @@ CASES |= {
     "arow-little-memory": {"learner": AROW(prior="flat", average="examples"), "remember": 8},
 }
 
+COMPACTED = ("arow", "one-space", "sleeping-experts", "stump-boosting")
+
 
 def answers(model):
     """Return what a model says of the unseen texts, in the manner of format 1's file."""
@@ -84,17 +86,24 @@ def answers(model):
 
 
 def main():
-    path = FOLDER / f"v{FORMAT_VERSION}.json"
+    write(FORMAT_VERSION, CASES)
+    write(NARROW_VERSION, {case: CASES[case] for case in COMPACTED})
+
+
+def write(version, cases):
+    path = FOLDER / f"v{version}.json"
     models = json.loads(path.read_text(encoding="utf-8"))["models"] if path.exists() else {}
-    for case, options in CASES.items():
+    for case, options in cases.items():
         for form in ("one", "several"):
-            name = f"v{FORMAT_VERSION}-{case}-{form}"
+            name = f"v{version}-{case}-{form}"
             if name in models:
                 continue
             model = Categorizer(**options).fit(OLD["texts"][form], OLD["labels"][form])
+            if version == NARROW_VERSION:
+                model.compact()
             model.save(FOLDER / f"{name}.thresher")
             models[name] = {"before": answers(model)}
-            if is_online(model.learner_):
+            if is_online(model.learner_) and version == FORMAT_VERSION:
                 later = [label[:1] for label in OLD["later_labels"]]
                 models[name]["after"] = answers(model.learn(OLD["later"], later))
     shared = {key: OLD[key] for key in ("unseen", "later", "later_labels")}

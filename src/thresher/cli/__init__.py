@@ -10,12 +10,13 @@ import typer
 
 from thresher import _process
 from thresher.cli._common import answer, app, say
+from thresher.cli._options import in_options
 
 __all__ = ["app", "main"]
 
 VERBS = (
-    "train predict rank evaluate explain split tune compare inspect concepts learn learners corpus "
-    "paper demo warm_up"
+    "train predict rank evaluate explain split tune compare compact inspect concepts learn "
+    "learners corpus paper demo warm_up"
 )
 
 
@@ -42,7 +43,7 @@ for name in VERBS.split():  # in the order of the help
 
 def main() -> None:
     """Run the command line."""
-    warnings.showwarning = lambda message, *where: say(f"thresher: {message}")
+    warnings.showwarning = lambda message, *where: say(f"thresher: {in_options(str(message))}")
     try:
         app()
     except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help

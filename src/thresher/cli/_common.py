@@ -138,7 +138,9 @@ def answer(problem: BaseException) -> int:
         _forget_output()
         return 141
     if isinstance(problem, ThresherError):
-        sentence = str(problem)
+        from thresher.cli._options import in_options
+
+        sentence = in_options(str(problem))
     elif isinstance(problem, MemoryError):
         sentence = "there is not enough memory for that; take fewer documents, features or threads."
     elif isinstance(problem, OSError):
@@ -182,6 +184,11 @@ def text(words: str, style: str = "") -> RichText:
     from rich.text import Text
 
     return Text(escaped(words), style)
+
+
+def smaller_ones(number: int) -> RichText:
+    """Return a row's beginning for categories that are not shown."""
+    return text(counted(number, "smaller one"), style="dim")
 
 
 def show_json(value: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator
 from itertools import compress, product
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,10 +18,19 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.parameters import Kind, Parameter
 
-__all__ = ["CategorizerCommand", "given_parameters", "grid", "learner_of", "split_learner"]
+__all__ = [
+    "CategorizerCommand", "given_parameters", "grid", "in_options", "learner_of", "split_learner",
+]  # fmt: skip
 
 _META = "thresher.parameters"
 _NONE = object()  # "none" was typed, which is not the same as nothing
+# What Python calls by other names than the command line, beside the parameters that have flags.
+_OPTIONS = {
+    "about": "--about", "allow": "--allow", "format": "--format", "label_separator": "--separator",
+    "labels": "--labels", "learner": "--learner", "n_jobs": "--threads", "on_error": "--on-error",
+    "text": "--text", "unlabelled": "--unlabelled",
+}  # fmt: skip
+_VALUE = r"""\{[^{}]*\}|\([^()]*\)|"[^"]*"|'[^']*'|[\w.+-]*\w"""
 
 
 class CategorizerCommand(TyperCommand):
@@ -38,12 +48,81 @@ class CategorizerCommand(TyperCommand):
         wanted = {n: p for n, p in known.items() if str(p.flag).partition("/")[0] not in taken}
         return [*own[:-1], *_options(wanted), own[-1]]  # --help stays last
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            typed = getattr(error, "option_name", "").lstrip("-").replace("-", "_")
+            if typed in (flags := _flags()) and hasattr(error, "possibilities"):
+                error.possibilities = [flags[typed].partition("/")[0]]  # it was Python's name
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         own = {one.name for one in self.params}
         values = {name: ctx.params.pop(name) for name in set(ctx.params) - own}
         given = {name: value for name, value in values.items() if value is not None}
         ctx.meta[_META] = {name: None if v is _NONE else v for name, v in given.items()}
         return super().invoke(ctx)
+
+
+def in_options(sentence: str) -> str:
+    """Return a sentence that names parameters of Python with the options that stand for them.
+
+    `on_error="skip"` becomes `--on-error skip`, min_df `--min-df`. What somebody else may have
+    written, in quotes or as part of a path, stays.
+
+    Examples
+    --------
+    >>> in_options('leave such documents out (on_error="skip")')
+    'leave such documents out (--on-error skip)'
+    """
+    owner = re.match(r"([A-Z]\w+): ", sentence)
+    is_ours = owner is None or owner[1] in ("Categorizer", "Linguistics", "TextCounter")
+    if not is_ours or sentence.startswith("Invalid parameter"):
+        return sentence  # a learner's, which are given by the same names
+    sentence = sentence[owner.end() :] if owner else sentence
+    flags = _flags()
+    names = "|".join(sorted(flags, key=len, reverse=True))
+    before, after = r"(?<![\w./\"'=-])", r"(?![\w\"'/]|\.\w)"
+
+    def with_value(match: re.Match[str]) -> str:
+        return _as_typed(flags[match[1]], match[2])
+
+    def alone(match: re.Match[str]) -> str:
+        name = match[1].strip("`")
+        begins = not match.start() and match.string[match.end() :].startswith(" is ")
+        is_meant = begins or "_" in name or "`" in match[1]  # and no plain word
+        return flags[name].partition("/")[0] if is_meant else match[0]
+
+    translated = re.sub(rf"{before}({names})=({_VALUE})", with_value, sentence)
+    translated = re.sub(rf"{before}(`(?:{names})`|(?:{names})){after}", alone, translated)
+    translated = re.sub(r"(--[\w-]+(?: [\w.=:,-]+)?) \(\1\)", r"\1", translated)  # it had both
+    if translated != sentence:
+        translated = re.sub(r"\((\d+), (\d+)\)", r"\1-\2", translated)
+    return translated
+
+
+def _flags() -> dict[str, str]:
+    """Return the options of parameters, those of the stations if they are loaded."""
+    loaded = sys.modules.get("thresher.categorizer")
+    known = loaded.Categorizer.parameters if loaded else {}
+    return _OPTIONS | {name: str(one.flag) for name, one in known.items() if one.flag}
+
+
+def _as_typed(flag: str, text: str) -> str:
+    """Return an option with a value as it is typed."""
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return f"{flag.partition('/')[0]} {text}"
+    first, _, second = flag.partition("/")
+    if isinstance(value, bool):
+        return first if value else second or f"no {first}"
+    if isinstance(value, dict):
+        value = ",".join(f"{key}={one}" for key, one in value.items())
+    elif isinstance(value, tuple):
+        value = "-".join(map(str, value))
+    return f"{first} {'none' if value is None else value}"
 
 
 def given_parameters(context: typer.Context) -> dict[str, Any]:
@@ -117,6 +196,7 @@ def _reader(flag: str, kind: Kind, default: Any) -> Callable[[str], Any]:
         except ValueError:
             problem = kind.bounds()
         if problem:
+            problem = problem.replace("None", "none")
             raise typer.BadParameter(f"{flag} is {value!r}; it must be {problem}.")
         return parsed
 

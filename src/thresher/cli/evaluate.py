@@ -137,15 +137,14 @@ def show_table(result: Evaluation, top: int) -> None:
         numbers = (percent(row.get(name)) for name in columns)
         table.add_row(common.text(row["category"]), f"{row['positives']:,}", *numbers)
     if len(rows) > len(shown):
-        table.add_row(common.text(f"{len(rows) - len(shown)} smaller ones", style="dim"))
+        table.add_row(common.smaller_ones(len(rows) - len(shown)))
     table.add_section()
     for name, row in (("micro", result.micro), ("macro", result.macro)):
         table.add_row(name, "", *(percent(row.get(one)) for one in columns), style="bold")
     terminal = common.console()
     terminal.print(table)
-    terminal.print(
-        f"{result.n_documents:,} documents; {result.exact_match:.1%} got exactly their labels."
-    )
+    documents = counted(result.n_documents, "document")
+    terminal.print(f"{documents}; {result.exact_match:.1%} got exactly their labels.")
 
 
 def percent(value: float | None) -> str:

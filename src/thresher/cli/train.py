@@ -187,8 +187,9 @@ def _report(
         typer.echo(str(tuning))
     learner = categorizer.learner_.name
     typer.echo(
-        f"{figures['documents']:,} documents, {figures['categories']:,} categories, "
-        f"{figures['features']:,} features: {learner} in {seconds:.2f} s.\n"
+        f"{counted(figures['documents'], 'document')}, "
+        f"{counted(figures['categories'], 'category', 'categories')}, "
+        f"{counted(figures['features'], 'feature')}: {learner} in {seconds:.2f} s.\n"
         f"Saved to {output} ({figures['bytes'] / 1e6:.1f} MB)."
     )
     if figures["remembered"]:

@@ -129,7 +129,7 @@ def _show(tuning: Tuning, top: int) -> None:
         cells = (f"{counts[c]:,}", f"{old:.3f}", f"-> {new:.3f}")
         table.add_row(common.text(before.categories[c]), *cells, *_change(f1[0][c], f1[1][c]))
     if len(largest) > top > 0:
-        table.add_row(common.text(f"{len(largest) - top} smaller ones", style="dim"))
+        table.add_row(common.smaller_ones(len(largest) - top))
     table.add_section()
     for average in ("micro", "macro"):
         for name in ("precision", "recall", "f1"):

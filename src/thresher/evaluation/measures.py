@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thresher._ranking import CutPoints, Positives, Tie, midpoint, rankings
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted
 from thresher.evaluation.contingency import Contingency, harmonic_mean, ratio
 from thresher.evaluation.names import AVERAGES, MEASURES, measures_of
 from thresher.rows import Labels
@@ -99,10 +99,11 @@ class Evaluation:
             lines.append(f"{name:{width}}{''.join(cells)}".rstrip())
         lines.insert(4, "")
         n, n_hidden = len(self.categories), len(self.categories) - len(largest)
-        noun, hidden_noun = ("category" if k == 1 else "categories" for k in (n, n_hidden))
-        lines += [f"and {n_hidden:,} smaller {hidden_noun}"] if n_hidden else []
+        smaller = counted(n_hidden, "smaller category", "smaller categories")
+        lines += [f"and {smaller}"] if n_hidden else []
         exact = f"{100 * self.exact_match:.1f} % of the documents got exactly their labels."
-        return "\n".join([f"{self.n_documents:,} documents, {n:,} {noun}; {exact}", *lines])
+        sizes = counted(self.n_documents, "document"), counted(n, "category", "categories")
+        return "\n".join([f"{', '.join(sizes)}; {exact}", *lines])
 
 
 def evaluate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any, Self
 
@@ -291,20 +292,33 @@ class Features:
             needed[self.n_concepts + self.concepts.columns_] = True
         return needed
 
-    def prune(self, keep: np.ndarray) -> None:
+    def prune(self, keep: np.ndarray, with_waiting: bool = True) -> None:
         """Forget the columns that are not kept; the others close ranks, unless they are hashed."""
         if self.columns is not None:
             self.columns = self.columns.pruned(keep)
         elif self.is_hashed:
             self.columns = Numbering.hashed(keep, self.blocks)
         else:
-            self.counter.prune(keep[self.n_concepts :])
+            self.counter.prune(keep[self.n_concepts :], with_waiting)
             if self.concepts is not None:
                 self.concepts.prune(keep[self.n_concepts :])
             if len(self._idle):
                 self._idle = reserved(self._idle, len(keep))[: len(keep)][keep]
         if not self.is_hashed:
             self.strength.prune(keep)
+
+    def narrowed(self, keep: np.ndarray) -> Features:
+        """Return what makes, of these counts, the strengths of only the columns that are kept.
+
+        It is what `prune` makes of it, without a counter.
+        """
+        numbers = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+        narrow = copy(self)
+        narrow.columns = Numbering(numbers, int(np.count_nonzero(keep)), self.blocks[keep])
+        narrow._idle = reserved(self._idle, len(keep))[: len(keep)][keep]
+        narrow.strength = deepcopy(self.strength)
+        narrow.strength.prune(keep)
+        return narrow
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
         """Return a function that takes back what is observed of these columns from now on."""

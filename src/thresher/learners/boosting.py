@@ -91,6 +91,7 @@ class StumpBoosting(Learner):
     """
 
     name = "stump-boosting"
+    asks_for = "columns"
     constant_name = "(no rule holds)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "binary"}
 

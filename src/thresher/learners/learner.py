@@ -62,6 +62,11 @@ class Learner(Estimator):
     )
     non_negative: ClassVar[bool] = False
     constant_name: ClassVar[str] = "(always on)"  # the share of no feature, in an explanation
+    # For `compact`: the tensors of `state` with a row for each feature, maybe after one for what is
+    # always on, of which those with little weight can go; or the one that names features.
+    by_feature: ClassVar[tuple[str, ...]] = ()
+    asks_for: ClassVar[str | None] = None
+    is_compacted: bool = False  # it has no more than scoring needs
     n_features, n_categories = _size("_n_features"), _size("_n_categories")
 
     # ---- what a subclass provides ------------------------------------------------------------
@@ -179,6 +184,15 @@ class Learner(Estimator):
     def summary(self) -> dict[str, Any]:
         """Return figures for `inspect` that only this learner has."""
         return {}
+
+    @property
+    def reads_strengths(self) -> bool:
+        """Whether it matters how strong a feature is, not only that it is there."""
+        return True
+
+    def compacted(self) -> Learner:
+        """Return one that scores alike, without what only learning needs, where there is such."""
+        return self
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""

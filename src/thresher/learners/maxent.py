@@ -80,6 +80,7 @@ class MaximumEntropy(Probabilistic, Learner):
     """
 
     name = "maximum-entropy"
+    by_feature = ("weights",)
 
     method: Method = parameter(
         default="lbfgs",
@@ -283,6 +284,11 @@ class MaximumEntropy(Probabilistic, Learner):
     def weight_bytes(self) -> int:
         """How much memory each pair of feature and category takes."""
         return 4
+
+    @property
+    def reads_strengths(self) -> bool:
+        """Whether it matters how strong a feature is, not only that it is there."""
+        return self.features != "presence"
 
     @property
     def n_iter_(self) -> int:

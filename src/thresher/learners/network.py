@@ -66,6 +66,7 @@ class MultilayerPerceptron(Learner):
     """
 
     name = "multilayer-perceptron"
+    by_feature = ("inner",)
     constant_name = "(bias)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "tf-idf", "normalize": "l2"}
 

@@ -72,6 +72,7 @@ class BoostedPerceptrons(Learner):
     """
 
     name = "boosted-perceptrons"
+    by_feature = ("weights",)
     constant_name = "(bias)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "tf-idf", "normalize": "l2"}
 

@@ -45,6 +45,7 @@ class LinearModel(Learner):
     """
 
     name = "linear-model"
+    by_feature = ("weights",)
 
     def take(self, weights: np.ndarray, intercepts: np.ndarray) -> Self:
         """Take over weights (features, categories) and an intercept per category."""
@@ -222,9 +223,13 @@ class ScikitLearner(Learner):
 
     def state(self) -> State:
         """Return the weights, as a `LinearModel` has them."""
+        return self.compacted().state()
+
+    def compacted(self) -> Learner:
+        """Return the weights, as a `LinearModel`."""
         if self._weights is None:
             raise self._unsavable()
-        return LinearModel().take(self._weights[1:], self._weights[0]).state()
+        return LinearModel().take(self._weights[1:], self._weights[0])
 
     def check_savable(self) -> None:
         """Refuse a classifier that has no weights after learning a toy."""

@@ -134,6 +134,7 @@ class DecisionTree(Probabilistic, Learner):
     """
 
     name = "decision-tree"
+    asks_for = "column"
     constant_name = "(absent words, and the root)"
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "book"}
 

@@ -174,7 +174,9 @@ def categories(ground: Ground) -> str:
     averages = ("micro", "macro") if len(rows) > 1 else ()
     foot = "".join(_row(one, getattr(evaluation, one), list(columns)) for one in averages)
     hidden = len(rows) - MOST_ROWS
-    note = f"<p class=soft>{count(hidden)} smaller ones are not shown.</p>" if hidden > 0 else ""
+    are = "is" if hidden == 1 else "are"
+    note = f"<p class=soft>{plural(hidden, 'smaller one')} {are} not shown.</p>"
+    note = note if hidden > 0 else ""
     return f"""<section id="categories"><h2>Categories</h2>
 <div class="controls needs-js"{attributes(hidden=len(rows) < FEW_ROWS)}>
 <label>Find <input type="search" id="find" autocomplete="off"></label>

@@ -195,10 +195,11 @@ class TextCounter(TextParameters):
             return (space.words if space.only == WORDS else space.parts).blob()
         return encode(self.feature_names())
 
-    def prune(self, keep: np.ndarray) -> None:
+    def prune(self, keep: np.ndarray, with_waiting: bool = True) -> None:
         """Keep some columns, numbered anew from 0 in the same order, and forget the others.
 
-        What is forgotten counts as new when it is met again.
+        What is forgotten counts as new when it is met again; so does, unless it is kept too, what
+        has been met too rarely for a column.
         """
         if self.hashing_bits is not None:
             raise ParameterError(
@@ -211,7 +212,7 @@ class TextCounter(TextParameters):
                 f"keep is an array of {keep.dtype} of shape {keep.shape}; it must have one bool "
                 f"for each of the {self.n_features} columns."
             )
-        self._space = self._space.kept(keep)
+        self._space = self._space.kept(keep, with_waiting)
 
     def checkpoint(self) -> Callable[[], None]:
         """Return a function that puts the counter back to what it is now, bit for bit.

@@ -324,10 +324,11 @@ class Space:
         n_left = MOST_CANDIDATES // 2
         forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
 
-    def kept(self, keep: np.ndarray) -> Space:
+    def kept(self, keep: np.ndarray, with_waiting: bool = True) -> Space:
         """Return a space of some columns, of all that waits, and of what they are made of."""
         blocks, items = (of_column[keep] for of_column in self.of_columns())
         waiting = self.candidates()
+        waiting = waiting if with_waiting else waiting[:0]
         needed = [np.zeros(n, bool) for n in self.n_items]
         for block, of_block in enumerate(needed):
             of_block[items[blocks == block]] = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -130,6 +130,7 @@ class OnlineLearner(GrowingLearner):
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
     )
 
+    by_feature: ClassVar[tuple[str, ...]] = ("weights", "live", "seen")
     mean_active_ = 1.0  # d, until documents are seen
     _figures = ("mistakes_", "n_passes_", "n_seen_", "_pass_mistakes", "_pass_size", "_filtered")
 
@@ -170,6 +171,7 @@ class OnlineLearner(GrowingLearner):
         self.n_passes_ = self.n_seen_ = 0
         self._pass_mistakes = self._pass_size = 0
         self._filtered = False  # whether the filtering range has been applied
+        self.is_compacted = False
         clock = Table(CATEGORIES, np.float64, 0.0, 0, LARGEST_SUM)
         seen = Table(FEATURES, bool, False)
         layout = self._layout() | {"clock": clock, "seen": seen}
@@ -486,6 +488,7 @@ class OnlineLearner(GrowingLearner):
 
     def _discard(self, features: np.ndarray, keep: np.ndarray) -> Self:
         """Take out of the categories those of `features` that they do not keep."""
+        self._check_whole()
         tables, rows = self._tables, 1 + features
         if "live" not in tables:
             tables.add("live", Table(BOTH, bool, True))
@@ -511,13 +514,57 @@ class OnlineLearner(GrowingLearner):
 
     # ---- state -------------------------------------------------------------------------------
 
+    def compacted(self) -> Self:
+        """Return one that scores alike, to the last bit, and cannot learn on."""
+        header, tensors = self.state()
+        if "weights" in tensors:
+            tensors["weights"] = np.asarray(self._scoring_weights()[:, : self.n_categories])
+        if "scale" in tensors:
+            tensors["scale"] = np.ones_like(tensors["scale"])
+        if self.average is not None:  # that is what the weights are from now on
+            header["params"]["average"] = None
+        return self.from_state(header | {"compacted": True}, tensors)
+
+    def _leave_out_learning(self) -> None:
+        """Do without the tables that no score is computed from."""
+        layout = self._tables.layout
+        needed = {*self.by_feature} if self._renormalizes() else {*self.by_feature} - {"live"}
+        kept = {k: one for k, one in layout.items() if one.axes != BOTH or k in needed}
+        self._begin(kept, 0, 0)
+        self.is_compacted = True
+
+    def _checked(self, rows: Rows, labels: Labels, sample_weight: np.ndarray | None) -> np.ndarray:
+        self._check_whole()
+        return super()._checked(rows, labels, sample_weight)
+
+    def _enlarge(self, n_features: int, n_categories: int) -> None:
+        self._check_whole()
+        super()._enlarge(n_features, n_categories)
+
+    def merge_categories(self, source: int, target: int) -> Self:
+        """Let the category `target` stand for `source` too, which is then removed."""
+        self._check_whole()
+        return super().merge_categories(source, target)
+
+    def _check_whole(self) -> None:
+        if self.is_compacted:
+            raise ModelError(
+                f"This {type(self).__name__} was compacted: what learning needs is left out. Learn "
+                "with the model that it was made from."
+            )
+
     def state(self) -> State:
         """Return all that is needed to go on, as a JSON-able header and arrays."""
         figures = {"mean_active": self.mean_active_, "mistakes": list(self.mistakes_)}
         counts = {"n_passes": self.n_passes_, "n_seen": self.n_seen_, "filtered": self._filtered}
         self.check_bounds()  # what could not be read again is not written
         header, tensors = self.header(**figures, **counts), self._tables.tensors()
-        return header, tensors | {"seen": tensors["seen"][1:]}
+        tensors["seen"] = tensors["seen"][1:]
+        if self.is_compacted:
+            header["compacted"] = True
+            if not self._counts_features():
+                del tensors["seen"]
+        return header, tensors
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
@@ -538,6 +585,9 @@ class OnlineLearner(GrowingLearner):
         learner._filtered = require_field(header, "filtered", bool)
         if "live" in tensors:
             learner._tables.add("live", Table(BOTH, bool, True))
+        if require_field({"compacted": False} | header, "compacted", bool):
+            learner._leave_out_learning()
+            tensors = {"seen": np.zeros(n_features, np.uint8)} | tensors
         seen = require_tensor(tensors, "seen", np.uint8, (n_features,))
         tensors = tensors | {"seen": np.append(np.uint8(0), seen)}
         learner._read_tables(tensors, n_features, n_categories)

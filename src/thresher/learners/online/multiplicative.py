@@ -287,6 +287,7 @@ class SleepingExperts(OnlineLearner):
     """
 
     name = "sleeping-experts"
+    by_feature = ("yes", "no", "live", "seen")
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "binary"}
     non_negative = True
     average = None

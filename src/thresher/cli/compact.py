@@ -1,0 +1,89 @@
+"""thresher compact: a smaller model, for those who only ask it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Option
+
+from thresher.cli import _common as common
+from thresher.cli.evaluate import percent
+from thresher.errors import ParameterError
+
+
+@common.verb("compact model.thresher recent.csv -o small.thresher")
+def compact(
+    model: common.Model,
+    data: common.Data = None,
+    output: Annotated[
+        str | None,
+        Option(
+            *("--output", "-o"), metavar="FILE", help="Default: MODEL with -compact in its name."
+        ),
+    ] = None,
+    allow: Annotated[
+        float | None,
+        Option(
+            min=0,
+            max=1,
+            help="The share of the documents that may be decided otherwise. Default: 0.005.",
+        ),
+    ] = None,
+    text: common.Text = None,
+    labels: common.LabelColumn = None,
+    separator: common.Separator = None,
+    format: common.Format = None,
+    threads: common.Threads = 1,
+    on_error: common.OnError = "stop",
+    json: common.Json = False,
+) -> None:
+    """Make a model smaller: it decides and explains as before, but cannot learn on.
+
+    What only learning needs is left out, and the weights that matter least, as long as DATA is
+    decided as before; without DATA, what the model remembers of its documents. The model itself
+    stays as it is. Where DATA has labels, the accuracy is shown before and after.
+    """
+    path = output or str(Path(model).with_stem(f"{Path(model).stem}-compact"))
+    if os.path.exists(path) and os.path.exists(model) and os.path.samefile(path, model):
+        raise ParameterError(
+            f"--output is {path}, the model itself, which is needed to learn on; name another file."
+        )
+    categorizer = common.load_model(model, threads)
+    documents = None
+    if data:
+        asked = (data, text, labels, separator, format, on_error)
+        documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+    with common.progress() as progress:
+        given = {} if allow is None else {"allow": allow}
+        categorizer.compact(documents, progress=progress, **given)
+    if documents is not None:
+        common.report_reading(documents)
+    categorizer.save(path)
+    result, sizes = categorizer.compacted_, [os.path.getsize(one) for one in (model, path)]
+    if json:
+        values: dict[str, Any] = {
+            name: getattr(result, name)
+            for name in ("features_before", "features", "halves", "documents", "changed")
+        }
+        values |= {"model": path, "bytes_before": sizes[0], "bytes": sizes[1]}
+        if result.before is not None and result.after is not None:
+            values |= {"before": result.before.to_dict(), "after": result.after.to_dict()}
+        common.show_json(values)
+        return
+    common.tell(str(result))
+    if data is None and result.documents:
+        typer.echo("They are those that it remembers, taken as if it had not learned from them.")
+    elif not result.documents:
+        typer.echo("The model remembers no documents; name some as DATA to leave out more.")
+    if result.before is not None and result.after is not None:
+        from thresher.evaluation import measure_title
+
+        for name in ("micro_f1", "macro_f1"):
+            average = name.partition("_")[0]
+            old, new = (getattr(one, average)["f1"] for one in (result.before, result.after))
+            typer.echo(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
+    before, after = (f"{size / 1e6:.2f} MB" for size in sizes)
+    common.tell(f"Saved to {path} ({before} -> {after}). To learn on, keep {model}.")
