@@ -9,13 +9,16 @@ import numpy as np
 
 from thresher._kernels.text.tokens import EXTENDING
 
-__all__ = ["CONTEXTUAL", "IN_CONTEXT", "UNSETTLED", "classified", "composed", "composed_places"]
-__all__ += ["traits_table"]
+__all__ = ["CONTEXTUAL", "FAR", "IN_CONTEXT", "UNSETTLED", "classified", "composed"]
+__all__ += ["composed_places", "traits_table"]
 
-# Characters that `str.lower` maps to two, or by their neighbours; and those that may change, or
-# change their place, when a text is composed.
-CONTEXTUAL, UNSETTLED = 1, 2
-IN_CONTEXT = "İΣ"
+# All that `str.lower` does not map character by character: the first becomes two characters, the
+# second depends on its neighbours. Documents with these are lower-cased before they are cut.
+CONTEXTUAL = "İΣ"
+
+# Traits of characters: to be one of these; to change, or change place, when a text is composed; to
+# be beyond the first two planes of Unicode, where the rarest of Han are.
+IN_CONTEXT, UNSETTLED, FAR = 1, 2, 4
 
 # Scripts in which no space stands between words, of which the decimal digits are words as ever:
 # those of South East Asia that Unicode breaks into lines by dictionaries only, and those of China
@@ -42,8 +45,13 @@ UNSPACED = (
 JOINING = (0x0E33, 0x0EB3, 0x200C, 0x200D, 0xFF9E, 0xFF9F)
 JAMO = (0x1160, 0x1200)  # the vowels and the ends of Korean syllables that are written in letters
 # Where marks are, and all that changes when it is composed.
-LIVELY = ((0x300, 0x3400), (0xA000, 0xAC00), (0xF900, 0x20000), (0x2F800, 0x2FA20))
-LIVELY += ((0xE0100, 0xE01F0),)
+LIVELY = (
+    (0x300, 0x3400),
+    (0xA000, 0xAC00),
+    (0xF900, 0x20000),
+    (0x2F800, 0x2FA20),
+    (0xE0100, 0xE01F0),
+)
 
 
 def classified(kinds: np.ndarray, is_digit: np.ndarray, unspaced: int) -> np.ndarray:
@@ -109,7 +117,8 @@ def traits_table() -> np.ndarray:
     table[slice(*JAMO)] = UNSETTLED
     # Halves of characters beyond: all scripts but Han, and Han for compatibility; no emoji.
     table[0xD800:0xD83C] = UNSETTLED
-    table[0xD87E] = UNSETTLED
-    for letter in IN_CONTEXT:
-        table[ord(letter)] |= CONTEXTUAL
+    table[0xD840:0xDC00] = FAR
+    table[0xD87E] |= UNSETTLED
+    for letter in CONTEXTUAL:
+        table[ord(letter)] |= IN_CONTEXT
     return table

@@ -15,6 +15,7 @@ from thresher.errors import DocumentError, ParameterError
 from thresher.text.patterns import Pattern, compiled
 from thresher.text.scripts import (
     CONTEXTUAL,
+    FAR,
     IN_CONTEXT,
     UNSETTLED,
     classified,
@@ -67,7 +68,7 @@ class Tokens(NamedTuple):
     @property
     def are_pairs(self) -> np.ndarray:
         """Whether each token is a pair, which starts where the token before it starts."""
-        return self.has_pairs & (np.diff(self.sides[:, 0], prepend=-1) == 0)
+        return np.asarray(self.has_pairs & (np.diff(self.sides[:, 0], prepend=-1) == 0))
 
     @property
     def blocks(self) -> np.ndarray:
@@ -312,13 +313,13 @@ def _characters(
         before, texts = texts, composed(texts)
         if texts != before:
             return _characters(texts, _lengths(texts), lowercase, compose=False)
-    if lowercase and has & CONTEXTUAL:
+    if lowercase and has & IN_CONTEXT:
         texts = [text.lower() for text in texts]
         return _characters(texts, _lengths(texts), lowercase=False, compose=False)
     if len(data) == len(joined):
         return _Characters(data, _offsets(lengths), 0x10000)
     parts = [text.encode("utf-16-le", "replace") for text in texts]
-    return _Characters(data, _offsets(_lengths(parts) // 2), 0x110000)
+    return _Characters(data, _offsets(_lengths(parts) // 2), 0x110000 if has & FAR else 0x20000)
 
 
 def _arrow_batches(texts: Any, lowercase: bool, compose: bool) -> Iterator[_Characters]:
@@ -392,7 +393,7 @@ def _table(rule: Rule, lowercase: bool, bound: int) -> np.ndarray:
     """
     characters = "".join(map(chr, range(bound)))
     if lowercase:
-        for letter in IN_CONTEXT:  # these never come here: any mapping of one to one will do
+        for letter in CONTEXTUAL:  # these never come here: any mapping of one to one will do
             characters = characters.replace(letter, "?")
         characters = characters.lower()
     folded = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4")
@@ -401,7 +402,7 @@ def _table(rule: Rule, lowercase: bool, bound: int) -> np.ndarray:
         kinds[_all(pattern, characters)] = code
     if rule.unspaced is not None and rule.tokens != "whitespace" and bound > 0x100:
         kinds = classified(kinds, _all(r"\d+", characters), rule.unspaced)
-    table = _utf8(folded.astype(np.uint64)) | kinds.astype(np.uint64) << KIND
+    table: np.ndarray = _utf8(folded.astype(np.uint64)) | kinds.astype(np.uint64) << KIND
     # No text is broken between the halves of a surrogate pair.
     table[0xD800:0xE000] |= np.uint64(1) << KIND
     return table
