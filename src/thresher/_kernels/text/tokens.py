@@ -159,12 +159,16 @@ def long_enough(text, start, end, min_length):
 
 
 @kernel
-def keep_tokens(text, kinds, size, wide, min_length, edges, n_edges, tokens, ends, finished):
+def keep_tokens(
+    text, kinds, size, n_characters, min_length, edges, n_edges, tokens, ends, finished
+):
     """Write the tokens that lie between the edges and are long enough; return how many there are.
 
     `ends` holds where each finished document ends in the text, and then how many tokens there are
-    up to there.
+    up to there. Characters of more than one byte, and tokens that are long enough in any case or
+    have pairs, are only where there are more than so many `n_characters`.
     """
+    wide, has_others = n_characters > 128, n_characters > 256
     edges[n_edges] = U32(size)
     n, edge = ZERO, ZERO
     for document in range(finished + ONE):
@@ -174,13 +178,14 @@ def keep_tokens(text, kinds, size, wide, min_length, edges, n_edges, tokens, end
             is_token = (kinds[start] != SEPARATOR) & (end - start >= min_length)
             if wide:
                 is_token &= long_enough(text, start, end, min_length)
+            if has_others:
                 is_token |= kinds[start] >= WHOLE
             tokens[n] = (start << HALF_BITS) | end
             n += U64(is_token)
             edge += ONE
-            if wide and kinds[start] == PAIRED and edge < n_edges and kinds[end] == PAIRED:
+            if has_others and kinds[start] == PAIRED and edge < n_edges:
                 tokens[n] = (start << HALF_BITS) | U64(edges[edge + ONE])
-                n += ONE
+                n += U64(kinds[end] == PAIRED)
         if document < finished:
             ends[document] = n
     return n
@@ -223,5 +228,5 @@ def scan(
     cursor[0], cursor[1], cursor[2], cursor[3] = document, at, finished, size
     n_edges = find_edges(kinds, size, marks, mark_blocks, edges)
     return keep_tokens(
-        text, kinds, size, wide, U64(min_length), edges, n_edges, tokens, ends, finished
+        text, kinds, size, table.size, U64(min_length), edges, n_edges, tokens, ends, finished
     )
