@@ -95,17 +95,18 @@ class TextCounter(TextParameters):
 
     def _cut_as(self, version: int) -> None:
         """Cut texts as counters of this version do."""
-        self._version = version
-        is_new, lowercase = version == FORMAT_VERSION, bool(self.lowercase)
+        self._version, lowercase = version, bool(self.lowercase)
         # Where runs of words are counted, pairs of characters are among them.
         has_runs = self.ngram_range is not None and self.ngram_range[1] > 1
-        letters, stretches = (CHARACTERS if has_runs else PAIRS), STRETCHES
+        of_words: int | None = CHARACTERS if has_runs else PAIRS
+        of_parts: int | None = STRETCHES
+        if version == OLD_VERSION:
+            of_words = of_parts = None
         options = self.tokens, self.token_pattern, self.min_length, lowercase
-        words = Tokenizer(*options, letters if is_new else None)
+        words = Tokenizer(*options, of_words)
         if not self._cuts_words:
             options = "whitespace", None, 1, lowercase
-        parts = Tokenizer(*options, stretches if is_new else None)
-        self._tokenizers = {WORDS: words, PARTS: parts}
+        self._tokenizers = {WORDS: words, PARTS: Tokenizer(*options, of_parts)}
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_pool": []}
@@ -455,9 +456,9 @@ class TextCounter(TextParameters):
 
     def _pieces(self, text: str) -> list[Piece]:
         """Return a text whole, or what stands before its fields, each field and what follows."""
+        check_texts([text])
         if not self._fields:
             return [Piece(text, 0, None)]
-        check_texts([text])
         pieces, start, gap = [], 0, int(self.fields != FIRST_LINE)  # the mark
         for number, piece in enumerate(split(text, self.fields), -1):
             field = number if 0 <= number < len(self._fields) else None
@@ -476,13 +477,14 @@ class TextCounter(TextParameters):
         all_sides, all_pairs = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3), np.int64)]
         all_columns, in_fields = [], []
         for piece in pieces:
+            origins = tokenizer.origins(piece.text)
             for tokens, sides in tokenizer.places(piece.text):
                 tokens_here = tokens.words()
                 distinct = list(dict.fromkeys(tokens_here))
                 folded = dict(zip(distinct, fold(self.linguistics, distinct), strict=True))
                 counted = [folded[token] for token in tokens_here]
                 is_kept = np.array([word is not None for word in counted], bool)
-                originals = tokenizer.originals(piece.text, sides[is_kept]) + piece.start
+                originals = origins.of(sides[is_kept]) + piece.start
                 is_pair = tokens.are_pairs[is_kept]
                 all_sides.append(originals[~is_pair])
                 n_before = len(words)
@@ -519,6 +521,7 @@ class TextCounter(TextParameters):
         tokenizer, surface = self._tokenizers[PARTS], scratch.parts
         places = [np.zeros((0, 3), np.int64)]
         for piece in pieces if self.char_ngram_range is not None else ():
+            origins = tokenizer.origins(piece.text)
             for tokens, sides in tokenizer.places(piece.text):
                 ids = surface.numbers(tokens, False)
                 values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
@@ -527,8 +530,7 @@ class TextCounter(TextParameters):
                 if not self._cuts_words:
                     parts = [part for side in sides for part in self._part_sides(*side.tolist())]
                     inside = np.array(parts, np.int64).reshape(-1, 2)
-                originals = tokenizer.originals(piece.text, inside) + piece.start
-                places.append(np.column_stack([originals, columns]))
+                places.append(np.column_stack([origins.of(inside) + piece.start, columns]))
         return np.concatenate(places)
 
     def _part_sides(self, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -100,6 +100,20 @@ class Tokens(NamedTuple):
         return cls(text, spans, np.zeros(0, np.int64), int(stops.sum() - starts.sum()))
 
 
+class Origins(NamedTuple):
+    """Where in a text each character of the folded text is from, and the end of both."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+
+    def of(self, sides: np.ndarray) -> np.ndarray:
+        """Return starts and ends in the text for those in the folded text."""
+        firsts, lasts = sides.T
+        # What ends within the expansion of a character takes that character whole.
+        ends = np.where(lasts > firsts, self.ends[lasts - 1], self.starts[firsts])
+        return np.stack([self.starts[firsts], ends], axis=1)
+
+
 class Tokenizer:
     """Cut texts by a named rule, through a table of characters, or by a regular expression.
 
@@ -144,21 +158,15 @@ class Tokenizer:
             done = int(before[-1])
             yield tokens, before[tokens.sides]
 
-    def originals(self, text: str, sides: np.ndarray) -> np.ndarray:
-        """Return starts and ends in the text for those in its folded characters."""
-        places = np.arange(len(text) + 1)
-        firsts, lasts = places[:-1], places[1:]  # of what each character of the folded text is from
-        folded = text
+    def origins(self, text: str) -> Origins:
+        """Return where in the text the characters of the folded text are from."""
+        folded, starts, ends = text, np.arange(len(text)), np.arange(1, len(text) + 1)
         if self.composes:
-            folded, firsts, lasts = composed_places(text)
+            folded, starts, ends = composed_places(text)
         if self.lowercase and len(folded.lower()) != len(folded):
             times = [len(letter.lower()) for letter in folded]
-            firsts, lasts = np.repeat(firsts, times), np.repeat(lasts, times)
-        firsts = np.append(firsts, len(text))
-        starts, ends = sides.T
-        # What ends within the expansion of a character takes that character whole.
-        ends = np.where(ends > starts, np.append(lasts, len(text))[ends - 1], firsts[starts])
-        return np.stack([firsts[starts], ends], axis=1)
+            starts, ends = np.repeat(starts, times), np.repeat(ends, times)
+        return Origins(np.append(starts, len(text)), np.append(ends, len(text)))
 
     def _cut_by_table(self, characters: _Characters, room: _Room) -> Iterator[Tokens]:
         data, offsets, bound = characters
