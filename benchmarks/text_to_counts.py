@@ -5,7 +5,8 @@
 
 The candidates take turns, each five times (once for "union", which is words, pairs of words and
 parts of five characters); the best time of each counts, in processor seconds of one thread. The
-matrices are compared before anything is timed.
+matrices are compared before anything is timed, and documents that both cut in different ways, with
+combining marks or scripts without spaces, are left out.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.pipeline import FeatureUnion
@@ -76,11 +78,21 @@ def documents(source: Path) -> Iterator[str]:
             yield text[start : start + PARAGRAPHS]
 
 
+def is_cut_alike(text: str) -> bool:
+    """Whether a text has no marks, and no letters from where scripts without spaces begin."""
+    if text.isascii():
+        return True
+    letters = set(text.lower())
+    return not any(
+        category(one)[0] == "M" or (one >= "\u0e00" and one.isalnum()) for one in letters
+    )
+
+
 def take(source_texts: Iterator[str], n_bytes: float) -> tuple[list[str], bool]:
     """Return documents of `n_bytes` together, from the start again if there are not enough."""
     texts: list[str] = []
     size = 0
-    for text in source_texts:
+    for text in filter(is_cut_alike, source_texts):
         if size >= n_bytes:
             return texts, False
         texts.append(text)

@@ -3,7 +3,9 @@
 The files of format 1 were written at commit e0eb270, before format 2 existed: one per learner, and
 one per option that changes what is counted, decided or kept; those of format 2 by `golden/make.py`,
 and those of format 3, which are compacted. `v1.json` to `v3.json` hold the texts, and what each
-model said of them before and after it learned on.
+model said of them before and after it learned on. Those called "scripts" are of texts in many
+scripts, by the version of the counter, which cuts them: version 2 knew no combining marks, normal
+forms and scripts without spaces.
 """
 
 import json
@@ -18,6 +20,8 @@ FOLDER = Path(__file__).parent / "golden"
 FORMATS = [json.loads((FOLDER / f"v{n}.json").read_text(encoding="utf-8")) for n in (1, 2, 3)]
 GOLDEN = FORMATS[0]  # the texts are the same for all
 MODELS = FORMATS[0]["models"] | FORMATS[1]["models"] | FORMATS[2]["models"]
+
+SCRIPTS = json.loads((FOLDER / "scripts.json").read_text(encoding="utf-8"))
 
 
 def assert_same_scores(model, expected):
@@ -69,6 +73,17 @@ def assert_says(model, expected):
 
 def test_every_golden_model_is_expected():
     assert {path.stem for path in FOLDER.glob("v?-*.thresher")} == set(MODELS)
+    assert {path.stem for path in FOLDER.glob("scripts-*.thresher")} == set(SCRIPTS["models"])
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS["models"]))
+def test_golden_model_cuts_every_script_as_it_did(name, tmp_path):
+    model = Categorizer.load(FOLDER / f"{name}.thresher")
+    model.save(tmp_path / "again.thresher")
+    for one in (model, Categorizer.load(tmp_path / "again.thresher")):
+        scores = np.ascontiguousarray(one.scores(SCRIPTS["unseen"]), "<f4")
+        assert scores.tobytes().hex() == SCRIPTS["models"][name]
+        assert one.features_.counter.state()[0]["version"] == int(name.split("-")[1])
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))

@@ -25,6 +25,7 @@ from thresher import (
 )
 from thresher.learners import is_online
 from thresher.storage import FORMAT_VERSION, NARROW_VERSION
+from thresher.text.counter import FORMAT_VERSION as TEXT_VERSION
 
 FOLDER = Path(__file__).parent
 OLD = json.loads((FOLDER / "v1.json").read_text(encoding="utf-8"))
@@ -57,6 +58,13 @@ CASES |= {
 }
 
 COMPACTED = ("arow", "one-space", "sleeping-experts", "stump-boosting")
+
+# Of texts in many scripts, which each version of the counter cuts in its way.
+SCRIPTS = {
+    "words": {"learner": "perceptron"},
+    "space": {"ngram_range": (1, 2), "char_ngram_range": (3, 3), "min_df": 1},
+    "book": {"tokens": "book", "learner": "perceptron", "hashing_bits": 9, "ngram_range": (1, 2)},
+}
 
 
 def answers(model):
@@ -108,6 +116,22 @@ def write(version, cases):
                 models[name]["after"] = answers(model.learn(OLD["later"], later))
     shared = {key: OLD[key] for key in ("unseen", "later", "later_labels")}
     text = json.dumps(shared | {"models": models}, ensure_ascii=False, sort_keys=True)
+    path.write_text(text + "\n", encoding="utf-8")
+    make_scripts()
+
+
+def make_scripts():
+    """Write models of texts in many scripts, and their scores."""
+    path = FOLDER / "scripts.json"
+    texts = json.loads(path.read_text(encoding="utf-8"))
+    for case, options in SCRIPTS.items():
+        name = f"scripts-{TEXT_VERSION}-{case}"
+        if name not in texts["models"]:
+            model = Categorizer(**options).fit(texts["texts"], texts["labels"])
+            model.save(FOLDER / f"{name}.thresher")
+            scores = np.ascontiguousarray(model.scores(texts["unseen"]), "<f4")
+            texts["models"][name] = scores.tobytes().hex()
+    text = json.dumps(texts, ensure_ascii=False, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")
 
 

@@ -1,12 +1,19 @@
 """Each word's share of a score, slowly and obviously: occurrence by occurrence, letter by letter.
 
-For texts whose lower case has as many letters as they have.
+For texts whose lower case has as many letters as they have, and in which all letters are composed
+and of scripts with spaces.
 """
 
 import re
 from collections import Counter, defaultdict
 
-from naive.text import RULES, char_grams, gapped, tokenize
+from naive.text import char_grams, gapped, tokenize
+
+RULES = {
+    "words": r"\w+",
+    "book": r"[^\W\d_]+|\d+|[^\w\s]|_",
+    "whitespace": r"\S+",
+}
 
 
 def occurrences(text, counter):

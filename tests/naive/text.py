@@ -1,23 +1,87 @@
 """Text to counts, slowly and obviously: regular expressions, dictionaries and whole numbers."""
 
 import re
+import unicodedata
 from itertools import product
 
-RULES = {
-    "words": r"\w+",
-    "book": r"[^\W\d_]+|\d+|[^\w\s]|_",
-    "whitespace": r"\S+",
-}
+# How the names of letters begin in scripts that have no spaces between words.
+UNSPACED = (
+    "THAI", "LAO", "MYANMAR", "KHMER", "TAI LE", "NEW TAI LUE", "TAI THAM", "TAI VIET", "AHOM",
+    "CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH", "IDEOGRAPHIC ITERATION",
+    "IDEOGRAPHIC CLOSING", "IDEOGRAPHIC NUMBER", "VERTICAL IDEOGRAPHIC", "HANGZHOU", "MASU",
+    "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "HENTAIGANA", "BOPOMOFO", "VERTICAL KANA",
+)  # fmt: skip
+JOINERS = "\u200c\u200d"
+WITHOUT_MARK_IN_NAME = "ำຳﾞﾟ"  # of category Lo and Lm, and never the first of a character
 BITS = 2**64 - 1
 
 
-def tokenize(text, tokens="words", token_pattern=None, min_length=2, lowercase=True):
-    """Return the tokens of one text."""
+def extends(letter):
+    """Whether a character belongs to the one before it."""
+    return unicodedata.category(letter)[0] == "M" or letter in JOINERS + WITHOUT_MARK_IN_NAME
+
+
+def is_unspaced(letter):
+    """Whether a character is a letter of a script without spaces."""
+    is_letter = letter.isalnum() and not letter.isdecimal()
+    return is_letter and unicodedata.name(letter, "").startswith(UNSPACED)
+
+
+def kind(letter, tokens):
+    """Return what a character is part of, None for nothing."""
+    if tokens == "whitespace":
+        return None if letter.isspace() else "word"
+    if is_unspaced(letter):
+        return "unspaced"
+    if tokens == "words":
+        return "word" if letter.isalnum() or letter == "_" else None
+    if letter.isdecimal():
+        return "number"
+    if letter.isspace():
+        return None
+    return "word" if letter.isalnum() else "mark"
+
+
+def cut(text, tokens, by_character):
+    """Return the kind, the start and the text of each token, however short."""
+    cut_tokens, before = [], None
+    for place, letter in enumerate(text):
+        if extends(letter) and tokens != "whitespace":
+            here = before
+            goes_on = before is not None
+        else:
+            here = kind(letter, tokens)
+            goes_on = here == before is not None and here != "mark"
+            goes_on &= not (here == "unspaced" and by_character)
+        if goes_on:
+            cut_tokens[-1][2] += letter
+        elif here is not None:
+            cut_tokens.append([here, place, letter])
+        before = here
+    return cut_tokens
+
+
+def tokenize(text, tokens="words", token_pattern=None, min_length=2, lowercase=True,
+             unspaced="pairs"):  # fmt: skip
+    """Return the tokens of one text.
+
+    Letters of scripts without spaces are tokens as "characters", as these and their "pairs", or as
+    "stretches" of them.
+    """
+    if token_pattern is None:
+        text = unicodedata.normalize("NFC", text)
     text = text.lower() if lowercase else text
     if token_pattern is not None:
         return re.findall(token_pattern, text)
-    words = re.findall(RULES[tokens], text)
-    return [word for word in words if tokens != "words" or len(word) >= min_length]
+    words = []
+    cut_tokens = cut(text, tokens, unspaced != "stretches")
+    for i, (here, start, word) in enumerate(cut_tokens):
+        if tokens != "words" or here == "unspaced" or len(word) >= min_length:
+            words.append(word)
+        for there, after_start, after in cut_tokens[i + 1 : i + 2] if unspaced == "pairs" else ():
+            if here == there == "unspaced" and after_start == start + len(word):
+                words.append(word + after)
+    return words
 
 
 def ngrams(words, low, high, gaps=False):
@@ -119,14 +183,16 @@ class Counter:
         self.numbers = {}  # the column of each feature
         self.waiting = {}  # the documents of each feature that has none yet, the oldest first
 
-    def tokenize(self, text):
+    def tokenize(self, text, unspaced=None):
         """Return the tokens of a text; none reaches over the edge of a field."""
-        pieces = fields_of(text, self.fields)
-        return [word for _, piece in pieces for word in tokenize(piece, **self.tokens)]
+        if unspaced is None:
+            unspaced = "characters" if self.ngram_range and self.ngram_range[1] > 1 else "pairs"
+        pieces, options = fields_of(text, self.fields), self.tokens | {"unspaced": unspaced}
+        return [word for _, piece in pieces for word in tokenize(piece, **options)]
 
-    def words(self, text):
+    def words(self, text, unspaced=None):
         """Return the words of a text as they are counted."""
-        words = self.tokenize(text)
+        words = self.tokenize(text, unspaced)
         if self.linguistics is not None:
             words = [word for word in self.linguistics.fold(words) if word]
         return words
@@ -135,7 +201,7 @@ class Counter:
         """Return how many tokens a text has."""
         if self.ngram_range is None and self.char_ngram_tokens == "whitespace":
             return len(text.split())
-        return len(self.tokenize(text))
+        return len(self.tokenize(text, "stretches" if self.ngram_range is None else None))
 
     def features(self, text):
         """Return the features of a text, in their order."""
@@ -144,9 +210,10 @@ class Counter:
             for grams in ngrams(self.words(text), *self.ngram_range, self.gaps):
                 features += [(int(len(words) > 1), words) for words in grams]
         if self.char_ngram_range is not None:
-            words = self.words(text)
+            words = self.words(text, "stretches")
             if self.char_ngram_tokens == "whitespace":
-                words = (text.lower() if self.tokens.get("lowercase", True) else text).split()
+                words = unicodedata.normalize("NFC", text)
+                words = (words.lower() if self.tokens.get("lowercase", True) else words).split()
             for word in words:
                 features += [(2, (part,)) for part in char_grams(word, *self.char_ngram_range)]
         for field, piece in fields_of(text, self.fields):

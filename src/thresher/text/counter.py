@@ -21,11 +21,22 @@ from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
 from thresher.text.places import Places
 from thresher.text.space import BLOCKS, HashedSpace, Items, Space
 from thresher.text.surface import Scratch, Surface, Tally, fold
-from thresher.text.tokens import Tokenizer, as_texts, check_texts, encode, slices
+from thresher.text.tokens import (
+    CHARACTERS,
+    PAIRS,
+    STRETCHES,
+    Tokenizer,
+    as_texts,
+    check_texts,
+    encode,
+    slices,
+)
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
 
-FORMAT_VERSION = 2  # of what a counter's `state` returns
+# Of what a counter's `state` returns. Counters of version 2 go on as they were: they cut words at
+# combining marks, take a stretch of Chinese for one word, and leave texts in their normal forms.
+FORMAT_VERSION, OLD_VERSION = 3, 2
 HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
 
 Clock = defaultdict[str, float]
@@ -68,11 +79,8 @@ class TextCounter(TextParameters):
 
     def __post_init__(self) -> None:
         self.check_parameters()
-        lowercase = bool(self.lowercase)
-        words = Tokenizer(self.tokens, self.token_pattern, self.min_length, lowercase)
         self._cuts_words = self.char_ngram_tokens == "words"
-        parts = words if self._cuts_words else Tokenizer("whitespace", None, 1, lowercase)
-        self._tokenizers = {WORDS: words, PARTS: parts}
+        self._cut_as(FORMAT_VERSION)
         self._fields = field_names(self.fields)
         self._n_pieces = len(self._fields) + 2 if self._fields else 1  # that a text is cut into
         self._kinds = (
@@ -84,6 +92,21 @@ class TextCounter(TextParameters):
         bits = self.hashing_bits
         self._space = Space(*self._kinds) if bits is None else HashedSpace(*self._kinds, bits)
         self._pool: list[Scratch] = []  # for those who count at the same time
+
+    def _cut_as(self, version: int) -> None:
+        """Cut texts as counters of this version do."""
+        self._version, lowercase = version, bool(self.lowercase)
+        # Where runs of words are counted, pairs of characters are among them.
+        has_runs = self.ngram_range is not None and self.ngram_range[1] > 1
+        of_words: int | None = CHARACTERS if has_runs else PAIRS
+        of_parts: int | None = STRETCHES
+        if version == OLD_VERSION:
+            of_words = of_parts = None
+        options = self.tokens, self.token_pattern, self.min_length, lowercase
+        words = Tokenizer(*options, of_words)
+        if not self._cuts_words:
+            options = "whitespace", None, 1, lowercase
+        self._tokenizers = {WORDS: words, PARTS: Tokenizer(*options, of_parts)}
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_pool": []}
@@ -269,14 +292,14 @@ class TextCounter(TextParameters):
         (['red', 'roses', 'red', 'rose'], [[3, 4, 1, 1], [2, 4, 2, 3]])
         """
         pool, scratch, pieces = self._pool, self._borrow(), self._pieces(text)
-        words, sides, runs, fields = self._word_places(pieces, scratch)
+        words, sides, runs, pairs, fields = self._word_places(pieces, scratch)
         parts = self._part_places(pieces, scratch)
         pool.append(scratch)
-        return Places(text, words, sides, runs, parts, fields, bool(self.lowercase))
+        return Places(text, words, sides, runs, pairs, parts, fields, bool(self.lowercase))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all that is needed to go on counting: what JSON can hold, and tensors."""
-        header: dict[str, Any] = {"version": FORMAT_VERSION, "hash_version": HASH_VERSION}
+        header: dict[str, Any] = {"version": self._version, "hash_version": HASH_VERSION}
         for name in TextParameters.parameters:
             header[name] = plain(type(self).__name__, name, getattr(self, name))
         header["linguistics"] = None
@@ -295,8 +318,9 @@ class TextCounter(TextParameters):
 
         What `state` cannot have returned is a ModelError.
         """
-        for name, ours in (("version", FORMAT_VERSION), ("hash_version", HASH_VERSION)):
-            if require_field(header, name, int) != ours:
+        versions = ("version", OLD_VERSION, FORMAT_VERSION), ("hash_version", 1, HASH_VERSION)
+        for name, oldest, ours in versions:
+            if not oldest <= require_field(header, name, int) <= ours:
                 raise ModelError(
                     f"The model counts text by {name} {header[name]}, and this Thresher by {ours}; "
                     "take the Thresher that made it, or train it again."
@@ -318,6 +342,7 @@ class TextCounter(TextParameters):
             counter = cls(**options)
         except ParameterError as error:
             raise ModelError(f"The model's way to count text makes no sense: {error}") from error
+        counter._cut_as(header["version"])
         if counter.hashing_bits is None:
             counter._space = Space.from_tensors(*counter._kinds, tensors)
         return counter
@@ -432,9 +457,9 @@ class TextCounter(TextParameters):
 
     def _pieces(self, text: str) -> list[Piece]:
         """Return a text whole, or what stands before its fields, each field and what follows."""
+        check_texts([text])
         if not self._fields:
             return [Piece(text, 0, None)]
-        check_texts([text])
         pieces, start, gap = [], 0, int(self.fields != FIRST_LINE)  # the mark
         for number, piece in enumerate(split(text, self.fields), -1):
             field = number if 0 <= number < len(self._fields) else None
@@ -444,34 +469,44 @@ class TextCounter(TextParameters):
 
     def _word_places(
         self, pieces: list[Piece], scratch: Scratch
-    ) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-        """Return the words as counted, the sides of each, and runs and words in fields."""
+    ) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the words as counted, the sides of each, runs, pairs and words in fields."""
         shapes = self._space.runs.shapes
         patterns = [shapes.patterns[shape] for shape in shapes.counted]
         history, tokenizer, space = self._space.history(), self._tokenizers[WORDS], self._space
         words: list[str] = []
-        all_sides, all_columns, in_fields = [np.zeros((0, 2), np.int64)], [], []
+        all_sides, all_pairs = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3), np.int64)]
+        all_columns, in_fields = [], []
         for piece in pieces:
+            origins = tokenizer.origins(piece.text)
             for tokens, sides in tokenizer.places(piece.text):
                 tokens_here = tokens.words()
                 distinct = list(dict.fromkeys(tokens_here))
                 folded = dict(zip(distinct, fold(self.linguistics, distinct), strict=True))
                 counted = [folded[token] for token in tokens_here]
-                sides_here = sides[np.array([word is not None for word in counted], bool)]
-                all_sides.append(tokenizer.originals(piece.text, sides_here) + piece.start)
+                is_kept = np.array([word is not None for word in counted], bool)
+                originals = origins.of(sides[is_kept]) + piece.start
+                is_pair = tokens.are_pairs[is_kept]
+                all_sides.append(originals[~is_pair])
                 n_before = len(words)
-                words += [word for word in counted if word is not None]
+                kept = [word for word in counted if word is not None]
+                words += [word for word, both in zip(kept, is_pair, strict=True) if not both]
                 if not space.has_words:
                     continue
                 each = tokens._replace(ends=np.arange(1, len(sides) + 1))
                 values, _ = scratch.word_values(each, False)
                 if self.ngram_range is not None:
                     codes = space.codes(values, np.zeros(0, np.int64), False, history)
-                    all_columns.append(space.columns_of(WORDS, codes).reshape(-1, len(patterns)))
+                    columns = space.columns_of(WORDS, codes).reshape(-1, len(patterns))
+                    all_columns.append(columns[~is_pair])
+                    # Where there are pairs, there are no longer runs.
+                    all_pairs.append(np.column_stack([originals, columns[:, 0]])[is_pair])
                 if piece.field is not None:
                     codes = space.in_fields(values, np.full(len(values), piece.field))
-                    columns = space.columns_of(FIELDS, codes).tolist()
-                    in_fields += [(i, i + 1, one, 1) for i, one in enumerate(columns, n_before)]
+                    columns = space.columns_of(FIELDS, codes)
+                    all_pairs.append(np.column_stack([originals, columns])[is_pair])
+                    of_words = enumerate(columns[~is_pair].tolist(), n_before)
+                    in_fields += [(i, i + 1, one, 1) for i, one in of_words]
         runs = [
             (last + 1 - pattern.bit_length(), last + 1, column, pattern)
             for last, columns in enumerate(chain.from_iterable(all_columns))
@@ -479,13 +514,15 @@ class TextCounter(TextParameters):
             if pattern.bit_length() <= last + 1
         ]
         both = [np.array(one, np.int64).reshape(-1, 4) for one in (runs, in_fields)]
-        return words, np.concatenate(all_sides), both[0], both[1]
+        pairs = np.concatenate(all_pairs)
+        return words, np.concatenate(all_sides), both[0], pairs, both[1]
 
     def _part_places(self, pieces: list[Piece], scratch: Scratch) -> np.ndarray:
         """Return start, end and column of all parts."""
         tokenizer, surface = self._tokenizers[PARTS], scratch.parts
         places = [np.zeros((0, 3), np.int64)]
         for piece in pieces if self.char_ngram_range is not None else ():
+            origins = tokenizer.origins(piece.text)
             for tokens, sides in tokenizer.places(piece.text):
                 ids = surface.numbers(tokens, False)
                 values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
@@ -494,8 +531,7 @@ class TextCounter(TextParameters):
                 if not self._cuts_words:
                     parts = [part for side in sides for part in self._part_sides(*side.tolist())]
                     inside = np.array(parts, np.int64).reshape(-1, 2)
-                originals = tokenizer.originals(piece.text, inside) + piece.start
-                places.append(np.column_stack([originals, columns]))
+                places.append(np.column_stack([origins.of(inside) + piece.start, columns]))
         return np.concatenate(places)
 
     def _part_sides(self, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -60,8 +60,10 @@ class TextParameters(Estimator):
         kind=Choice(get_args(Cutting)),
         words="""What a token is. "words": a run of at least `min_length` word characters, which is
         scikit-learn's rule. "book": a run of letters, a run of digits, or a single other character
-        that is not white space; entities are not decoded. "whitespace": a run without white
-        space.""",
+        that is not white space; entities are not decoded. For both, combining marks belong to the
+        letter before them, and in scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer,
+        Burmese) each character is a token and, where runs of words are not counted, each pair of
+        neighbours. "whitespace": a run without white space.""",
         flag="--tokens",
     )
     token_pattern: str | None = _declare(
@@ -69,14 +71,16 @@ class TextParameters(Estimator):
         kind=Text(optional=True),
         words="""A regular expression that matches a token, slower than the rules of `tokens`. If it
         has a capturing group, of which there may be one, that is the token. The tokens are those of
-        Python's `re`, in time that grows with the text and no faster: patterns that would need more
-        (references back to a group, lookbehinds of several characters) are refused.""",
+        Python's `re` in the text as it is, in time that grows with the text and no faster: patterns
+        that would need more (references back to a group, lookbehinds of several characters) are
+        refused.""",
         flag="--token-pattern",
     )
     min_length: int = _declare(
         default=2,
         kind=Whole(1, 1000),
-        words='Fewest characters of a token, for the rule "words".',
+        words="""Fewest characters of a token, for the rule "words". In scripts without spaces it
+        does not matter.""",
         flag="--min-length",
     )
     lowercase: bool = _declare(

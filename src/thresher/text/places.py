@@ -40,7 +40,9 @@ class Places(NamedTuple):
     # Of single words, too: the first word, the one after the last, the column, and which of these
     # words it has, in bits, the lowest for the last word.
     runs: np.ndarray
-    parts: np.ndarray  # start and end in the text, and the column; -1 if it is not known
+    # Start and end in the text, and the column; -1 if it is not known.
+    pairs: np.ndarray  # of characters of scripts without spaces, in fields too
+    parts: np.ndarray
     fields: np.ndarray  # words in fields, as in `runs`
     lowercase: bool
 
@@ -50,15 +52,15 @@ class Places(NamedTuple):
             np.column_stack([self.sides[firsts, 0], self.sides[stops - 1, 1], columns])
             for firsts, stops, columns, _ in (self.runs.T, self.fields.T)
         )
-        return np.concatenate([runs, self.parts, fields])
+        return np.concatenate([runs, self.pairs, self.parts, fields])
 
     def belonging(self) -> tuple[list[Piece], list[Entry]]:
         """Return the pieces of the text, and to which of them each known feature belongs.
 
         A word in a field belongs to the word, a run to its words in equal shares, not to what
-        stands in its gaps. A part belongs to
-        the words that its characters are in, in proportion to these, and otherwise to the marks
-        between blanks that it is of.
+        stands in its gaps; and so does a pair of characters. A part belongs to the words that its
+        characters are in, in proportion to these, and otherwise to the marks between blanks that
+        it is of.
         """
         pieces, owner = self._pieces()
         entries = []
@@ -67,13 +69,16 @@ class Places(NamedTuple):
             for number in range(first, stop) if column >= 0 else ():
                 if pattern >> (stop - 1 - number) & 1:
                     entries.append(Entry(column, block, number, 1 / pattern.bit_count()))
-        for start, end, column in self.parts.tolist():
-            if column >= 0:
-                owners = owner[start:end]
+        for block, places in ((RUNS, self.pairs), (PARTS, self.parts)):
+            for start, end, column in places.tolist():
+                if column < 0:
+                    continue
+                owners = [one for one in owner[start:end] if one < len(pieces)]
                 # A word of an odd pattern may have no characters: any piece will do for its parts.
                 of_words = [one for one in owners if one < len(self.words)] or owners or [0]
+                of_words = list(dict.fromkeys(of_words)) if block == RUNS else of_words
                 for number, n in Counter(of_words).items():
-                    entries.append(Entry(column, PARTS, number, n / len(of_words)))
+                    entries.append(Entry(column, block, number, n / len(of_words)))
         return pieces, entries
 
     def _pieces(self) -> tuple[list[Piece], list[int]]:
@@ -86,7 +91,8 @@ class Places(NamedTuple):
             start = max(start, done)
             done = max(start, end)
             pieces.append(Piece(word, (start, done)))
-        for gap in [*gaps, (done, len(self.text))] if len(self.parts) else ():
+        has_more = len(self.parts) or len(self.pairs)
+        for gap in [*gaps, (done, len(self.text))] if has_more else ():
             for marks in _UNBROKEN.finditer(self.text, *gap):
                 name = marks[0].lower() if self.lowercase else marks[0]
                 pieces.append(Piece(name, marks.span()))

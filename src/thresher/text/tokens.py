@@ -10,12 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher._fields import Fields, as_text, field_columns
-from thresher._kernels.text.tokens import KIND, SINGLE, WIDTH, scan
+from thresher._kernels.text.tokens import KIND, PAIRED, SINGLE, WHOLE, WIDTH, scan, traits
 from thresher.errors import DocumentError, ParameterError
 from thresher.text.patterns import Pattern, compiled
+from thresher.text.scripts import (
+    CONTEXTUAL,
+    FAR,
+    IN_CONTEXT,
+    UNSETTLED,
+    classified,
+    composed,
+    composed_places,
+    traits_table,
+)
 
-__all__ = ["RULES", "Tokenizer", "Tokens", "as_texts", "buffer", "check_texts", "encode"]
-__all__ += ["padded", "slices"]
+__all__ = ["CHARACTERS", "PAIRS", "RULES", "STRETCHES", "Tokenizer", "Tokens", "as_texts", "buffer"]
+__all__ += ["check_texts", "encode", "padded", "slices"]
 
 CHUNK = 1 << 18  # characters cut at a time: what is touched then stays in the processor's cache
 SLICE = 1 << 26  # characters counted at a time: what is kept between the stations stays small
@@ -29,9 +39,16 @@ RULES = {
     "whitespace": ((r"\S+", 1),),
 }
 
-# All that `str.lower` does not map character by character: the first becomes two characters, the
-# second depends on its neighbours. Documents with these are lower-cased before they are cut.
-CONTEXTUAL = "İΣ"
+# What letters of scripts without spaces are: tokens by themselves, these and their pairs, or tokens
+# of as many as stand together.
+CHARACTERS, PAIRS, STRETCHES = int(SINGLE), int(PAIRED), int(WHOLE)
+
+
+class Rule(NamedTuple):
+    """How to cut; with no word on scripts without spaces, as it was before marks joined words."""
+
+    tokens: str
+    unspaced: int | None
 
 
 class Tokens(NamedTuple):
@@ -40,7 +57,18 @@ class Tokens(NamedTuple):
     text: np.ndarray  # uint8: the folded text, and at least 16 bytes more
     spans: np.ndarray  # uint64: start << 32 | end of each token, in bytes
     ends: np.ndarray  # int64: how many tokens there are up to the end of each finished document
-    size: int  # how many bytes the tokens have together, at most
+    size: int  # how many bytes the tokens have together, at most, if pairs are left out
+    has_pairs: bool = False  # tokens of two characters that are tokens too
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes the tokens have together, at most: a character is in two pairs."""
+        return 3 * self.size if self.has_pairs else self.size
+
+    @property
+    def are_pairs(self) -> np.ndarray:
+        """Whether each token is a pair, which starts where the token before it starts."""
+        return np.asarray(self.has_pairs & (np.diff(self.sides[:, 0], prepend=-1) == 0))
 
     @property
     def blocks(self) -> np.ndarray:
@@ -72,15 +100,39 @@ class Tokens(NamedTuple):
         return cls(text, spans, np.zeros(0, np.int64), int(stops.sum() - starts.sum()))
 
 
+class Origins(NamedTuple):
+    """Where in a text each character of the folded text is from, and the end of both."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+
+    def of(self, sides: np.ndarray) -> np.ndarray:
+        """Return starts and ends in the text for those in the folded text."""
+        firsts, lasts = sides.T
+        # What ends within the expansion of a character takes that character whole.
+        ends = np.where(lasts > firsts, self.ends[lasts - 1], self.starts[firsts])
+        return np.stack([self.starts[firsts], ends], axis=1)
+
+
 class Tokenizer:
-    """Cut texts by a named rule, through a table of characters, or by a regular expression."""
+    """Cut texts by a named rule, through a table of characters, or by a regular expression.
+
+    `unspaced` is what letters of scripts without spaces are; None cuts as models did that were made
+    before such letters were told from others, before marks joined words and texts were composed.
+    """
 
     def __init__(
-        self, tokens: str, token_pattern: str | None, min_length: int, lowercase: bool
+        self,
+        tokens: str,
+        token_pattern: str | None,
+        min_length: int,
+        lowercase: bool,
+        unspaced: int | None = CHARACTERS,
     ) -> None:
-        self.rule, self.lowercase = tokens, lowercase
+        self.rule, self.lowercase = Rule(tokens, unspaced), lowercase
         self.min_length = min_length if tokens == "words" else 1
         self.pattern = None if token_pattern is None else compiled(token_pattern)
+        self.composes = self.pattern is None and unspaced is not None
 
     def cut(self, texts: Any) -> Iterator[Tokens]:
         """Yield the tokens of the texts, chunk by chunk; a long text may go on in the next."""
@@ -90,7 +142,7 @@ class Tokenizer:
                 yield self._cut_by_pattern(texts[start:stop], self.pattern)[0]
             return
         room = _Room()
-        for characters in _batches(texts, self.lowercase):
+        for characters in _batches(texts, self.lowercase, self.composes):
             yield from self._cut_by_table(characters, room)
 
     def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray]]:
@@ -106,21 +158,21 @@ class Tokenizer:
             done = int(before[-1])
             yield tokens, before[tokens.sides]
 
-    def originals(self, text: str, sides: np.ndarray) -> np.ndarray:
-        """Return starts and ends in the text for those in its folded characters."""
-        # The character of the text from which each character of the lower-cased text came.
-        origin = np.arange(len(text) + 1)
-        if self.lowercase and len(text.lower()) != len(text):
-            origin = np.repeat(origin, [*(len(letter.lower()) for letter in text), 1])
-        starts, ends = sides.T
-        # What ends within the expansion of a character takes that character whole.
-        ends = np.where(ends > starts, origin[ends - 1] + 1, origin[starts])
-        return np.stack([origin[starts], ends], axis=1)
+    def origins(self, text: str) -> Origins:
+        """Return where in the text the characters of the folded text are from."""
+        folded, starts, ends = text, np.arange(len(text)), np.arange(1, len(text) + 1)
+        if self.composes:
+            folded, starts, ends = composed_places(text)
+        if self.lowercase and len(folded.lower()) != len(folded):
+            times = [len(letter.lower()) for letter in folded]
+            starts, ends = np.repeat(starts, times), np.repeat(ends, times)
+        return Origins(np.append(starts, len(text)), np.append(ends, len(text)))
 
     def _cut_by_table(self, characters: _Characters, room: _Room) -> Iterator[Tokens]:
         data, offsets, bound = characters
         table = _table(self.rule, self.lowercase, bound)
         ranges, shift = _ranges(self.rule), 32 if self.lowercase else 0
+        has_pairs = self.rule.unspaced == PAIRS and bound > 0x100
         cursor = np.array([0, offsets[0], 0, 0], np.int64)  # document, place, finished, size
         ends = np.empty(len(offsets) - 1, np.int64)
         # A separator follows each document.
@@ -137,7 +189,7 @@ class Tokenizer:
             if (document, place) == before:  # not even one token fits
                 room.reserve(2 * room.size)
                 continue
-            yield Tokens(room.text, room.spans[: int(n)], ends[:finished], size)
+            yield Tokens(room.text, room.spans[: int(n)], ends[:finished], size, has_pairs)
 
     def _cut_by_pattern(self, texts: list[str], pattern: Pattern) -> tuple[Tokens, np.ndarray]:
         """Return the tokens of some texts, and where each stands in their folded characters.
@@ -240,21 +292,23 @@ class _Characters(NamedTuple):
     bound: int  # all characters are below
 
 
-def _batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
+def _batches(texts: Any, lowercase: bool, compose: bool) -> Iterator[_Characters]:
     """Yield some documents at a time."""
     if not isinstance(texts, list):
-        yield from _arrow_batches(texts, lowercase)
+        yield from _arrow_batches(texts, lowercase, compose)
         return
     lengths = check_texts(texts)
     for start, stop in _groups(lengths, CHUNK):
-        yield _characters(texts[start:stop], lengths[start:stop], lowercase)
+        yield _characters(texts[start:stop], lengths[start:stop], lowercase, compose)
 
 
-def _characters(texts: list[str], lengths: np.ndarray, lowercase: bool) -> _Characters:
+def _characters(
+    texts: list[str], lengths: np.ndarray, lowercase: bool, compose: bool
+) -> _Characters:
     """Return texts as characters of one byte, or else as UTF-16, which Python makes fastest.
 
-    Halves of surrogate pairs, which no UTF can hold, become question marks. Of lower-casing, only
-    what the table of characters cannot do is done here.
+    Halves of surrogate pairs, which no UTF can hold, become question marks. Characters of one byte
+    are composed already. Of lower-casing, only what the table of characters cannot do is done here.
     """
     joined = "".join(texts)
     try:
@@ -262,16 +316,21 @@ def _characters(texts: list[str], lengths: np.ndarray, lowercase: bool) -> _Char
         return _Characters(data, _offsets(lengths), 0x80 if joined.isascii() else 0x100)
     except UnicodeEncodeError:
         data = np.frombuffer(joined.encode("utf-16-le", "replace"), np.uint16)
-    if lowercase and any(np.any(data == ord(letter)) for letter in CONTEXTUAL):
+    has = traits(data, traits_table())
+    if compose and has & UNSETTLED:
+        before, texts = texts, composed(texts)
+        if texts != before:
+            return _characters(texts, _lengths(texts), lowercase, compose=False)
+    if lowercase and has & IN_CONTEXT:
         texts = [text.lower() for text in texts]
-        return _characters(texts, _lengths(texts), lowercase=False)
+        return _characters(texts, _lengths(texts), lowercase=False, compose=False)
     if len(data) == len(joined):
         return _Characters(data, _offsets(lengths), 0x10000)
     parts = [text.encode("utf-16-le", "replace") for text in texts]
-    return _Characters(data, _offsets(_lengths(parts) // 2), 0x110000)
+    return _Characters(data, _offsets(_lengths(parts) // 2), 0x110000 if has & FAR else 0x20000)
 
 
-def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
+def _arrow_batches(texts: Any, lowercase: bool, compose: bool) -> Iterator[_Characters]:
     """Yield the buffers of an Arrow array, without copying them where they are ASCII."""
     _, offsets, data = texts.buffers()
     if not len(texts):
@@ -283,7 +342,7 @@ def _arrow_batches(texts: Any, lowercase: bool) -> Iterator[_Characters]:
         part = data[offsets[start] : offsets[stop]]
         if part.max(initial=0) >= 0x80:
             strings = texts.slice(start, stop - start).to_pylist()
-            yield _characters(strings, _lengths(strings), lowercase)
+            yield _characters(strings, _lengths(strings), lowercase, compose)
         else:
             yield _Characters(part, offsets[start : stop + 1] - offsets[start], 0x80)
 
@@ -335,7 +394,7 @@ def _groups(lengths: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
 
 
 @lru_cache(maxsize=32)
-def _table(rule: str, lowercase: bool, bound: int) -> np.ndarray:
+def _table(rule: Rule, lowercase: bool, bound: int) -> np.ndarray:
     """Return, for each character below `bound`, its class and the UTF-8 of what it is folded to.
 
     Python itself is asked what a letter is and what its lower case is, for all characters at once.
@@ -346,13 +405,23 @@ def _table(rule: str, lowercase: bool, bound: int) -> np.ndarray:
             characters = characters.replace(letter, "?")
         characters = characters.lower()
     folded = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4")
-    table = _utf8(folded.astype(np.uint64))
-    for pattern, code in RULES[rule]:
-        for run in re.finditer(pattern, characters):
-            table[run.start() : run.end()] |= np.uint64(code) << KIND
+    kinds = np.zeros(bound, np.uint8)
+    for pattern, code in RULES[rule.tokens]:
+        kinds[_all(pattern, characters)] = code
+    if rule.unspaced is not None and rule.tokens != "whitespace" and bound > 0x100:
+        kinds = classified(kinds, _all(r"\d+", characters), rule.unspaced)
+    table: np.ndarray = _utf8(folded.astype(np.uint64)) | kinds.astype(np.uint64) << KIND
     # No text is broken between the halves of a surrogate pair.
     table[0xD800:0xE000] |= np.uint64(1) << KIND
     return table
+
+
+def _all(pattern: str, characters: str) -> np.ndarray:
+    """Return whether each character is in a run that the pattern finds."""
+    inside = np.zeros(len(characters), bool)
+    for run in re.finditer(pattern, characters):
+        inside[run.start() : run.end()] = True
+    return inside
 
 
 def _utf8(characters: np.ndarray) -> np.ndarray:
@@ -368,7 +437,7 @@ def _utf8(characters: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _ranges(rule: str) -> np.ndarray:
+def _ranges(rule: Rule) -> np.ndarray:
     """Return the first, the number and the class of the ASCII characters of tokens, run by run."""
     kinds = _table(rule, False, 0x80) >> KIND
     starts = np.flatnonzero(np.diff(kinds, prepend=0))

@@ -26,7 +26,8 @@ KINDS = ("words", "parts", "fields")
 class TextVectorizer(TextParameters):
     """Turn texts into a sparse matrix of counts, as scikit-learn's CountVectorizer, but faster.
 
-    With the same options the vocabulary and the matrix are those of CountVectorizer. Where words
+    With the same options the vocabulary and the matrix are those of CountVectorizer; where texts
+    have combining marks or scripts without spaces, they are so with a `token_pattern`. Where words
     and parts of words are counted, they are those of a FeatureUnion of two, "words" and "parts";
     the words of `fields` come last.
 

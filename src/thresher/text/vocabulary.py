@@ -37,7 +37,7 @@ class Vocabulary:
         """Return the number of each token's word; -1 for one that is not known, unless `grow`."""
         n = len(tokens.spans)
         if grow:
-            self._reserve(len(self) + n, self.n_bytes + tokens.size)
+            self._reserve(len(self) + n, self.n_bytes + tokens.n_bytes)
         ids = np.empty(n, np.int32)
         look_up(
             tokens.text, tokens.blocks, tokens.spans, n,

@@ -1,7 +1,8 @@
 """Characters to tokens: fold the letters, cut the text where the class of its characters changes.
 
 The text comes as characters of one byte, or as UTF-16, and is folded to UTF-8. A token is the
-place of a word in the folded text, `start << 32 | end` in one uint64. Counters and indices are
+place of a word in the folded text, `start << 32 | end` in one uint64; one that starts where the
+token before it starts is a pair of characters. Counters and indices are
 unsigned throughout: a signed index pays for a test of its sign.
 """
 
@@ -13,9 +14,13 @@ U8, U32, U64 = np.uint8, np.uint32, np.uint64
 ZERO, ONE, THREE, EIGHT = U64(0), U64(1), U64(3), U64(8)
 HALF_BITS = U64(32)
 
-SEPARATOR = U8(0)  # class of the characters between tokens
-SINGLE = U8(0x80)  # class of the characters that are tokens by themselves
-REST = U8(0x7F)  # class of the further bytes of such a character
+# Classes of characters. A token is a run of one class, be it a small number or one of these.
+SEPARATOR = U8(0)  # between tokens
+WHOLE = U8(0x20)  # from here on, a token is long enough, be it ever so short
+EXTENDING = U8(0x40)  # of the class of what stands before, be it a token or not
+REST = U8(0x7F)  # the further bytes of a token of one character
+SINGLE = U8(0x80)  # a token by itself, with what extends it
+PAIRED = U8(0x81)  # the same; and with the next, if that stands beside it, a token more
 
 WIDTH, KIND = U64(32), U64(40)  # where the table has the number of bytes and the class
 
@@ -36,6 +41,15 @@ def break_point(data, start, limit, table):
     while at > start and U8(table[data[at]] >> KIND) != SEPARATOR:
         at -= ONE
     return at
+
+
+@kernel
+def traits(data, table):
+    """Return what the table has of any of the characters, as bits."""
+    together = U8(0)
+    for at in range(data.size):
+        together |= table[data[at]]
+    return together
 
 
 @kernel
@@ -99,7 +113,10 @@ def fold_any(data, start, stop, table, text, kinds, size):
             start += ONE
         entry = table[character]
         kind = U8(entry >> KIND)
-        rest = REST if kind == SINGLE else kind
+        if units_are_wide and kind == EXTENDING:  # there is none among characters of one byte
+            kind = kinds[size - ONE] if size > ZERO else SEPARATOR
+            kind = REST if kind >= SINGLE else kind
+        rest = REST if kind >= SINGLE else kind
         # No branch on the number of bytes: those that are too many are written over.
         if units_are_wide:
             put(entry, kind, rest, text, kinds, size, U64(4))
@@ -142,12 +159,16 @@ def long_enough(text, start, end, min_length):
 
 
 @kernel
-def keep_tokens(text, kinds, size, wide, min_length, edges, n_edges, tokens, ends, finished):
+def keep_tokens(
+    text, kinds, size, n_characters, min_length, edges, n_edges, tokens, ends, finished
+):
     """Write the tokens that lie between the edges and are long enough; return how many there are.
 
     `ends` holds where each finished document ends in the text, and then how many tokens there are
-    up to there.
+    up to there. Characters of more than one byte, and tokens that are long enough in any case or
+    have pairs, are only where there are more than so many `n_characters`.
     """
+    wide, has_others = n_characters > 128, n_characters > 256
     edges[n_edges] = U32(size)
     n, edge = ZERO, ZERO
     for document in range(finished + ONE):
@@ -157,9 +178,14 @@ def keep_tokens(text, kinds, size, wide, min_length, edges, n_edges, tokens, end
             is_token = (kinds[start] != SEPARATOR) & (end - start >= min_length)
             if wide:
                 is_token &= long_enough(text, start, end, min_length)
+            if has_others:
+                is_token |= kinds[start] >= WHOLE
             tokens[n] = (start << HALF_BITS) | end
             n += U64(is_token)
             edge += ONE
+            if has_others and kinds[start] == PAIRED and edge < n_edges:
+                tokens[n] = (start << HALF_BITS) | U64(edges[edge + ONE])
+                n += U64(kinds[end] == PAIRED)
         if document < finished:
             ends[document] = n
     return n
@@ -202,5 +228,5 @@ def scan(
     cursor[0], cursor[1], cursor[2], cursor[3] = document, at, finished, size
     n_edges = find_edges(kinds, size, marks, mark_blocks, edges)
     return keep_tokens(
-        text, kinds, size, wide, U64(min_length), edges, n_edges, tokens, ends, finished
+        text, kinds, size, table.size, U64(min_length), edges, n_edges, tokens, ends, finished
     )
