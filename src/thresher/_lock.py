@@ -20,6 +20,7 @@ class ReadWriteLock:
         self._readers: dict[int, int] = {}  # how often each thread that reads has entered
         self._writer: int | None = None
         self._waiting = 0
+        self.n_changes = 0  # how often anybody began to write
         self._reading = _Reading(self)
 
     def reading(self) -> AbstractContextManager[None]:
@@ -52,6 +53,7 @@ class ReadWriteLock:
                 while self._writer is not None or self._readers:
                     self._changed.wait()
                 self._writer = get_ident()
+                self.n_changes += 1
             finally:
                 self._waiting -= 1
                 self._changed.notify_all()

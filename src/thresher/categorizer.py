@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, no_progress
 
+if TYPE_CHECKING:
+    from thresher._frozen import FrozenReader
+
 __all__ = ["Categorizer"]
 
 # What "auto" stands for: the best space that we know, or words alone, for a learner given by name
@@ -55,6 +58,9 @@ JOINT: dict[str, Any] = {
     "block_weights": {"runs": 0.9, "parts": 0.6, "concepts": 0.5},
 }
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
+FEW = 8  # texts that are read one by one
+SETTLED = 16  # texts after a change of the model before it is frozen: what that costs must pay
+UNKEPT = ("lock", "_one_learns", "_frozen", "_frozen_at", "_n_read")  # by copies
 LEARNING, DECIDING = "Learning", "Deciding"
 
 
@@ -372,7 +378,11 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         with self.lock.reading():
             if self.stations.categories.form == "indicator":
                 return self.decisions_.decide(self.scores(documents)).astype(np.int64)
-            decided = [one for scores in self._scores(documents) for one in self.decide(scores)]
+            reader = self._frozen_for(documents)
+            if reader is None:
+                decided = [one for scores in self._scores(documents) for one in self.decide(scores)]
+            else:
+                decided = [self._decided(reader, text) for text in documents]
             if self.decisions_.mode == "single-label":
                 return [one[0] if one else None for one in decided]
             return decided
@@ -582,13 +592,52 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     def _scores(self, documents: Any) -> Iterator[np.ndarray]:
         """Yield scores; a short list of texts goes straight through, as a service wants it."""
-        stations = self.stations
+        stations, reader = self.stations, self._frozen_for(documents)
+        if reader is not None:
+            yield np.stack([reader.scores(text) for text in documents])
+            return
         is_short = isinstance(documents, list) and 0 < len(documents) <= STRAIGHT_THROUGH
         if is_short and all(isinstance(one, str) for one in documents):
             yield stations.learner.score_rows(self.strengths(documents), n_jobs=self.n_jobs_)
             return
         for _, scores in self.score_batches(documents):
             yield scores
+
+    def _frozen_for(self, documents: Any) -> FrozenReader | None:
+        """Return what reads a few texts quickest, once the model has stayed as it is for a while.
+
+        To be called, and what it returns to be used, while nobody writes.
+        """
+        if type(documents) is not list or not 0 < len(documents) <= FEW:
+            return None
+        if not all([type(one) is str for one in documents]):
+            return None
+        stations, n_changes, reader = self.stations, self.lock.n_changes, self._frozen
+        if self._frozen_at != n_changes:
+            self._frozen_at, self._frozen, self._n_read = n_changes, None, 0
+        elif (
+            reader is not None
+            and reader.learner is stations.learner
+            and reader.features is stations.features
+        ):
+            return reader
+        self._n_read += len(documents)
+        if self._n_read < SETTLED:
+            return None
+        from thresher._frozen import FrozenReader
+
+        if not FrozenReader.supports(stations):
+            return None
+        reader = self._frozen = FrozenReader(stations)
+        return reader
+
+    def _decided(self, reader: FrozenReader, text: str) -> list[Any]:
+        """Return the categories of a text, the farthest above its threshold first."""
+        scores, numbers = reader.decide(text, self.decisions_)
+        if numbers is None:
+            return self.decide(scores[None])[0]
+        labels = self.stations.categories.labels
+        return [labels[i] for i in numbers]
 
     # ---- categories --------------------------------------------------------------------------
 
@@ -799,7 +848,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def __getstate__(self) -> dict[str, Any]:
         with self.lock.reading():  # what another thread learns meanwhile must not show by half
             state = self.__dict__ | {"_stations": copy.deepcopy(self._stations)}
-        return {k: v for k, v in state.items() if k not in ("lock", "_one_learns")}
+        return {k: v for k, v in state.items() if k not in UNKEPT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -808,6 +857,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def _make_locks(self) -> None:
         self.lock = ReadWriteLock()  # readers beside each other, one who changes alone
         self._one_learns = RLock()  # who changes the model, from the first look to the last
+        self._frozen: FrozenReader | None = None  # of the model as it was after so many changes
+        self._frozen_at = self._n_read = 0
 
     # ---- looking inside ----------------------------------------------------------------------
 
