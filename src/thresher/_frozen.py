@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from thresher._kernels.frozen import COUNTED, N_ENTRIES, N_TOKENS, read
+from thresher._kernels.frozen import WEIGHED, read
 from thresher.decisions import Decisions
-from thresher.rows import Rows
 from thresher.text.frozen import LONGEST, FrozenCounter, TextRoom
 from thresher.training import Stations
 
 __all__ = ["FrozenReader"]
 
-MOST_CHOSEN = 32  # categories of a document that the kernel puts in order
-
 NO_STRENGTH = (*(np.zeros(0, np.float32) for _ in range(3)), np.zeros(0, np.uint8), 0)
-NO_WEIGHTS = np.zeros((0, 0), np.float32), np.zeros(1, np.float32)
+NO_WEIGHTS = np.zeros((0, 0), np.float32), np.float32(0)
 NO_LIMITS = np.zeros(0), 0, 0
+
+Limits = tuple[np.ndarray, int, int]  # thresholds, and how many categories at least and at most
 
 
 class FrozenReader:
@@ -34,76 +33,70 @@ class FrozenReader:
         columns = None if features.n_concepts else features.columns  # concepts come before them
         numbers = None if columns is None else columns.numbers
         self._counter = FrozenCounter(features.counter, numbers)
-        self._n_categories = len(stations.categories)
+        self._labels = stations.categories.labels
         strength, weights = features.tables(), learner.plain_weights()
-        shape = features.n_columns, self._n_categories
+        shape = features.n_columns, len(self._labels)
         if strength is None or (learner.n_features, learner.n_categories) != shape:
             weights = None
+        counter = self._counter
         self._arrays = (
-            self._counter.plan, self._counter.words, self._counter.runs, self._counter.parts,
-            self._counter.columns, strength or NO_STRENGTH, weights or NO_WEIGHTS,
+            counter.plan, counter.words, counter.runs, counter.parts, counter.columns,
+            strength or NO_STRENGTH, *(weights or NO_WEIGHTS),
         )  # fmt: skip
-        self._rooms: list[_Room] = []  # for those who read at the same time
+        self._rooms: list[TextRoom] = []  # for those who read at the same time
 
     @staticmethod
     def supports(stations: Stations) -> bool:
         """Tell whether it can read for a model."""
         return FrozenCounter.supports(stations.features.counter)
 
-    def scores(self, text: str) -> np.ndarray:
-        """Return the score of each category."""
-        return self._read(text, NO_LIMITS)[0]
+    def scores(self, texts: list[str]) -> np.ndarray:
+        """Return the scores of each text, as `score_rows` does."""
+        scores = np.empty((len(texts), len(self._labels)), np.float32)
+        for text, row in zip(texts, scores, strict=True):
+            self._read(text, NO_LIMITS, row)
+        return scores
 
-    def decide(self, text: str, decisions: Decisions) -> tuple[np.ndarray, list[int] | None]:
-        """Return the scores, and the categories in order, None where `Decisions` must be asked."""
-        n, thresholds = self._n_categories, decisions.thresholds
-        if decisions.abstain_below is not None or len(thresholds) != n:
-            return self.scores(text), None
+    def decide(self, text: str, decisions: Decisions) -> tuple[np.ndarray, list[Any] | None]:
+        """Return the scores, and the labels in order, None where `Decisions` must be asked."""
+        labels, thresholds = self._labels, decisions.thresholds
+        scores = np.empty(len(labels), np.float32)
         if decisions.mode == "single-label":
-            return self._read(text, (thresholds, 0 if decisions.allow_none else 1, 1))
-        most = n if decisions.at_most is None else decisions.at_most
-        return self._read(text, (thresholds, decisions.at_least, most))
+            limits = thresholds, 0 if decisions.allow_none else 1, 1
+        else:
+            most = len(labels) if decisions.at_most is None else decisions.at_most
+            limits = thresholds, decisions.at_least, most
+        if decisions.abstain_below is not None or len(thresholds) != len(labels):
+            limits = NO_LIMITS
+        numbers = self._read(text, limits, scores)
+        if numbers is None or limits is NO_LIMITS:
+            return scores, None
+        return scores, [labels[i] for i in numbers]
 
-    def _read(
-        self, text: str, limits: tuple[np.ndarray, int, int]
-    ) -> tuple[np.ndarray, list[int] | None]:
+    def _read(self, text: str, limits: Limits, scores: np.ndarray) -> list[int] | None:
+        """Write the scores; return the categories in order, None if they are to be found yet."""
         if len(text) > LONGEST:
             rows = self.features.apply(self.features.count([text]))
-            return self.learner.score_rows(rows)[0], None
+            scores[:] = self.learner.score_rows(rows)[0]
+            return None
         try:
             room = self._rooms.pop()
         except IndexError:
-            room = _Room(self._counter)
+            room = TextRoom(self._counter)
         data, (word_rule, part_rule) = self._counter.characters(text)
         if data.size > room.size:
             room.reserve(data.size)
-        scores, chosen = np.empty(self._n_categories, np.float32), room.chosen
-        n = read(
-            data, word_rule, part_rule, *self._arrays, (*limits, chosen), room.room, room.scratch,
-            room.out, room.notes, scores,
-        )  # fmt: skip
-        numbers = chosen[:n].tolist() if n >= 0 else None
+        n = read(data, word_rule, part_rule, *self._arrays, limits, room.layout, room.room, scores)
+        numbers = room.chosen(n) if n >= 0 else None
         if n < -1:
-            scores = self.learner.score_rows(self._strengths(n == COUNTED, room))[0]
+            scores[:] = self._score(room, is_weighed=n == WEIGHED)
         self._rooms.append(room)
-        return scores, numbers
+        return numbers
 
-    def _strengths(self, is_counted: bool, room: _Room) -> Rows:
-        """Return the strengths of what was counted, weighed already or not."""
-        features, notes = self.features, room.notes
-        n = int(notes[N_ENTRIES])
-        indices, counts, values = (one[:n].copy() for one in room.out[:3])
-        indptr, lengths = np.array([0, n]), notes[N_TOKENS : N_TOKENS + 1].copy()
-        if not is_counted:
-            return Rows(indptr, indices, values, features.n_columns, lengths)
-        n_columns = features.counter.n_features
-        rows = Rows(indptr, indices, counts.astype(np.float32), n_columns, lengths)
-        return features.apply(features.with_concepts(rows))
-
-
-class _Room(TextRoom):
-    """What one reader writes to."""
-
-    def __init__(self, counter: FrozenCounter) -> None:
-        super().__init__(counter)
-        self.chosen = np.empty(MOST_CHOSEN, np.int64)
+    def _score(self, room: TextRoom, is_weighed: bool) -> np.ndarray:
+        """Go on with what the kernel has left."""
+        features = self.features
+        counts, strengths = room.rows(features.n_columns - features.n_concepts)
+        if not is_weighed:
+            strengths = features.apply(features.with_concepts(counts))
+        return self.learner.score_rows(strengths)[0]

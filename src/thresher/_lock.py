@@ -16,11 +16,12 @@ class ReadWriteLock:
     """
 
     def __init__(self) -> None:
-        self._changed = Condition(Lock())
+        self._lock = Lock()
+        self._changed = Condition(self._lock)
         self._readers: dict[int, int] = {}  # how often each thread that reads has entered
         self._writer: int | None = None
         self._waiting = 0
-        self.n_changes = 0  # how often anybody began to write
+        self.n_changes = 0  # how often anybody began to write or ended
         self._reading = _Reading(self)
 
     def reading(self) -> AbstractContextManager[None]:
@@ -29,7 +30,7 @@ class ReadWriteLock:
 
     def start_reading(self) -> None:
         me = get_ident()
-        with self._changed:
+        with self._lock:  # much quicker than by its condition
             if self._writer != me and me not in self._readers:
                 while self._writer is not None or self._waiting:
                     self._changed.wait()
@@ -37,7 +38,7 @@ class ReadWriteLock:
 
     def stop_reading(self) -> None:
         me = get_ident()
-        with self._changed:
+        with self._lock:
             self._readers[me] -= 1
             if not self._readers[me]:
                 del self._readers[me]
@@ -62,6 +63,7 @@ class ReadWriteLock:
         finally:
             with self._changed:
                 self._writer = None
+                self.n_changes += 1
                 self._changed.notify_all()
 
 

@@ -380,7 +380,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 return self.decisions_.decide(self.scores(documents)).astype(np.int64)
             reader = self._frozen_for(documents)
             if reader is None:
-                decided = [one for scores in self._scores(documents) for one in self.decide(scores)]
+                batches = self._batched(documents)
+                decided = [one for scores in batches for one in self.decide(scores)]
             else:
                 decided = [self._decided(reader, text) for text in documents]
             if self.decisions_.mode == "single-label":
@@ -404,6 +405,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         """
         with self.lock.reading():
             parts = list(self._scores(documents))
+            if len(parts) == 1:
+                return parts[0]
             return np.concatenate(
                 parts or [np.zeros((0, len(self.stations.categories)), np.float32)]
             )
@@ -591,11 +594,16 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             )
 
     def _scores(self, documents: Any) -> Iterator[np.ndarray]:
+        """Yield scores, of a few texts one by one if that is quicker."""
+        reader = self._frozen_for(documents)
+        if reader is None:
+            yield from self._batched(documents)
+        else:
+            yield reader.scores(documents)
+
+    def _batched(self, documents: Any) -> Iterator[np.ndarray]:
         """Yield scores; a short list of texts goes straight through, as a service wants it."""
-        stations, reader = self.stations, self._frozen_for(documents)
-        if reader is not None:
-            yield np.stack([reader.scores(text) for text in documents])
-            return
+        stations = self.stations
         is_short = isinstance(documents, list) and 0 < len(documents) <= STRAIGHT_THROUGH
         if is_short and all(isinstance(one, str) for one in documents):
             yield stations.learner.score_rows(self.strengths(documents), n_jobs=self.n_jobs_)
@@ -633,11 +641,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     def _decided(self, reader: FrozenReader, text: str) -> list[Any]:
         """Return the categories of a text, the farthest above its threshold first."""
-        scores, numbers = reader.decide(text, self.decisions_)
-        if numbers is None:
-            return self.decide(scores[None])[0]
-        labels = self.stations.categories.labels
-        return [labels[i] for i in numbers]
+        scores, labels = reader.decide(text, self.decisions_)
+        return self.decide(scores[None])[0] if labels is None else labels
 
     # ---- categories --------------------------------------------------------------------------
 

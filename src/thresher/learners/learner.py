@@ -171,10 +171,10 @@ class Learner(Estimator):
         """Return the weights (features, categories) if the score is a weighted sum, else None."""
         return None
 
-    def plain_weights(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def plain_weights(self) -> tuple[np.ndarray, np.float32] | None:
         """Return the weights that `score_rows` adds up, if it does nothing else; None otherwise.
 
-        The first row is that of the feature which is always on; the second array is its strength.
+        The first row is that of the feature which is always on; after them comes its strength.
         """
         return None
 

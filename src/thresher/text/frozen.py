@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from thresher._kernels.frozen import KEPT, LEVELS, SMALL
 from thresher._kernels.text.counts import PARTS, RUNS, WORDS
+from thresher.rows import Rows
 from thresher.text.counter import TextCounter
 from thresher.text.space import HashedSpace
 from thresher.text.surface import MOST_CELLS
-from thresher.text.tokens import Tokenizer, _characters, _ranges, _Room, _table, buffer, check_texts
+from thresher.text.tokens import Tokenizer, _characters, _ranges, _table, buffer, check_texts
 
 __all__ = ["FrozenCounter", "TextRoom"]
 
@@ -35,20 +37,20 @@ class FrozenCounter:
         if counter.char_ngram_range is not None:
             low, high = counter.char_ngram_range
             self.n_parts = high - low + 1  # that a character can begin
-        is_hashed = isinstance(space, HashedSpace)
-        masks = np.zeros(3, np.uint64)
+        self.is_hashed = is_hashed = isinstance(space, HashedSpace)
+        places = 0, 0, 0  # of hashed columns: mask of words, mask of parts, the first of parts
         if isinstance(space, HashedSpace):
-            masks[0] = space.masks[WORDS]
-            masks[1], masks[2] = space.masks.get(PARTS, 0), space.firsts.get(PARTS, 0)
+            of_parts = space.masks.get(PARTS, 0), space.firsts.get(PARTS, 0)
+            places = int(space.masks[WORDS]), *map(int, of_parts)
         has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
-        self.plan = has_words, bool(self.n_parts), is_hashed, has_columns, runs.high, masks
+        self.plan = has_words, bool(self.n_parts), is_hashed, has_columns, runs.high, *places
         self.words, parts = (
             (one.slots, one.words.view("<u8"), one.offsets, one.sizes)
             for one in (space.words, space.parts)
         )
         self.parts = *parts, low, high
         self.runs = (
-            shapes.parents, shapes.gaps, shapes.counted, shapes.lengths,
+            np.stack([shapes.parents, shapes.lengths]), shapes.gaps, shapes.counted,
             runs.slots, runs.pairs, runs.sizes,
         )  # fmt: skip
         columns = (space.columns[block] for block in (WORDS, RUNS, PARTS))
@@ -88,12 +90,12 @@ def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, np.ndarray, int
 
 
 class TextRoom:
-    """What one reader writes to while it counts a text, used again for the next."""
+    """What one reader writes to while it reads a text, used again for the next."""
 
     def __init__(self, counter: FrozenCounter) -> None:
-        self._counter, self._room = counter, _Room()
-        self._cells = np.zeros(counter.n_cells, np.int32)
-        self.notes = np.zeros(2, np.int64)
+        self._counter = counter
+        self._cells = np.zeros(counter.n_cells, np.int32)  # zero whenever nothing is counted
+        self._ints = np.zeros(0, np.int64)
         self.size = 0
         self.reserve(SHORTEST)
 
@@ -101,35 +103,40 @@ class TextRoom:
         """Make room for a text of `size` units."""
         counter = self._counter
         self.size = max(size, min(2 * self.size, LONGEST))
-        self._room.reserve(self.size + 1)
-        room = self._room
-        self.room = (
-            room.text, room.text.view("<u8"), room.kinds, room.marks, room.marks.view("<u8"),
-            room.edges, room.spans,
-        )  # fmt: skip
-        n_tokens = len(room.spans)
-        n_padded = (len(room.text) + 2 * n_tokens) if counter.n_parts else 0
+        n_bytes = len(buffer(3 * (self.size + 1)))  # of UTF-8, a separator among them
+        n_tokens = n_bytes + 16
+        n_padded = n_bytes + 2 * n_tokens if counter.n_parts else 0
         n_grams = n_padded * counter.n_parts
-        n_hashes = n_tokens if counter.plan[2] else 0
-        n_codes = max(n_tokens * counter.n_counted, n_grams)
-        padded = buffer(n_padded)
-        self.scratch = (
-            np.zeros(12, np.int64),
-            np.empty(max(n_tokens, n_grams), np.int32),
-            np.empty(n_hashes, np.uint64),
-            np.empty((n_tokens, counter.n_counted), np.int32),
-            np.empty(counter.n_shapes, np.int64),
-            np.empty(counter.n_shapes + 1, np.uint64),
-            padded, padded.view("<u8"),
-            np.empty(n_grams, np.uint64),
-            np.empty(n_tokens, np.int64),
-            np.empty(n_grams if n_hashes else 0, np.uint64),
-            self._cells,
-            np.empty(n_codes, np.int32),
-            np.empty(n_codes, np.int32),
+        n_codes, n_ids = n_tokens * counter.n_counted, max(n_tokens, n_grams)
+        n_hashes = n_ids if counter.is_hashed else 0
+        n_entries = n_codes + n_grams
+        self.layout = n_bytes, n_tokens, n_grams, n_hashes, counter.n_shapes, counter.n_counted
+        letters = buffer(3 * n_bytes + n_padded)
+        self._ints = np.empty(KEPT + counter.n_shapes + n_tokens, np.int64)
+        # Memory costs nothing until it is written to.
+        self._shorts = np.empty(
+            2 * n_entries + n_ids + n_codes + 2 * max(n_codes, n_grams), np.int32
+        )
+        self._values = np.empty(1 + n_entries, np.float32)
+        self.room = (
+            letters, letters.view("<u8"), np.empty(n_tokens, np.uint32),
+            np.empty(n_tokens + n_grams + n_hashes + counter.n_shapes + 1, np.uint64),
+            self._ints, self._shorts, self._cells, self._values,
+            np.empty(n_entries + LEVELS),
         )  # fmt: skip
-        n = n_tokens * counter.n_counted + n_grams
-        self.out = (
-            np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.float32),
-            np.empty(n, np.float64), np.empty(2, np.int64),
-        )  # fmt: skip
+
+    def chosen(self, n: int) -> list[int]:
+        """Return the first `n` categories that were chosen."""
+        return self._ints[SMALL + 2 : SMALL + 2 + n].tolist()
+
+    def rows(self, n_columns: int) -> tuple[Rows, Rows]:
+        """Return what was counted: the counts, and the strengths, if they were computed."""
+        n, n_tokens = self._ints[SMALL : SMALL + 2].tolist()
+        n_entries = len(self._values) - 1
+        indices, counts = self._shorts[:n].copy(), self._shorts[n_entries : n_entries + n]
+        frame = np.array([0, n]), indices
+        lengths = np.array([n_tokens])
+        return (
+            Rows(*frame, counts.astype(np.float32), n_columns, lengths),
+            Rows(*frame, self._values[1 : 1 + n].copy(), n_columns, lengths),
+        )
