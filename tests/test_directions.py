@@ -51,10 +51,11 @@ ALLOWED = {
         "decisions", "documents", "examples", "learners", "rehearsal", "training", *FOUNDATION,
     },
     "explanation": {"features", "text", "training", "report", *FOUNDATION},
+    "_frozen": {"_kernels", "decisions", "text", "training"},
     "categorizer": {
-        "_format1", "_lock", "assumptions", "categories", "decisions", "documents", "evaluation",
-        "explanation", "features", "feedback", "learners", "linguistics", "rehearsal", "text",
-        "training", *FOUNDATION,
+        "_format1", "_frozen", "_lock", "assumptions", "categories", "decisions", "documents",
+        "evaluation", "explanation", "features", "feedback", "learners", "linguistics",
+        "rehearsal", "text", "training", *FOUNDATION,
     },
     "concept_view": {"categorizer", "explanation", "features", "training", *FOUNDATION},
     "experiments": {

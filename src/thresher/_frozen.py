@@ -50,6 +50,10 @@ class FrozenReader:
         """Tell whether it can read for a model."""
         return FrozenCounter.supports(stations.features.counter)
 
+    def is_of(self, stations: Stations) -> bool:
+        """Tell whether it was made of these."""
+        return self.features is stations.features and self.learner is stations.learner
+
     def scores(self, texts: list[str]) -> np.ndarray:
         """Return the scores of each text, as `score_rows` does."""
         scores = np.empty((len(texts), len(self._labels)), np.float32)
@@ -99,4 +103,4 @@ class FrozenReader:
         counts, strengths = room.rows(features.n_columns - features.n_concepts)
         if not is_weighed:
             strengths = features.apply(features.with_concepts(counts))
-        return self.learner.score_rows(strengths)[0]
+        return np.asarray(self.learner.score_rows(strengths)[0])

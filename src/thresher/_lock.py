@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import Condition, Lock, get_ident
+from typing import Any
 
 __all__ = ["ReadWriteLock"]
 
@@ -21,7 +22,7 @@ class ReadWriteLock:
         self._readers: dict[int, int] = {}  # how often each thread that reads has entered
         self._writer: int | None = None
         self._waiting = 0
-        self.n_changes = 0  # how often anybody began to write or ended
+        self.kept: dict[str, Any] = {}  # what readers have worked out, until somebody writes
         self._reading = _Reading(self)
 
     def reading(self) -> AbstractContextManager[None]:
@@ -54,7 +55,7 @@ class ReadWriteLock:
                 while self._writer is not None or self._readers:
                     self._changed.wait()
                 self._writer = get_ident()
-                self.n_changes += 1
+                self.kept = {}
             finally:
                 self._waiting -= 1
                 self._changed.notify_all()
@@ -62,8 +63,7 @@ class ReadWriteLock:
             yield
         finally:
             with self._changed:
-                self._writer = None
-                self.n_changes += 1
+                self._writer, self.kept = None, {}
                 self._changed.notify_all()
 
 

@@ -60,7 +60,6 @@ JOINT: dict[str, Any] = {
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
 FEW = 8  # texts that are read one by one
 SETTLED = 16  # texts after a change of the model before it is frozen: what that costs must pay
-UNKEPT = ("lock", "_one_learns", "_frozen", "_frozen_at", "_n_read")  # by copies
 LEARNING, DECIDING = "Learning", "Deciding"
 
 
@@ -620,23 +619,18 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             return None
         if not all([type(one) is str for one in documents]):
             return None
-        stations, n_changes, reader = self.stations, self.lock.n_changes, self._frozen
-        if self._frozen_at != n_changes:
-            self._frozen_at, self._frozen, self._n_read = n_changes, None, 0
-        elif (
-            reader is not None
-            and reader.learner is stations.learner
-            and reader.features is stations.features
-        ):
-            return reader
-        self._n_read += len(documents)
-        if self._n_read < SETTLED:
+        stations, kept = self.stations, self.lock.kept
+        reader = kept.get("reader")
+        if reader is not None and reader.is_of(stations):
+            return reader  # type: ignore[no-any-return]
+        kept["n_read"] = n_read = kept.get("n_read", 0) + len(documents)
+        if n_read < SETTLED:
             return None
         from thresher._frozen import FrozenReader
 
         if not FrozenReader.supports(stations):
             return None
-        reader = self._frozen = FrozenReader(stations)
+        kept["reader"] = reader = FrozenReader(stations)
         return reader
 
     def _decided(self, reader: FrozenReader, text: str) -> list[Any]:
@@ -853,7 +847,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def __getstate__(self) -> dict[str, Any]:
         with self.lock.reading():  # what another thread learns meanwhile must not show by half
             state = self.__dict__ | {"_stations": copy.deepcopy(self._stations)}
-        return {k: v for k, v in state.items() if k not in UNKEPT}
+        return {k: v for k, v in state.items() if k not in ("lock", "_one_learns")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -862,8 +856,6 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def _make_locks(self) -> None:
         self.lock = ReadWriteLock()  # readers beside each other, one who changes alone
         self._one_learns = RLock()  # who changes the model, from the first look to the last
-        self._frozen: FrozenReader | None = None  # of the model as it was after so many changes
-        self._frozen_at = self._n_read = 0
 
     # ---- looking inside ----------------------------------------------------------------------
 

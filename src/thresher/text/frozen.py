@@ -40,8 +40,8 @@ class FrozenCounter:
         self.is_hashed = is_hashed = isinstance(space, HashedSpace)
         places = 0, 0, 0  # of hashed columns: mask of words, mask of parts, the first of parts
         if isinstance(space, HashedSpace):
-            of_parts = space.masks.get(PARTS, 0), space.firsts.get(PARTS, 0)
-            places = int(space.masks[WORDS]), *map(int, of_parts)
+            mask, first = space.masks.get(PARTS, 0), space.firsts.get(PARTS, 0)
+            places = int(space.masks[WORDS]), int(mask), int(first)
         has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
         self.plan = has_words, bool(self.n_parts), is_hashed, has_columns, runs.high, *places
         self.words, parts = (
@@ -127,7 +127,7 @@ class TextRoom:
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""
-        return self._ints[SMALL + 2 : SMALL + 2 + n].tolist()
+        return list(self._ints[SMALL + 2 : SMALL + 2 + n].tolist())
 
     def rows(self, n_columns: int) -> tuple[Rows, Rows]:
         """Return what was counted: the counts, and the strengths, if they were computed."""
