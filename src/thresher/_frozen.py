@@ -36,7 +36,7 @@ class FrozenReader:
         self._labels = stations.categories.labels
         strength, weights = features.tables(), learner.plain_weights()
         shape = features.n_columns, len(self._labels)
-        if strength is None or (learner.n_features, learner.n_categories) != shape:
+        if strength is None or weights is None or not _fit(weights[0], *shape):
             weights = None
         counter = self._counter
         self._arrays = (
@@ -104,3 +104,9 @@ class FrozenReader:
         if not is_weighed:
             strengths = features.apply(features.with_concepts(counts))
         return np.asarray(self.learner.score_rows(strengths)[0])
+
+
+def _fit(weights: np.ndarray, n_columns: int, n_categories: int) -> bool:
+    """Tell whether the kernel adds weights up as `score_rows` would, and never beside them."""
+    is_plain = weights.dtype == np.float32 and weights.flags.c_contiguous and weights.ndim == 2
+    return is_plain and len(weights) == 1 + n_columns and weights.shape[1] >= n_categories
