@@ -404,8 +404,6 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         """
         with self.lock.reading():
             parts = list(self._scores(documents))
-            if len(parts) == 1:
-                return parts[0]
             return np.concatenate(
                 parts or [np.zeros((0, len(self.stations.categories)), np.float32)]
             )
