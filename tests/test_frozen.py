@@ -71,6 +71,7 @@ OPTIONS = {
     "stems": PLAIN | {"stem": True, "stop_words": True},
     "fields": PLAIN | {"fields": "first-line"},
     "concepts": PLAIN | {"concepts": 2},
+    "concepts of hashed columns": PLAIN | {"concepts": 2, "hashing_bits": 9, "n_selected": 20},
     "weighted blocks": PLAIN | {"char_ngram_range": (3, 3), "block_weights": {"parts": 0.3}},
     **{
         f"{kind}, {normalize}": PLAIN | {"strength": kind, "normalize": normalize}
@@ -91,7 +92,7 @@ OPTIONS = {
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """Freeze models at the first text."""
+    """Freeze models at the first text, small as they are."""
     monkeypatch.setattr(categorizer, "SETTLED", 1)
 
 
@@ -180,6 +181,15 @@ def test_what_is_refused_leaves_the_model_as_it_was():
         model.learn(["gold"], [["metal"]], about=["oil"])
     assert model.scores([PROBES[0]]).tobytes() == before.tobytes()
     agree(model, PROBES[:12])
+
+
+def test_one_category_and_a_matrix_of_zeros_and_ones():
+    agree(Categorizer(preset="fast").fit(TEXTS, [[one] * (one == "oil") for one in LABELS]))
+    matrix = np.array([[one == "oil", one == "grain"] for one in LABELS]).astype(int)
+    model = Categorizer(preset="fast").fit(TEXTS, matrix)
+    together = model.decisions_.decide(by_batches(model, PROBES)[0]).astype(np.int64)
+    assert np.array_equal(np.concatenate([model.predict([text]) for text in PROBES]), together)
+    assert is_frozen(model)
 
 
 def test_a_model_is_frozen_when_it_has_stayed_as_it_is(monkeypatch):

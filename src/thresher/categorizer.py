@@ -59,7 +59,9 @@ JOINT: dict[str, Any] = {
 }
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
 FEW = 8  # texts that are read one by one
-SETTLED = 16  # texts after a change of the model before it is frozen: what that costs must pay
+# Texts after a change of the model before it is frozen, and one more for so many features: what
+# that costs must pay.
+SETTLED, FOR_EACH = 16, 10_000
 LEARNING, DECIDING = "Learning", "Deciding"
 
 
@@ -622,7 +624,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         if reader is not None and reader.is_of(stations):
             return reader  # type: ignore[no-any-return]
         kept["n_read"] = n_read = kept.get("n_read", 0) + len(documents)
-        if n_read < SETTLED:
+        if n_read < SETTLED + stations.features.n_columns // FOR_EACH:
             return None
         from thresher._frozen import FrozenReader
 
