@@ -80,6 +80,16 @@ def test_ratio_is_to_the_first_of_ours_even_if_it_is_missing():
     assert report.ratio(results[2], results) is None
 
 
+def test_a_job_with_a_rival_has_ratios_to_it_too():
+    figures = {"Thresher": 40.0, "Thresher, fast": 12.0, "fastText, 5 epochs": 16.0}
+    results = [
+        result(name, job="document", figures={"median_us": one}) for name, one in figures.items()
+    ]
+    _, header, rows, _ = next(report.tables(results))
+    assert header == ["contender", "threads", "ratio", "to fastText", "median µs"]
+    assert rows[1] == ["Thresher, fast", "1", "0.30 ×", "0.75 ×", "12.0"]
+
+
 def test_missing_contender_is_in_the_table_with_the_reason():
     title, header, rows, missing = next(report.tables(RESULTS))
     assert title == "Raw JSON lines to saved model"

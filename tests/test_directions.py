@@ -53,10 +53,11 @@ ALLOWED = {
     "explanation": {"features", "text", "training", "report", *FOUNDATION},
     "results": {"documents", *FOUNDATION},
     "compaction": {"decisions", "evaluation", "features", "learners", "training", *FOUNDATION},
+    "_frozen": {"_kernels", "decisions", "text", "training"},
     "categorizer": {
-        "_format1", "_lock", "assumptions", "categories", "compaction", "decisions", "documents",
-        "evaluation", "explanation", "features", "feedback", "learners", "linguistics",
-        "rehearsal", "results", "text", "training", *FOUNDATION,
+        "_format1", "_frozen", "_lock", "assumptions", "categories", "compaction", "decisions",
+        "documents", "evaluation", "explanation", "features", "feedback", "learners",
+        "linguistics", "rehearsal", "results", "text", "training", *FOUNDATION,
     },
     "concept_view": {"categorizer", "explanation", "features", "training", *FOUNDATION},
     "experiments": {

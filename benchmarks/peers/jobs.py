@@ -22,11 +22,14 @@ class Job:
         The figure that is compared.
     figures : tuple of str
         The other figures that are shown.
+    rival : str
+        The contender to whom all have a ratio too, if there is one.
     """
 
     title: str
     main: str
     figures: tuple[str, ...] = ()
+    rival: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ FIGURES = {
     "first": ("first run", "{:.2f}"),
     "mb_per_second": ("MB/s", "{:.0f}"),
     "load": ("to load", "{:.3f}"),
-    "median_us": ("median µs", "{:,.0f}"),
+    "median_us": ("median µs", "{:,.1f}"),
     "p99_us": ("99 % µs", "{:,.0f}"),
     "examples_per_second": ("documents/s", "{:,.0f}"),
     "micro_f1": ("micro F1", "{:.1f}"),
@@ -81,7 +84,7 @@ JOBS = {
         ("first", "micro_f1", "macro_f1", "break_even", "memory_mb", "model_mb"),
     ),
     "predict": Job("Raw JSON lines to written predictions", "seconds", ("load", "memory_mb")),
-    "document": Job("One document in a running process", "median_us", ("p99_us",)),
+    "document": Job("One document in a running process", "median_us", ("p99_us",), "fastText"),
     "pass": Job("One pass over prepared rows", "seconds", ("examples_per_second",)),
     "growth": Job("Growth: the training file repeated", "seconds", ("memory_mb",)),
     "startup": Job(

@@ -13,7 +13,7 @@ OURS = "Thresher"
 Result = dict[str, Any]
 
 
-def ratio(result: Result, results: list[Result]) -> float | None:
+def ratio(result: Result, results: list[Result], to: str = OURS) -> float | None:
     """Return how many times Thresher's figure this is, at the same number of threads.
 
     Where several contenders are Thresher, the first of them is meant.
@@ -24,11 +24,13 @@ def ratio(result: Result, results: list[Result]) -> float | None:
         What one contender did.
     results : list of dict
         What all did in all jobs.
+    to : str
+        How the name of the contender begins whose figure is meant, if not Thresher's.
     """
     main = JOBS[result["job"]].main
     same = ("job", "variant", "threads")
     for other in results:
-        if other["contender"].startswith(OURS) and all(other[key] == result[key] for key in same):
+        if other["contender"].startswith(to) and all(other[key] == result[key] for key in same):
             mine = other.get("figures", {}).get(main)
             its = result.get("figures", {}).get(main)
             return its / mine if mine and its else None
@@ -48,7 +50,9 @@ def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[st
         measured = {name for one in here for name in one.get("figures", {})}
         shown = [name for name in (JOBS[job].main, *JOBS[job].figures) if name in measured]
         title = JOBS[job].title + (f": {variant}" if variant else "")
-        header = ["contender", "threads", "ratio", *(FIGURES[name][0] for name in shown)]
+        rival = JOBS[job].rival
+        ratios = ["ratio", *([f"to {rival}"] if rival else [])]
+        header = ["contender", "threads", *ratios, *(FIGURES[name][0] for name in shown)]
         missing = [
             f"{one['contender']} is missing: {one['missing'].rstrip('.')}."
             for one in here
@@ -59,15 +63,16 @@ def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[st
 
 
 def _row(result: Result, results: list[Result], shown: list[str]) -> list[str]:
-    start = [result["contender"], str(result["threads"])]
+    start, rival = [result["contender"], str(result["threads"])], JOBS[result["job"]].rival
+    whose = [OURS, rival] if rival else [OURS]
     if "missing" in result:
-        return [*start, "missing", *("" for _ in shown)]
-    times = ratio(result, results)
+        return [*start, "missing", *("" for _ in whose[1:]), *("" for _ in shown)]
+    times = [ratio(result, results, to) for to in whose]
     cells = [
         FIGURES[name][1].format(result["figures"][name]) if name in result["figures"] else ""
         for name in shown
     ]
-    return [*start, f"{times:.2f} ×" if times else "", *cells]
+    return [*start, *(f"{one:.2f} ×" if one else "" for one in times), *cells]
 
 
 def markdown(results: list[Result]) -> str:

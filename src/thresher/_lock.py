@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import Condition, Lock, get_ident
+from typing import Any
 
 __all__ = ["ReadWriteLock"]
 
@@ -16,10 +17,12 @@ class ReadWriteLock:
     """
 
     def __init__(self) -> None:
-        self._changed = Condition(Lock())
+        self._lock = Lock()
+        self._changed = Condition(self._lock)
         self._readers: dict[int, int] = {}  # how often each thread that reads has entered
         self._writer: int | None = None
         self._waiting = 0
+        self.kept: dict[str, Any] = {}  # what readers have worked out, until somebody writes
         self._reading = _Reading(self)
 
     def reading(self) -> AbstractContextManager[None]:
@@ -28,7 +31,7 @@ class ReadWriteLock:
 
     def start_reading(self) -> None:
         me = get_ident()
-        with self._changed:
+        with self._lock:  # much quicker than by its condition
             if self._writer != me and me not in self._readers:
                 while self._writer is not None or self._waiting:
                     self._changed.wait()
@@ -36,7 +39,7 @@ class ReadWriteLock:
 
     def stop_reading(self) -> None:
         me = get_ident()
-        with self._changed:
+        with self._lock:
             self._readers[me] -= 1
             if not self._readers[me]:
                 del self._readers[me]
@@ -52,6 +55,7 @@ class ReadWriteLock:
                 while self._writer is not None or self._readers:
                     self._changed.wait()
                 self._writer = get_ident()
+                self.kept = {}
             finally:
                 self._waiting -= 1
                 self._changed.notify_all()
@@ -59,7 +63,7 @@ class ReadWriteLock:
             yield
         finally:
             with self._changed:
-                self._writer = None
+                self._writer, self.kept = None, {}
                 self._changed.notify_all()
 
 

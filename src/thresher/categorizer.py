@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
 
+if TYPE_CHECKING:
+    from thresher._frozen import FrozenReader
+
 __all__ = ["Categorizer"]
 
 Preset = Literal["best", "fast"]
@@ -59,6 +62,10 @@ JOINT: dict[str, Any] = {
     "block_weights": {"runs": 0.9, "parts": 0.6, "concepts": 0.5},
 }
 STRAIGHT_THROUGH = 1000  # texts; longer lists are cut into batches
+FEW = 8  # texts that are read one by one
+# Texts after a change of the model before it is frozen, and one more for so many features: what
+# that costs must pay.
+SETTLED, FOR_EACH = 16, 10_000
 LEARNING, DECIDING = "Learning", "Deciding"
 
 
@@ -435,7 +442,12 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         with self.lock.reading():
             if self.stations.categories.form == "indicator":
                 return self.decisions_.decide(self.scores(documents)).astype(np.int64)
-            decided = [one for scores in self._scores(documents) for one in self.decide(scores)]
+            reader = self._frozen_for(documents)
+            if reader is None:
+                batches = self._batched(documents)
+                decided = [one for scores in batches for one in self.decide(scores)]
+            else:
+                decided = [self._decided(reader, text) for text in documents]
             if self.decisions_.mode == "single-label":
                 return [one[0] if one else None for one in decided]
             return decided
@@ -697,6 +709,14 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             )
 
     def _scores(self, documents: Any) -> Iterator[np.ndarray]:
+        """Yield scores, of a few texts one by one if that is quicker."""
+        reader = self._frozen_for(documents)
+        if reader is None:
+            yield from self._batched(documents)
+        else:
+            yield reader.scores(documents)
+
+    def _batched(self, documents: Any) -> Iterator[np.ndarray]:
         """Yield scores; a short list of texts goes straight through, as a service wants it."""
         stations = self.stations
         is_short = isinstance(documents, list) and 0 < len(documents) <= STRAIGHT_THROUGH
@@ -705,6 +725,34 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             return
         for _, scores in self.score_batches(documents):
             yield scores
+
+    def _frozen_for(self, documents: Any) -> FrozenReader | None:
+        """Return what reads a few texts quickest, once the model has stayed as it is for a while.
+
+        To be called, and what it returns to be used, while nobody writes.
+        """
+        if type(documents) is not list or not 0 < len(documents) <= FEW:
+            return None
+        if not all([type(one) is str for one in documents]):
+            return None
+        stations, kept = self.stations, self.lock.kept
+        reader = kept.get("reader")
+        if reader is not None and reader.is_of(stations):
+            return reader  # type: ignore[no-any-return]
+        kept["n_read"] = n_read = kept.get("n_read", 0) + len(documents)
+        if n_read < SETTLED + stations.features.n_columns // FOR_EACH:
+            return None
+        from thresher._frozen import FrozenReader
+
+        if not FrozenReader.supports(stations):
+            return None
+        kept["reader"] = reader = FrozenReader(stations)
+        return reader
+
+    def _decided(self, reader: FrozenReader, text: str) -> list[Any]:
+        """Return the categories of a text, the farthest above its threshold first."""
+        scores, labels = reader.decide(text, self.decisions_)
+        return self.decide(scores[None])[0] if labels is None else labels
 
     # ---- categories --------------------------------------------------------------------------
 

@@ -62,12 +62,12 @@ def _model(case: Case) -> Path:
     return case.folder / "model.thresher"
 
 
-def load(case: Case) -> Any:
+def load(case: Case, **settings: Any) -> Any:
     """Load what the job `train` saved, or make it."""
     from thresher import Categorizer
 
     if not _model(case).exists():
-        learn(case)
+        learn(case, **settings)
     model = Categorizer.load(_model(case))
     model.n_jobs = case.threads
     return model
@@ -98,9 +98,9 @@ def predict(case: Case) -> dict[str, float]:
     return figures | {"load": perf_counter() - began}
 
 
-def document(case: Case) -> dict[str, float]:
+def document(case: Case, **settings: Any) -> dict[str, float]:
     """Time one document."""
-    model = load(case)
+    model = load(case, **settings)
     return case.each(lambda text: model.predict([text]))
 
 
@@ -154,6 +154,7 @@ CONTENDERS = (
     Contender("train", f"Thresher, {WINNOW}", partial(train, learner=WINNOW), threaded=True),
     Contender("predict", "Thresher", predict, threaded=True),
     Contender("document", "Thresher", document),
+    Contender("document", "Thresher, fast", partial(document, preset="fast")),
     *(
         Contender("pass", f"Thresher, {name}", partial(one_pass, learner=name), threaded=True)
         for name in ("passive-aggressive", "perceptron", WINNOW)

@@ -154,7 +154,9 @@ def _values(name: str, parameter: Parameter) -> tuple[Any, ...]:
 
 
 def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: bool) -> None:
-    """Do with a model all that commands do."""
+    """Do with a model all that commands do, and what a running process does."""
+    from thresher.categorizer import SETTLED
+
     model = categorizer.replace().fit(TEXTS, labels)
     model.save(path)
     model = type(categorizer).load(path)
@@ -164,6 +166,9 @@ def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: b
         model.tune(TEXTS, labels, "f1", calibrate="isotonic")
         for character in WIDER:
             model.predict([f"{text} {character}" for text in TEXTS])
+        for text in (TEXTS[0], f"{TEXTS[0]} {WIDER[0]}"):
+            for _ in range(SETTLED):  # after so many, it is read in another way
+                model.predict([text])
     model.learn(TEXTS, labels)
     model.predict(TEXTS)
 

@@ -28,6 +28,8 @@ __all__ = ["MOST_DOCUMENTS", "Features"]
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
 LEAST_MEMBERSHIP = 0.01  # of a document in a concept; less is noise, and counts as none
+SCALINGS = {None: 0, "sum": 1, "l1": 1, "l2": 2}  # as the kernel `read` knows them
+TABLED = 1024  # counts of a feature in one document that have their strength in a table
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
 # Which words make up concepts: by folds on Reuters, and by what a person can read.
 COMMON = 0.2  # a word in a larger share of the documents belongs to no concept
@@ -267,6 +269,14 @@ class Features:
     def apply(self, counts: Rows) -> Rows:
         """Return the strengths of counted documents."""
         return self._weigh(counts if self.columns is None else self.columns.apply(counts))
+
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int] | None:
+        """Return what makes strengths of counts: see the kernel `read`; None if tables cannot."""
+        tables = self.strength.tables(self.n_columns, TABLED) if not self.n_concepts else None
+        if tables is None:
+            return None
+        weights = np.zeros(0, np.float32) if self._weights is None else self._weights
+        return *tables, weights, self.blocks, SCALINGS[self.strength.normalize]
 
     def names(self, columns: Any) -> list[str]:
         """Return the names of some columns; a concept is called by its number and its words."""

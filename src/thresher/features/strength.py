@@ -144,6 +144,26 @@ class Strength(Estimator):
             strengths = _normalised(strengths, rows.indptr, squared=self.normalize == "l2")
         return Rows(rows.indptr, rows.indices, strengths, rows.n_columns, rows.lengths)
 
+    def tables(self, n_columns: int, n_counts: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return what the counts from 1 on come to, and the factor of each column, if it has any.
+
+        Their product is the strength, before it is normalised. "book" has no such tables.
+
+        Examples
+        --------
+        >>> Strength("sqrt").tables(2, 4)
+        (array([1.   , 1.414, 1.732, 2.   ], dtype=float32), array([], dtype=float32))
+        """
+        counts = np.arange(1, n_counts + 1, dtype=np.float32)
+        none, indptr = np.zeros(0, np.float32), np.array([0, n_columns])
+        if self.kind == "book":
+            return None
+        if self.kind != "tf-idf":
+            return self._weigh(Rows(indptr, np.zeros(0, np.int32), counts, n_columns)), none
+        every = np.arange(n_columns, dtype=np.int32)
+        idf = self._idf_of(Rows(indptr, every, none, n_columns))
+        return _one_plus_log(counts) if self.sublinear_tf else counts, idf
+
     def prune(self, keep: np.ndarray) -> None:
         """Forget the features for which `keep` is not True; the others close ranks."""
         if len(keep) < self._n_columns:

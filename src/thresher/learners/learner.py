@@ -176,6 +176,13 @@ class Learner(Estimator):
         """Return the weights (features, categories) if the score is a weighted sum, else None."""
         return None
 
+    def plain_weights(self) -> tuple[np.ndarray, np.float32] | None:
+        """Return the weights that `score_rows` adds up, if it does nothing else; None otherwise.
+
+        The first row is that of the feature which is always on; after them comes its strength.
+        """
+        return None
+
     @property
     def weight_bytes(self) -> int:
         """How much memory each pair of feature and category takes; 0 if it depends on the data."""

@@ -335,6 +335,14 @@ class OnlineLearner(GrowingLearner):
             scores[np.abs(scores) <= slack.astype(np.float32)[:, None]] = 0
         return scores
 
+    def plain_weights(self) -> tuple[np.ndarray, np.float32] | None:
+        """Return the weights that `score_rows` adds up, and the always-on feature's strength."""
+        is_own = type(self).score_rows is not OnlineLearner.score_rows
+        alters = self.normalize_strength or self.unseen == "drop" or self.bar
+        if is_own or alters or not self._scores_as_is():
+            return None
+        return self._scoring_weights(), np.float32(self.always_on)
+
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry of `rows` adds to the score of a category, and the rest of it.
 

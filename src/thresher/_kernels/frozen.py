@@ -1,0 +1,323 @@
+"""One text to the scores and the categories of a model that does not change meanwhile.
+
+The stations' own kernels, one after the other, so that a document costs a single call. Whatever
+belongs together comes as a tuple, which is unpacked where it is used.
+"""
+
+import numpy as np
+
+from thresher._kernels._jit import kernel
+from thresher._kernels.online import add_scores
+from thresher._kernels.text.counts import (
+    NOTHING,
+    UNKNOWN,
+    char_grams,
+    count,
+    hash_ngrams,
+    hash_tokens,
+    look_up,
+    ngrams,
+)
+from thresher._kernels.text.tokens import scan
+
+U32, U64 = np.uint32, np.uint64
+NOT_SCALED, BY_SUM, BY_SQUARES = 0, 1, 2
+BLOCK, LANES, LEVELS = 128, 8, 64  # how NumPy adds up: blocks in lanes, and these in halves
+N_ENTRIES, N_TOKENS = 0, 1  # what is noted of a document
+COUNTED, WEIGHED = -3, -2  # how far it came, where it was not scored
+SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories that are chosen
+
+
+@kernel
+def read(
+    data, word_rule, part_rule, plan, words, runs, parts, columns, strength, weights, always_on,
+    limits, layout, arrays, scores,
+):  # fmt: skip
+    """Count a text, weigh what was counted, score it and decide, as far as it can be done here.
+
+    Returns how many categories were chosen, -1 if too many; or, where there are no weights,
+    WEIGHED; or, where the table of strengths is too short, COUNTED.
+    """
+    room, scratch, out = laid_out(layout, arrays)
+    has_words, has_parts, _, _, _, _, _, _ = plan
+    indices, counts, values, doubles, notes, chosen, indptr, constant = out
+    n = notes[N_TOKENS] = 0
+    if has_words:
+        notes[N_TOKENS] = cut(data, word_rule, room, scratch)
+        n_codes = count_words(notes[N_TOKENS], plan, words, runs, room, scratch)
+        n = put_columns(n_codes, plan, columns, 0, scratch, indices, counts, n)
+    if has_parts:
+        n_tokens = cut(data, part_rule, room, scratch)
+        if not has_words:
+            notes[N_TOKENS] = n_tokens
+        n_codes = count_parts(n_tokens, plan, parts, room, scratch)
+        n = put_columns(n_codes, plan, columns, 1, scratch, indices, counts, n)
+    notes[N_ENTRIES] = n
+    tf, idf, block_weights, blocks, scaling = strength
+    if not weigh(n, indices, counts, tf, idf, block_weights, blocks, values):
+        return COUNTED
+    scale(n, scaling, values, doubles)
+    if not weights.size:
+        return WEIGHED
+    indptr[0], indptr[1], constant[0] = 0, n, always_on
+    add_scores(indptr, indices.view(U32), values, constant, 0, weights, scores, 0, scores.size)
+    thresholds, at_least, at_most = limits
+    return choose(scores, thresholds, at_least, at_most, chosen) if at_most else 0
+
+
+@kernel
+def laid_out(layout, arrays):
+    """Return the arrays that stand one after the other in the few that a call can afford."""
+    n_bytes, n_tokens, n_grams, n_hashes, n_shapes, n_counted = layout
+    letters, blocks, edges, longs, ints, shorts, cells, values, doubles = arrays
+    n_blocks = n_bytes >> 3
+    text, kinds = letters[:n_bytes], letters[n_bytes : 2 * n_bytes]
+    marks, padded = letters[2 * n_bytes : 3 * n_bytes], letters[3 * n_bytes :]
+    text_blocks, mark_blocks = blocks[:n_blocks], blocks[2 * n_blocks : 3 * n_blocks]
+    padded_blocks = blocks[3 * n_blocks :]
+    spans, grams = longs[:n_tokens], longs[n_tokens : n_tokens + n_grams]
+    hashes = longs[n_tokens + n_grams : n_tokens + n_grams + n_hashes]
+    hash_history = longs[n_tokens + n_grams + n_hashes :]
+    small, notes, chosen = ints[:SMALL], ints[SMALL : SMALL + 2], ints[SMALL + 2 : KEPT]
+    history, gram_ends = ints[KEPT : KEPT + n_shapes], ints[KEPT + n_shapes :]
+    n_codes = n_tokens * n_counted
+    n_entries, n_most = n_codes + n_grams, max(n_codes, n_grams)
+    indices, counts, rest = shorts[:n_entries], shorts[n_entries:], shorts[2 * n_entries :]
+    different, times, rest = rest[:n_most], rest[n_most:], rest[2 * n_most :]
+    codes, ids = rest[:n_codes].reshape(n_tokens, n_counted), rest[n_codes:]
+    whole = text, text_blocks, kinds, marks, mark_blocks, edges, spans
+    scratch = (
+        small, ids, hashes, codes, history, hash_history, padded, padded_blocks, grams, gram_ends,
+        cells, different, times,
+    )  # fmt: skip
+    out = indices, counts, values[1:], doubles, notes, chosen, small[10:12], values[:1]
+    return whole, scratch, out
+
+
+# Counting -----------------------------------------------------------------------------------------
+
+
+@kernel
+def cut(data, rule, room, scratch):
+    """Cut a text, for which there is room; return how many tokens it has."""
+    table, ranges, shift, min_length = rule
+    text, _, kinds, marks, mark_blocks, edges, spans = room
+    small = scratch[0]
+    offsets, cursor, ends = small[:2], small[2:6], small[6:7]
+    offsets[0], offsets[1] = 0, data.size
+    cursor[:] = 0
+    size = data.size + 1  # with the separator after it
+    return np.int64(
+        scan(
+            data, offsets, cursor, size, table, ranges, shift, min_length,
+            text, kinds, marks, mark_blocks, edges, spans, ends,
+        )
+    )  # fmt: skip
+
+
+@kernel
+def count_words(n, plan, words, runs, room, scratch):
+    """Count the words and the runs of them; return how many different codes there are."""
+    _, _, is_hashed, _, high, mask, _, _ = plan
+    slots, word_blocks, offsets, sizes = words
+    shapes, gaps, counted, pair_slots, pairs, pair_sizes = runs
+    parents, lengths = shapes
+    text, text_blocks, _, _, _, _, spans = room
+    small, ids, hashes, codes, history, hash_history = scratch[:6]
+    no_end = small[:0]  # the document is the last, and ends with the words
+    if is_hashed:
+        hash_tokens(text_blocks, spans, n, hashes)
+        if high == 1:
+            for t in range(n):
+                ids[t] = np.int32(hashes[t] & U64(mask))
+        else:
+            hash_history[:] = U64(0)
+            hash_ngrams(
+                hashes, n, no_end, parents, gaps, counted, lengths, hash_history, U64(mask), codes
+            )
+    else:
+        look_up(text, text_blocks, spans, n, slots, text, word_blocks, offsets, sizes, False, ids)
+        if high > 1:
+            history[:] = NOTHING
+            ngrams(
+                ids, n, no_end, parents, gaps, counted, history, pair_slots, pairs, pair_sizes,
+                False, codes,
+            )  # fmt: skip
+    if high == 1:
+        return count_codes(ids, n, scratch)
+    return count_codes(codes.reshape(-1), n * counted.size, scratch)
+
+
+@kernel
+def count_parts(n, plan, parts, room, scratch):
+    """Count the parts of the words; return how many different codes there are."""
+    _, _, is_hashed, _, _, _, mask, first = plan
+    slots, part_blocks, offsets, sizes, low, high = parts
+    text, _, _, _, _, _, spans = room
+    ids, hashes = scratch[1:3]
+    padded, padded_blocks, grams, gram_ends = scratch[6:10]
+    if n == 0:
+        return count_codes(ids, 0, scratch)
+    char_grams(text, spans, n, low, high, padded, grams, gram_ends)
+    n_grams = gram_ends[n - 1]
+    if is_hashed:
+        hash_tokens(padded_blocks, grams, n_grams, hashes)
+        for t in range(n_grams):
+            ids[t] = np.int32((hashes[t] & U64(mask)) + U64(first))
+    else:
+        look_up(
+            padded, padded_blocks, grams, n_grams, slots, padded, part_blocks, offsets, sizes,
+            False, ids,
+        )  # fmt: skip
+    return count_codes(ids, n_grams, scratch)
+
+
+@kernel
+def count_codes(codes, n, scratch):
+    """Count `n` codes; return how many differ."""
+    small, (cells, different, times) = scratch[0], scratch[10:]
+    ends, row, indptr = small[6:7], small[7:10], small[10:12]
+    ends[0] = n
+    row[:] = 0
+    count(codes, ends, n, cells, row, different, times, indptr)
+    return row[1]
+
+
+@kernel
+def put_columns(n, plan, columns, block, scratch, indices, counts, end):
+    """Write the columns of what was counted, and how often; return where they end.
+
+    Codes are columns, unless there are tables of those of words, runs and parts; and these are the
+    features, unless they are numbered anew.
+    """
+    _, _, _, has_columns, high, _, _, _ = plan
+    of_words, of_runs, of_parts, numbers = columns
+    codes, times = scratch[11:]
+    with_runs = high > 1 and block == 0
+    singles = of_words if block == 0 else of_parts
+    for i in range(n):
+        column = codes[i]
+        if has_columns and with_runs and column & 1:
+            column = of_runs[U32(column >> 1)]
+        elif has_columns:
+            column = singles[U32(column >> 1 if with_runs else column)]
+        if numbers.size and column != UNKNOWN:
+            column = numbers[U32(column)]
+        indices[end], counts[end] = column, times[i]
+        end += np.int64(column != UNKNOWN)
+    return end
+
+
+# Strengths ----------------------------------------------------------------------------------------
+
+
+@kernel
+def weigh(n, indices, counts, tf, idf, block_weights, blocks, values):
+    """Write the strengths before they are scaled; False if a count is not in the table `tf`."""
+    for i in range(n):
+        if counts[i] > tf.size:
+            return False
+        value = tf[U32(counts[i] - 1)]
+        if idf.size:
+            value *= idf[U32(indices[i])]
+        if block_weights.size:
+            value *= block_weights[blocks[U32(indices[i])]]
+        values[i] = value
+    return tf.size > 0
+
+
+@kernel
+def scale(n, scaling, values, doubles):
+    """Divide the strengths by their sum, or by the root of that of their squares."""
+    if scaling == NOT_SCALED or n == 0:
+        return
+    for i in range(n):
+        doubles[i] = values[i] * values[i] if scaling == BY_SQUARES else abs(values[i])
+    norm = doubles[0] + pairwise_sum(doubles, 1, n - 1, doubles[n:])
+    if scaling == BY_SQUARES:
+        norm = np.sqrt(norm)
+    factor = np.float32(1.0 / (norm if norm != 0.0 else 1.0))
+    for i in range(n):
+        values[i] *= factor
+
+
+@kernel
+def pairwise_sum(values, start, n, halves):
+    """Return the sum of `n` values, added up in the order in which NumPy does.
+
+    That is in halves, these in halves again, down to blocks. Blocks are met from left to right;
+    `halves` holds, for each level, the sum of a left half whose right one is still to come.
+    """
+    done = 0
+    while True:
+        first, size, level, turns = 0, n, 0, 0
+        while size > BLOCK:  # down to the next block
+            half = size // 2
+            half -= half % LANES
+            is_right = done >= first + half
+            first, size = (first + half, size - half) if is_right else (first, half)
+            turns = 2 * turns + np.int64(is_right)
+            level += 1
+        total = block_sum(values, start + first, size)
+        done = first + size
+        while level > 0 and turns & 1:
+            level -= 1
+            turns >>= 1
+            total = halves[level] + total
+        if level == 0:
+            return total
+        halves[level - 1] = total
+
+
+@kernel
+def block_sum(values, start, n):
+    """Return the sum of up to BLOCK values: one by one if they are few, else in lanes."""
+    if n < LANES:
+        total = 0.0
+        for i in range(start, start + n):
+            total += values[i]
+        return total
+    a, b, c, d = values[start], values[start + 1], values[start + 2], values[start + 3]
+    e, f, g, h = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
+    last = start + n - n % LANES
+    for i in range(start + LANES, last, LANES):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+        e += values[i + 4]
+        f += values[i + 5]
+        g += values[i + 6]
+        h += values[i + 7]
+    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for i in range(last, start + n):
+        total += values[i]
+    return total
+
+
+# Decisions ----------------------------------------------------------------------------------------
+
+
+@kernel
+def choose(scores, thresholds, at_least, at_most, chosen):
+    """Write the categories above their thresholds, but so many at least and at most, in order.
+
+    Returns how many, or -1 for more than there is room for.
+    """
+    n = 0
+    for k in range(scores.size):
+        n += np.int64(np.float64(scores[k]) > thresholds[k])
+    n = min(max(n, min(at_least, scores.size)), at_most)
+    if n > chosen.size:
+        return -1
+    before, last = np.inf, -1
+    for place in range(n):
+        largest, best = -np.inf, -1
+        for k in range(scores.size):
+            margin = np.float64(scores[k]) - thresholds[k]
+            is_left = margin < before or (margin == before and k > last)
+            if is_left and (margin > largest or best < 0):
+                largest, best = margin, k
+        chosen[place] = best
+        before, last = largest, best
+    return n

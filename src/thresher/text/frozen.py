@@ -1,0 +1,142 @@
+"""A counter that does not change, as one compiled call reads it: for one text at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thresher._kernels.frozen import KEPT, LEVELS, SMALL
+from thresher._kernels.text.counts import PARTS, RUNS, WORDS
+from thresher.rows import Rows
+from thresher.text.counter import TextCounter
+from thresher.text.space import HashedSpace
+from thresher.text.surface import MOST_CELLS
+from thresher.text.tokens import Tokenizer, _characters, _ranges, _table, buffer, check_texts
+
+__all__ = ["FrozenCounter", "TextRoom"]
+
+LONGEST = 1 << 15  # characters of a text that is read in this way: others do not notice its cost
+SHORTEST = 1 << 11  # for which room is made
+NO_NUMBERS = np.zeros(0, np.int32)
+
+
+class FrozenCounter:
+    """What the kernel `read` needs of a counter; valid until something is added to it.
+
+    Only for counters that it `supports`.
+    """
+
+    def __init__(self, counter: TextCounter, numbers: np.ndarray | None) -> None:
+        space = counter._space
+        runs, shapes = space.runs, space.runs.shapes
+        self._lowercase = bool(counter.lowercase)
+        self._tokenizers = counter._tokenizers
+        self.n_parts = 0
+        low = high = 1
+        if counter.char_ngram_range is not None:
+            low, high = counter.char_ngram_range
+            self.n_parts = high - low + 1  # that a character can begin
+        self.is_hashed = is_hashed = isinstance(space, HashedSpace)
+        places = 0, 0, 0  # of hashed columns: mask of words, mask of parts, the first of parts
+        if isinstance(space, HashedSpace):
+            mask, first = space.masks.get(PARTS, 0), space.firsts.get(PARTS, 0)
+            places = int(space.masks[WORDS]), int(mask), int(first)
+        has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
+        self.plan = has_words, bool(self.n_parts), is_hashed, has_columns, runs.high, *places
+        self.words, parts = (
+            (one.slots, one.words.view("<u8"), one.offsets, one.sizes)
+            for one in (space.words, space.parts)
+        )
+        self.parts = *parts, low, high
+        self.runs = (
+            np.stack([shapes.parents, shapes.lengths]), shapes.gaps, shapes.counted,
+            runs.slots, runs.pairs, runs.sizes,
+        )  # fmt: skip
+        columns = (space.columns[block] for block in (WORDS, RUNS, PARTS))
+        self.columns = *columns, NO_NUMBERS if numbers is None else numbers
+        self.n_shapes = len(shapes.patterns)
+        self.n_counted = len(shapes.counted)
+        self.n_cells = max(space.n_codes(block) for block in (WORDS, PARTS))
+        self._rules: dict[int, tuple[Any, Any]] = {}
+
+    @staticmethod
+    def supports(counter: TextCounter) -> bool:
+        """Tell whether all that the counter does is done by kernels."""
+        by_pattern = any(one.pattern is not None for one in counter._tokenizers.values())
+        n_cells = max(counter._space.n_codes(block) for block in (WORDS, PARTS))
+        is_plain = counter.linguistics is None and not counter._fields
+        return is_plain and not by_pattern and n_cells <= MOST_CELLS
+
+    def characters(self, text: str) -> tuple[np.ndarray, tuple[Any, Any]]:
+        """Return the characters of a text, and the rules by which words and parts are cut."""
+        if text.isascii():
+            return np.frombuffer(text.encode(), np.uint8), self.rules(0x80)
+        data, _, bound = _characters([text], check_texts([text]), self._lowercase)
+        return data, self.rules(bound)
+
+    def rules(self, bound: int) -> tuple[Any, Any]:
+        """Return how words and parts are cut, where all characters are below `bound`."""
+        if bound not in self._rules:
+            rules = (_rule(self._tokenizers[block], bound) for block in (WORDS, PARTS))
+            self._rules[bound] = tuple(rules)  # type: ignore[assignment]
+        return self._rules[bound]
+
+
+def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, np.ndarray, int, int]:
+    lowercase = tokenizer.lowercase
+    table, ranges = _table(tokenizer.rule, lowercase, bound), _ranges(tokenizer.rule)
+    return table, ranges, 32 if lowercase else 0, tokenizer.min_length
+
+
+class TextRoom:
+    """What one reader writes to while it reads a text, used again for the next."""
+
+    def __init__(self, counter: FrozenCounter) -> None:
+        self._counter = counter
+        self._cells = np.zeros(counter.n_cells, np.int32)  # zero whenever nothing is counted
+        self._ints = np.zeros(0, np.int64)
+        self.size = 0
+        self.reserve(SHORTEST)
+
+    def reserve(self, size: int) -> None:
+        """Make room for a text of `size` units."""
+        counter = self._counter
+        self.size = max(size, min(2 * self.size, LONGEST))
+        n_bytes = len(buffer(3 * (self.size + 1)))  # of UTF-8, a separator among them
+        n_tokens = n_bytes + 16
+        n_padded = n_bytes + 2 * n_tokens if counter.n_parts else 0
+        n_grams = n_padded * counter.n_parts
+        n_codes, n_ids = n_tokens * counter.n_counted, max(n_tokens, n_grams)
+        n_hashes = n_ids if counter.is_hashed else 0
+        n_entries = n_codes + n_grams
+        self.layout = n_bytes, n_tokens, n_grams, n_hashes, counter.n_shapes, counter.n_counted
+        letters = buffer(3 * n_bytes + n_padded)
+        self._ints = np.empty(KEPT + counter.n_shapes + n_tokens, np.int64)
+        # Memory costs nothing until it is written to.
+        self._shorts = np.empty(
+            2 * n_entries + n_ids + n_codes + 2 * max(n_codes, n_grams), np.int32
+        )
+        self._values = np.empty(1 + n_entries, np.float32)
+        self.room = (
+            letters, letters.view("<u8"), np.empty(n_tokens, np.uint32),
+            np.empty(n_tokens + n_grams + n_hashes + counter.n_shapes + 1, np.uint64),
+            self._ints, self._shorts, self._cells, self._values,
+            np.empty(n_entries + LEVELS),
+        )  # fmt: skip
+
+    def chosen(self, n: int) -> list[int]:
+        """Return the first `n` categories that were chosen."""
+        return list(self._ints[SMALL + 2 : SMALL + 2 + n].tolist())
+
+    def rows(self, n_columns: int) -> tuple[Rows, Rows]:
+        """Return what was counted: the counts, and the strengths, if they were computed."""
+        n, n_tokens = self._ints[SMALL : SMALL + 2].tolist()
+        n_entries = len(self._values) - 1
+        indices, counts = self._shorts[:n].copy(), self._shorts[n_entries : n_entries + n]
+        frame = np.array([0, n]), indices
+        lengths = np.array([n_tokens])
+        return (
+            Rows(*frame, counts.astype(np.float32), n_columns, lengths),
+            Rows(*frame, self._values[1 : 1 + n].copy(), n_columns, lengths),
+        )
