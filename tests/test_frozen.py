@@ -44,6 +44,7 @@ TEXTS, LABELS = documents(60)
 PROBES = [
     *documents(40, seed=1)[0], "", " ", "a", "unheard-of things", "!?", "wheat " * 1500,
     "x" * 3000, "oil " * (LONGEST // 3), " ".join(map(str, range(2000))), "Ölpreis " * 700,
+    "日本語のテキスト、" * 400, "e\u0301te\u0301 日本ไทย " * 300,
 ]  # fmt: skip
 
 PLAIN = {"learner": "arow"}

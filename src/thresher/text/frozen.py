@@ -72,7 +72,8 @@ class FrozenCounter:
         """Return the characters of a text, and the rules by which words and parts are cut."""
         if text.isascii():
             return np.frombuffer(text.encode(), np.uint8), self.rules(0x80)
-        data, _, bound = _characters([text], check_texts([text]), self._lowercase)
+        how = self._lowercase, self._tokenizers[WORDS].composes
+        data, _, bound = _characters([text], check_texts([text]), *how)
         return data, self.rules(bound)
 
     def rules(self, bound: int) -> tuple[Any, Any]:
