@@ -14,8 +14,8 @@ from thresher.cli._common import answer, app, say
 __all__ = ["app", "main"]
 
 VERBS = (
-    "train predict rank evaluate explain tune compare inspect concepts learn learners corpus paper "
-    "demo warm_up"
+    "train predict filter rank evaluate explain tune compare inspect concepts learn learners "
+    "corpus paper demo warm_up"
 )
 
 

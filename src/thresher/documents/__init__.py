@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -15,6 +15,7 @@ import pyarrow as pa
 from thresher._formats import FORMATS, READERS
 from thresher.documents.batch import Batch, Reading, Source
 from thresher.documents.columns import Columns, Request
+from thresher.documents.records import Opening
 from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
 from thresher.errors import DocumentError, ParameterError, reason
 
@@ -106,6 +107,16 @@ class Documents:
             why = "nothing stands after the header, or all lines are blank"
         raise DocumentError(f"{names}: there are no documents; {why}.")
 
+    def keep_records(self, reject: Callable[[bytes], object]) -> None:
+        """Have batches hold the records that their documents were read from, as they stand there.
+
+        Parameters
+        ----------
+        reject : callable
+            Gets the bytes of each record that is left out.
+        """
+        self._reading.request = replace(self._reading.request, reject=reject)
+
     @property
     def bytes_read(self) -> int:
         return self._bytes_done + self._reading.position()
@@ -114,6 +125,7 @@ class Documents:
     def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
+    opening: Opening | None = _of_the_pass("opening")
     columns: Columns | None = _of_the_pass("columns")
     n_documents: int = _of_the_pass("n_documents")
     n_labelled: int = _of_the_pass("n_labelled")

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +24,7 @@ from thresher.documents.labels import (
     labels_of_array,
     value_text,
 )
+from thresher.documents.records import Opening, Records
 from thresher.errors import DocumentError, escaped
 
 MOST_LISTED = 100  # sentences kept about documents left out; all are counted
@@ -46,6 +48,7 @@ class Batch:
     where: Callable[[int], str]  # the place of the document of a number, such as "mail.csv:17"
     weights: Any = None  # how much each document counts, unless each counts once
     n_fields: int = 0  # how many of the columns, the first ones, are fields
+    records: Records | pa.RecordBatch | None = None  # what they were read from, where that is kept
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -86,12 +89,15 @@ class Record(NamedTuple):
     texts: Sequence[Any]
     labels: Any
     place: str
+    span: tuple[int, int] = (0, 0)  # in the present block
 
     @classmethod
-    def of(cls, columns: Columns, values: Sequence[Any], place: str) -> Record:
+    def of(
+        cls, columns: Columns, values: Sequence[Any], place: str, span: tuple[int, int] = (0, 0)
+    ) -> Record:
         """Make a document of the values of `columns.names`."""
         n = len(columns.text)
-        return cls(values[:n], None if columns.labels is None else values[n], place)
+        return cls(values[:n], None if columns.labels is None else values[n], place, span)
 
 
 @dataclass(frozen=True)
@@ -117,13 +123,26 @@ class Reading:
         self.decoding_errors = 0
         self.n_fields = 0  # of the present source: how many of its first text columns are fields
         self.position: Callable[[], int] = int  # bytes read of the present source
+        self.opening: Opening | None = None  # of the first file whose records are kept
+        self.block = b""  # the present one, where records are kept
         self._separator_known = request.label_separator is not None
 
-    def refuse(self, place: str, what: str) -> None:
+    @property
+    def keeps_records(self) -> bool:
+        return self.request.reject is not None
+
+    def open(self, place: str, opening: Opening) -> None:
+        """Note how a file opens whose records are kept; they must fit those of the first one."""
+        self.opening = self.opening or opening
+        opening.check(place, self.opening)
+
+    def refuse(self, place: str, what: str, span: tuple[int, int] = (0, 0)) -> None:
         """Stop at a document that cannot be read, or leave it out, as was asked."""
         if self.request.on_error == "stop":
             remedy = 'repair it, or leave such documents out (on_error="skip")'
             raise DocumentError(f"{place}: {what}; {remedy}.")
+        if self.request.reject is not None:
+            self.request.reject(self.block[slice(*span)])
         self.leave_out(place, what)
 
     def leave_out(self, place: str, what: str) -> None:
@@ -169,9 +188,13 @@ class Reading:
         columns: dict[str, pa.Array],
         labels: pa.Array | list[list[str]] | None,
         where: Callable[[int], str],
+        records: Records | pa.RecordBatch | None = None,
     ) -> Iterator[Batch]:
         """Yield the documents in batches that are not larger than was asked."""
         n = len(next(iter(columns.values())))
+        if n and self.keeps_records and records is None:
+            what = "only lines and the rows of tables can be passed on as they stand"
+            raise DocumentError(f"{where(0)}: {what}; make JSON lines, CSV or Parquet of it first.")
         lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
         size = self.request.batch_size or max(n, 1)
         for start in range(0, n, size):
@@ -179,6 +202,8 @@ class Reading:
             some = None if lists is None else lists[start : start + size]
             batch = Batch(part, some, lambda i, start=start: where(start + i))  # type: ignore[misc]
             batch.n_fields = self.n_fields
+            if self.keeps_records and records is not None:
+                batch.records = records.slice(start, len(batch))
             self.n_documents += len(batch)
             self.n_labelled += sum(map(bool, some or ()))
             yield batch
@@ -206,14 +231,18 @@ class Reading:
                 cells = list(map(_named, columns.text, repeat(_cell), record.texts))
                 names = _named(columns.labels, read_labels, record.labels)
             except DocumentError as error:
-                self.refuse(record.place, str(error))
+                self.refuse(record.place, str(error), record.span)
                 continue
             self.decoding_errors += any(map(_is_damaged, (*cells, record.labels)))
-            kept.append(Record(cells, names, record.place))
+            kept.append(record._replace(texts=cells, labels=names))
         texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
         arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
         labels = None if columns.labels is None else [one.labels for one in kept]
-        return self.emit(arrays, labels, lambda i: kept[i].place)
+        records = None
+        if self.keeps_records and self.opening is not None:
+            spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
+            records = Records(self.block, spans[:, 0], spans[:, 1])
+        return self.emit(arrays, labels, lambda i: kept[i].place, records)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
         labels = decoded(labels)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow.csv
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record
 from thresher.documents.columns import Columns
+from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError
 
@@ -27,7 +29,9 @@ class Rows(NamedTuple):
 
     data: bytes
     lines: np.ndarray
+    ends: np.ndarray  # where each ends in the data
     is_closed: bool = True  # False for what follows a quote that is never closed
+    size: int | None = None  # of the data in the file, where its last line has no end
 
 
 class Shape(NamedTuple):
@@ -52,10 +56,15 @@ def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iter
     shape: Shape | None = None
     for rows in _row_blocks(stream, delimiter):
         if shape is None:
+            whole = rows
             header, n_lines, rows = _take_header(rows, delimiter)
             line += n_lines
             if header:
                 shape = Shape(stream.name, delimiter, header, reading.choose(stream.name, header))
+                if reading.keeps_records:
+                    top = whole.data[: whole.size][: len(whole.data) - len(rows.data)]
+                    opening = Opening("csv", stream.mark + top, delimiter, tuple(header))
+                    reading.open(stream.name, opening)
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)
         line += streams.n_lines(rows.data)
@@ -66,13 +75,18 @@ read_tsv = partial(read_csv, delimiters="\t")
 
 def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Batch]:
     table = _parse(rows, shape)
+    if reading.keeps_records:
+        reading.block = rows.data[: rows.size]
     if table is None:
         yield from reading.gather(shape.columns, _records(rows, shape, reading, line))
         return
     arrays = [column.combine_chunks() for column in table.columns]
     labels = None if shape.columns.labels is None else arrays.pop()
     texts = dict(zip(shape.columns.text, arrays, strict=True))
-    yield from reading.emit(texts, labels, lambda i: f"{shape.name}:{line + rows.lines[i]}")
+    records = Records(reading.block, np.append(0, rows.ends)[:-1], rows.ends)
+    yield from reading.emit(
+        texts, labels, lambda i: f"{shape.name}:{line + rows.lines[i]}", records
+    )
 
 
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
@@ -96,30 +110,36 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield the rows one by one; refuse those that do not fit the header."""
-    for number, cells in _cells(rows, shape, reading, line):
+    for number, span, cells in _cells(rows, shape, reading, line):
         place, n_cells = f"{shape.name}:{number}", len(cells)
         if n_cells != len(shape.header):
             counted = f"{n_cells} cell{'s' * (n_cells != 1)}"
-            reading.refuse(place, f"the row has {counted}, the header {len(shape.header)}")
+            reading.refuse(place, f"the row has {counted}, the header {len(shape.header)}", span)
             continue
-        yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place)
+        yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place, span)
 
 
 def _cells(
     rows: Rows, shape: Shape, reading: Reading, line: int
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row with its line; begin again after a quote that never closes."""
+) -> Iterator[tuple[int, tuple[int, int], list[str]]]:
+    """Yield the cells of each row with its line and its place in the block.
+
+    They begin again after a quote that never closes.
+    """
     lines = list(io.StringIO(rows.data.decode("utf-8", "surrogateescape"), newline=""))
+    sizes = (len(one.encode("utf-8", "surrogateescape")) for one in lines)
+    offsets = [0, *accumulate(sizes)]
     begin = start = 0
     while start < len(lines):
         for end, cells in _read_rows([*lines[start:], SENTINEL], shape.delimiter):
             if start + end <= len(lines):
                 if cells:
-                    yield line + begin, cells
+                    yield line + begin, (offsets[begin], offsets[start + end]), cells
                 begin = start + end
             elif cells != [SENTINEL]:
                 what = "a quote opened in this row is never closed"
-                reading.refuse(f"{shape.name}:{line + begin}", what)
+                span = offsets[begin], offsets[begin + 1]
+                reading.refuse(f"{shape.name}:{line + begin}", what, span)
                 begin += 1
         start = begin
 
@@ -131,7 +151,7 @@ def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
         rest += chunk
         ends, lines = _row_ends(rest, delimiter)
         if len(ends):
-            yield Rows(rest[: ends[-1]], lines)
+            yield Rows(rest[: ends[-1]], lines, ends)
             line += streams.n_lines(rest[: ends[-1]])
             rest = rest[ends[-1] :]
         size = max(streams.BLOCK, len(rest))  # a long row is looked through a few times, not many
@@ -145,9 +165,11 @@ def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
         ends, lines = _row_ends(rest, delimiter)
         end = ends[-1] if len(ends) else 0
         if end:
-            yield Rows(rest[:end], lines)
+            yield Rows(rest[:end], lines, ends, size=len(rest) - 1)
         if end < len(rest):
-            yield Rows(rest[end:], np.zeros(1, np.int64), is_closed=False)
+            n_left = len(rest) - end
+            row = np.zeros(1, np.int64)
+            yield Rows(rest[end:], row, row + n_left, is_closed=False, size=n_left - 1)
 
 
 def _row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
@@ -189,8 +211,14 @@ def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, Rows]:
         if cells:
             header = [cell.encode("latin-1").decode("utf-8", "replace").strip() for cell in cells]
             n_lines = streams.n_lines(rows.data[: text.tell()])
-            lines = rows.lines[number:] - n_lines
-            return header, n_lines, Rows(rows.data[text.tell() :], lines, rows.is_closed)
+            top = text.tell()
+            after = rows._replace(
+                data=rows.data[top:],
+                lines=rows.lines[number:] - n_lines,
+                ends=rows.ends[number:] - top,
+                size=None if rows.size is None else max(rows.size - top, 0),
+            )
+            return header, n_lines, after
     return [], 0, rows
 
 

@@ -15,6 +15,7 @@ import pyarrow.json
 from thresher.documents.batch import Batch, Reading, Record, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import LONE_SURROGATES, value_text
+from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
@@ -27,18 +28,23 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     line = 1
     columns: Columns | None = None
     schema: pa.Schema | None = None
+    if reading.keeps_records:
+        reading.open(stream.name, Opening("jsonl", stream.mark))
     for block in line_blocks(stream):
+        lines = Records.of_lines(block)
+        if reading.keeps_records:
+            reading.block = block
         if columns is None and (sample := list(islice(_valid(block), SAMPLE))):
             columns = _choose(stream, reading, block, sample)
             schema = _schema(columns, sample)
-        table = None if schema is None else _parse(block, schema)
+        table = None if schema is None else _parse(lines, schema)
         if table is not None and columns is not None:
-            yield from _emit(table, columns, reading, stream.name, line)
+            yield from _emit(table, columns, reading, stream.name, line, lines)
         else:
-            objects = list(_objects(block, line, stream.name, reading))
+            objects = list(_objects(lines, line, stream.name, reading))
             if columns is not None:
-                schema = _schema(columns, [one for _, one in objects])
-                yield from reading.gather(columns, _records(objects, columns, stream.name))
+                schema = _schema(columns, [one for *_, one in objects])
+                yield from reading.gather(columns, _records(objects, columns))
         line += block.count(b"\n")
 
 
@@ -80,17 +86,16 @@ def _kinds(value: Any) -> set[pa.DataType | None]:
     return set() if value is None else {kinds.get(type(value))}
 
 
-def _parse(block: bytes, schema: pa.Schema) -> pa.Table | None:
+def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
     """Parse a block; `None` where pyarrow refuses it or may have read it otherwise than Python."""
+    block = lines.data
     if not block.endswith((b"}\n", b"}")):
         block = block.rstrip()  # blank lines at the end
-    characters = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(characters == ord("\n"))
-    starts = np.append(0, ends + 1)
+    starts = lines.starts[lines.starts < len(block)]
     # A line that is no object is ours to refuse; at the value null pyarrow may even crash.
-    if not (characters[starts[starts < len(block)]] == ord("{")).all():
+    if not (np.frombuffer(block, np.uint8)[starts] == ord("{")).all():
         return None
-    longest = int(np.diff(ends, prepend=0, append=len(block)).max())
+    longest = int((lines.ends - lines.starts).max())
     try:
         block.decode()  # pyarrow does not look whether the text is UTF-8
         table = pa.json.read_json(
@@ -101,12 +106,11 @@ def _parse(block: bytes, schema: pa.Schema) -> pa.Table | None:
     except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     # Blank lines, two objects in a line or one over several lines: places would be wrong.
-    n_lines = len(ends) + (not block.endswith(b"\n"))
-    return table if table.num_rows == n_lines else None
+    return table if table.num_rows == len(starts) else None
 
 
 def _emit(
-    table: pa.Table, columns: Columns, reading: Reading, name: str, line: int
+    table: pa.Table, columns: Columns, reading: Reading, name: str, line: int, lines: Records
 ) -> Iterator[Batch]:
     def column(field: str) -> pa.Array:
         array = table.column(field).combine_chunks()
@@ -114,25 +118,27 @@ def _emit(
 
     texts = {field: column(field) for field in columns.text}
     labels = None if columns.labels is None else column(columns.labels)
-    return reading.emit(texts, labels, lambda i: f"{name}:{line + i}")
+    return reading.emit(texts, labels, lambda i: f"{name}:{line + i}", lines)
 
 
-def _objects(block: bytes, line: int, name: str, reading: Reading) -> Iterator[tuple[int, dict]]:
-    """Yield the objects with their lines; refuse lines that hold none."""
-    for number, text in enumerate(block.decode("utf-8", "surrogateescape").split("\n"), line):
+def _objects(
+    lines: Records, line: int, name: str, reading: Reading
+) -> Iterator[tuple[str, tuple[int, int], dict]]:
+    """Yield the objects with their places; refuse lines that hold none."""
+    for number, text in enumerate(lines.data.decode("utf-8", "surrogateescape").split("\n")):
         if not text.strip():
             continue
-        place = f"{name}:{number}"
+        place, span = f"{name}:{line + number}", lines.span(number)
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             what = str(error).replace("line 1 column", "character").split(" (char")[0]
-            reading.refuse(place, f"invalid JSON ({what}){_array_hint(text)}")
+            reading.refuse(place, f"invalid JSON ({what}){_array_hint(text)}", span)
         else:
             if isinstance(value, dict):
-                yield number, _with_clean_keys(value)
+                yield place, span, _with_clean_keys(value)
             else:
-                reading.refuse(place, f"the line holds no JSON object{_array_hint(text)}")
+                reading.refuse(place, f"the line holds no JSON object{_array_hint(text)}", span)
 
 
 def _with_clean_keys(value: dict) -> dict:
@@ -147,6 +153,8 @@ def _array_hint(text: str) -> str:
     return "; a JSON array must become one object per line (jq -c '.[]')" if is_array else ""
 
 
-def _records(objects: Iterable[tuple[int, dict]], columns: Columns, name: str) -> Iterator[Record]:
-    for number, one in objects:
-        yield Record.of(columns, [one.get(field) for field in columns.names], f"{name}:{number}")
+def _records(
+    objects: Iterable[tuple[str, tuple[int, int], dict]], columns: Columns
+) -> Iterator[Record]:
+    for place, span, one in objects:
+        yield Record.of(columns, [one.get(field) for field in columns.names], place, span)

@@ -23,7 +23,7 @@ HEAD = 1 << 16  # bytes looked at to tell the format
 
 STDIN = "-"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-COMPRESSED_SUFFIXES = {".gz", ".zst", ".zstd", ".bz2"}
+COMPRESSED_SUFFIXES = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bz2"}
 SUFFIXES = {suffix: name for name, kind in READERS.items() for suffix in kind.suffixes}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -42,8 +42,9 @@ class Stream:
         self._bytes: BinaryIO = self._raw  # type: ignore[assignment]
         if self._codec is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), self._codec)
-        self.head = self._fill(HEAD)
-        self._ahead = self.head = self.head.removeprefix(BYTE_ORDER_MARK)
+        head = self._fill(HEAD)
+        self._ahead = self.head = head.removeprefix(BYTE_ORDER_MARK)
+        self.mark = head[: len(head) - len(self.head)]
 
     @property
     def position(self) -> int:
@@ -133,7 +134,7 @@ def line_blocks(stream: Stream) -> Iterator[bytes]:
     parts: list[bytes] = []
     while chunk := stream.read(BLOCK):
         if end := chunk.rfind(b"\n") + 1:
-            yield b"".join((*parts, chunk[:end]))
+            yield b"".join((*parts, memoryview(chunk)[:end]))
             parts = []
         parts.append(chunk[end:])
         if sum(map(len, parts)) > LONGEST:
