@@ -89,6 +89,7 @@ class Documents:
             reading.position = int
             try:
                 yield from source.read(reading)
+                reading.turn_to(None)
             except pa.ArrowCancelled:
                 raise KeyboardInterrupt from None
             except (OSError, pa.ArrowException) as error:

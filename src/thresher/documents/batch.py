@@ -124,7 +124,8 @@ class Reading:
         self.n_fields = 0  # of the present source: how many of its first text columns are fields
         self.position: Callable[[], int] = int  # bytes read of the present source
         self.opening: Opening | None = None  # of the first file whose records are kept
-        self.block = b""  # the present one, where records are kept
+        self._block: bytes | None = None  # the present one, where its records are kept
+        self._spans: list[tuple[int, int]] = []  # of its records that are left out
         self._separator_known = request.label_separator is not None
 
     @property
@@ -136,13 +137,22 @@ class Reading:
         self.opening = self.opening or opening
         opening.check(place, self.opening)
 
+    def turn_to(self, block: bytes | None) -> None:
+        """Begin a block of a file; what was left out of the last one is given away, in order."""
+        if self.request.reject is None:
+            return
+        if self._block is not None:
+            for start, end in sorted(self._spans):
+                self.request.reject(self._block[start:end])
+        self._block, self._spans = block, []
+
     def refuse(self, place: str, what: str, span: tuple[int, int] = (0, 0)) -> None:
         """Stop at a document that cannot be read, or leave it out, as was asked."""
         if self.request.on_error == "stop":
             remedy = 'repair it, or leave such documents out (on_error="skip")'
             raise DocumentError(f"{place}: {what}; {remedy}.")
-        if self.request.reject is not None:
-            self.request.reject(self.block[slice(*span)])
+        if self._block is not None:
+            self._spans.append(span)
         self.leave_out(place, what)
 
     def leave_out(self, place: str, what: str) -> None:
@@ -238,11 +248,11 @@ class Reading:
         texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
         arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
         labels = None if columns.labels is None else [one.labels for one in kept]
-        records = None
-        if self.keeps_records and self.opening is not None:
+        originals = None
+        if self._block is not None:
             spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
-            records = Records(self.block, spans[:, 0], spans[:, 1])
-        return self.emit(arrays, labels, lambda i: kept[i].place, records)
+            originals = Records(self._block, spans[:, 0], spans[:, 1])
+        return self.emit(arrays, labels, lambda i: kept[i].place, originals)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
         labels = decoded(labels)

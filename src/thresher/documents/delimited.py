@@ -56,13 +56,11 @@ def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iter
     shape: Shape | None = None
     for rows in _row_blocks(stream, delimiter):
         if shape is None:
-            whole = rows
-            header, n_lines, rows = _take_header(rows, delimiter)
+            header, n_lines, top, rows = _take_header(rows, delimiter)
             line += n_lines
             if header:
                 shape = Shape(stream.name, delimiter, header, reading.choose(stream.name, header))
                 if reading.keeps_records:
-                    top = whole.data[: whole.size][: len(whole.data) - len(rows.data)]
                     opening = Opening("csv", stream.mark + top, delimiter, tuple(header))
                     reading.open(stream.name, opening)
         if shape is not None and rows.data:
@@ -75,15 +73,15 @@ read_tsv = partial(read_csv, delimiters="\t")
 
 def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Batch]:
     table = _parse(rows, shape)
-    if reading.keeps_records:
-        reading.block = rows.data[: rows.size]
+    block = rows.data[: rows.size]
+    reading.turn_to(block)
     if table is None:
         yield from reading.gather(shape.columns, _records(rows, shape, reading, line))
         return
     arrays = [column.combine_chunks() for column in table.columns]
     labels = None if shape.columns.labels is None else arrays.pop()
     texts = dict(zip(shape.columns.text, arrays, strict=True))
-    records = Records(reading.block, np.append(0, rows.ends)[:-1], rows.ends)
+    records = Records(block, np.append(0, rows.ends)[:-1], rows.ends)
     yield from reading.emit(
         texts, labels, lambda i: f"{shape.name}:{line + rows.lines[i]}", records
     )
@@ -127,8 +125,8 @@ def _cells(
     They begin again after a quote that never closes.
     """
     lines = list(io.StringIO(rows.data.decode("utf-8", "surrogateescape"), newline=""))
-    sizes = (len(one.encode("utf-8", "surrogateescape")) for one in lines)
-    offsets = [0, *accumulate(sizes)]
+    kept = lines if reading.keeps_records else [""] * len(lines)
+    offsets = [0, *accumulate(len(one.encode("utf-8", "surrogateescape")) for one in kept)]
     begin = start = 0
     while start < len(lines):
         for end, cells in _read_rows([*lines[start:], SENTINEL], shape.delimiter):
@@ -204,22 +202,22 @@ def _slow_row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]
     return offsets[after], np.array([0, *after], np.int64)[:-1]
 
 
-def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, Rows]:
-    """Return the first row that is not blank, the lines up to its end, and the rows after it."""
+def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, bytes, Rows]:
+    """Return the first row that is not blank, the lines to its end, its bytes, and the others."""
     text = io.StringIO(rows.data.decode("latin-1"), newline="")  # one character for each byte
     for number, (_, cells) in enumerate(_read_rows(text, delimiter), 1):
         if cells:
             header = [cell.encode("latin-1").decode("utf-8", "replace").strip() for cell in cells]
             n_lines = streams.n_lines(rows.data[: text.tell()])
-            top = text.tell()
+            start, end = int(np.append(0, rows.ends)[number - 1]), text.tell()
             after = rows._replace(
-                data=rows.data[top:],
+                data=rows.data[end:],
                 lines=rows.lines[number:] - n_lines,
-                ends=rows.ends[number:] - top,
-                size=None if rows.size is None else max(rows.size - top, 0),
+                ends=rows.ends[number:] - end,
+                size=None if rows.size is None else max(rows.size - end, 0),
             )
-            return header, n_lines, after
-    return [], 0, rows
+            return header, n_lines, rows.data[: rows.size][start:end], after
+    return [], 0, b"", rows
 
 
 def _read_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:

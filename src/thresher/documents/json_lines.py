@@ -32,8 +32,7 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
         reading.open(stream.name, Opening("jsonl", stream.mark))
     for block in line_blocks(stream):
         lines = Records.of_lines(block)
-        if reading.keeps_records:
-            reading.block = block
+        reading.turn_to(block)
         if columns is None and (sample := list(islice(_valid(block), SAMPLE))):
             columns = _choose(stream, reading, block, sample)
             schema = _schema(columns, sample)

@@ -87,7 +87,7 @@ class Opening(NamedTuple):
             what = "has columns of other types than the first file"
         else:
             return
-        raise DocumentError(f"{place}: {what}; pass on the records of such files one by one.")
+        raise DocumentError(f"{place}: {what}; take such files one at a time.")
 
 
 class LineFile:
@@ -212,4 +212,4 @@ class TableWriter:
 
 def _check_new(field: str, names: Iterable[str], place: str) -> None:
     if field in names:
-        raise DocumentError(f'{place}: has a "{field}" already; give the new one another name.')
+        raise DocumentError(f'{place}: has "{field}" already; give the new one another name.')
