@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import csv
+import gc
 import gzip
 import io
 import json
@@ -393,6 +394,17 @@ def test_what_has_no_records_or_no_text_is_refused(model, tmp_path):
         assert sentence in run("filter", model, *source, "--category", "quality", status=2)[1]
     empty.write_text("id,text\n")
     assert "no documents" in run("filter", model, empty, "--category", "quality", status=2)[1]
+
+
+def test_a_parquet_file_that_is_given_up_leaves_nothing_to_be_said(model, tmp_path, capfd):
+    first, second = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(pa.table({"text": ["clear"]}), first)
+    pq.write_table(pa.table({"text": ["clear"], "id": [1]}), second)
+    words = ("filter", model, first, second, "--category", "quality")
+    assert "has other columns" in run(*words, "-o", tmp_path / "c.parquet", status=2)[1]
+    gc.collect()
+    assert "Exception ignored" not in capfd.readouterr().err
+    assert not (tmp_path / "c.parquet").exists()
 
 
 def test_a_pipe_may_be_empty_and_keeps_its_header(model):

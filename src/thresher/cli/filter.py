@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from json import dumps
+from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from typer import Option
@@ -104,6 +105,7 @@ def filter(
             writer = _writer(file, documents, output, format, add)
         if writer is not None:
             writer.close()
+        sys.stdout.flush()  # before anything is said of it
     common.report_reading(documents)
     summary = {
         "records": documents.n_documents,
@@ -161,6 +163,8 @@ class Choice:
             self.measure = "score" if scores or not _is_probable(categorizer) else "probability"
         if adds and len(self._numbers) != 1:
             raise ParameterError(f"--add needs one --category, of {names_of(known)}.")
+        if above is not None and isnan(above):
+            raise ParameterError("--above is nan; it must be a number.")
         if self.measure == "probability" and above is not None and not 0 <= above <= 1:
             raise ParameterError(
                 f"--above is {above:g}; a probability is from 0 to 1 (--scores takes the score)."

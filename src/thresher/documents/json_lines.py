@@ -44,7 +44,7 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
             if columns is not None:
                 schema = _schema(columns, [one for *_, one in objects])
                 yield from reading.gather(columns, _records(objects, columns))
-        line += block.count(b"\n")
+        line += len(lines.starts)
 
 
 def _choose(stream: Stream, reading: Reading, block: bytes, sample: list[dict]) -> Columns:

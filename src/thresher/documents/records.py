@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -147,8 +148,7 @@ class RecordWriter:
             added = [_with_key(one, key, word) for one, word in zip(each, words, strict=True)]
         else:
             added = list(map(self._with_cell, each, words))
-        for one in added:
-            self._lines.write(one)
+        self._lines.write(b"".join(added))
 
     def close(self) -> None:
         """Do nothing: all is written."""
@@ -159,7 +159,9 @@ class RecordWriter:
         for word in map(str.encode, spellings):
             for i, one in enumerate(each) if word in data else ():
                 if word in one:
-                    value = json.loads(one.decode("utf-8", "replace"))
+                    value: dict[str, Any] = {}
+                    with suppress(ValueError, RecursionError):  # as deep as Arrow alone goes
+                        value = json.loads(one.decode("utf-8", "replace"))
                     _check_new(str(self._field), value, batch.place(i))
 
     def _with_cell(self, row: bytes, word: str) -> bytes:
@@ -175,6 +177,8 @@ def _with_key(line: bytes, key: bytes, word: str) -> bytes:
 
 class TableWriter:
     """Write the rows of Parquet files; the parameters are those of `RecordWriter`."""
+
+    _writer: Any = None
 
     def __init__(self, file: BinaryIO, opening: Opening, field: str | None = None) -> None:
         from pyarrow.parquet import ParquetWriter
@@ -203,6 +207,10 @@ class TableWriter:
         """Write what is left, and what ends the file."""
         self._write_group()
         self._writer.close()
+
+    def __del__(self) -> None:
+        if self._writer is not None:
+            self._writer.is_open = False  # what was not closed is not wanted, and has lost its file
 
     def _write_group(self) -> None:
         if sum(map(len, self._waiting)):
