@@ -520,6 +520,7 @@ def test_records_taken_are_those_chosen(sizes, gaps):
     each = records.each()
     assert records.take(chosen) == b"".join(r for r, c in zip(each, chosen, strict=True) if c)
     assert records.slice(1, 2).each() == each[1:3]
+    assert b"".join(records.pick(chosen).each()) == records.take(chosen)
 
 
 # -------------------------------------------------------------------------------- ahead of the turn

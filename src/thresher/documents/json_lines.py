@@ -20,6 +20,7 @@ from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
 SAMPLE = 200  # objects looked at to choose the columns
+MOST_BLANKS = 4  # looked over at the end of a line, its own end included
 PIECE = 1 << 20  # bytes that one of pyarrow's threads parses at a time
 
 
@@ -32,19 +33,24 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
         reading.open(stream.name, Opening("jsonl", stream.mark))
     for block in line_blocks(stream):
         lines = Records.of_lines(block)
+        numbers = np.arange(line, line := line + len(lines.starts))
         reading.turn_to(block)
         if columns is None and (sample := list(islice(_valid(block), SAMPLE))):
             columns = _choose(stream, reading, block, sample)
             schema = _schema(columns, sample)
-        table = None if schema is None else _parse(lines, schema)
+        is_whole = _look_whole(lines)
+        if not is_whole.all() and next(_valid(lines.take(~is_whole)), None) is None:
+            # The others may still be read at once.
+            list(_objects(lines.pick(~is_whole), numbers[~is_whole], stream.name, reading))
+            lines, numbers, is_whole = lines.pick(is_whole), numbers[is_whole], is_whole[is_whole]
+        table = None if schema is None or not is_whole.all() else _parse(lines, schema)
         if table is not None and columns is not None:
-            yield from _emit(table, columns, reading, stream.name, line, lines)
+            yield from _emit(table, columns, reading, stream.name, numbers, lines)
         else:
-            objects = list(_objects(lines, line, stream.name, reading))
+            objects = list(_objects(lines, numbers, stream.name, reading))
             if columns is not None:
                 schema = _schema(columns, [one for *_, one in objects])
                 yield from reading.gather(columns, _records(objects, columns))
-        line += len(lines.starts)
 
 
 def _choose(stream: Stream, reading: Reading, block: bytes, sample: list[dict]) -> Columns:
@@ -85,16 +91,22 @@ def _kinds(value: Any) -> set[pa.DataType | None]:
     return set() if value is None else {kinds.get(type(value))}
 
 
+def _look_whole(lines: Records) -> np.ndarray:
+    """Return which lines begin and end as an object does, a few blanks at its end aside."""
+    characters, last = np.frombuffer(lines.data, np.uint8), lines.ends - 1
+    for _ in range(MOST_BLANKS):
+        last = np.maximum(last - (characters[last] <= ord(" ")), lines.starts)
+    is_whole: np.ndarray = (characters[lines.starts] == ord("{")) & (characters[last] == ord("}"))
+    return is_whole
+
+
 def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
-    """Parse a block; `None` where pyarrow refuses it or may have read it otherwise than Python."""
-    block = lines.data
-    if not block.endswith((b"}\n", b"}")):
-        block = block.rstrip()  # blank lines at the end
-    starts = lines.starts[lines.starts < len(block)]
-    # A line that is no object is ours to refuse; at the value null pyarrow may even crash.
-    if not (np.frombuffer(block, np.uint8)[starts] == ord("{")).all():
-        return None
-    longest = int((lines.ends - lines.starts).max())
+    """Parse lines that look whole: at others, such as null, pyarrow may even crash.
+
+    `None` where it refuses them or may have read them otherwise than Python.
+    """
+    block = lines.take(np.ones(len(lines.starts), bool))
+    longest = int((lines.ends - lines.starts).max(initial=0))
     try:
         block.decode()  # pyarrow does not look whether the text is UTF-8
         table = pa.json.read_json(
@@ -105,11 +117,16 @@ def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
     except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     # Blank lines, two objects in a line or one over several lines: places would be wrong.
-    return table if table.num_rows == len(starts) else None
+    return table if table.num_rows == len(lines.starts) else None
 
 
 def _emit(
-    table: pa.Table, columns: Columns, reading: Reading, name: str, line: int, lines: Records
+    table: pa.Table,
+    columns: Columns,
+    reading: Reading,
+    name: str,
+    numbers: np.ndarray,
+    lines: Records,
 ) -> Iterator[Batch]:
     def column(field: str) -> pa.Array:
         array = table.column(field).combine_chunks()
@@ -117,17 +134,18 @@ def _emit(
 
     texts = {field: column(field) for field in columns.text}
     labels = None if columns.labels is None else column(columns.labels)
-    return reading.emit(texts, labels, lambda i: f"{name}:{line + i}", lines)
+    return reading.emit(texts, labels, lambda i: f"{name}:{numbers[i]}", lines)
 
 
 def _objects(
-    lines: Records, line: int, name: str, reading: Reading
+    lines: Records, numbers: np.ndarray, name: str, reading: Reading
 ) -> Iterator[tuple[str, tuple[int, int], dict]]:
     """Yield the objects with their places; refuse lines that hold none."""
-    for number, text in enumerate(lines.data.decode("utf-8", "surrogateescape").split("\n")):
+    for i, raw in enumerate(lines.each()):
+        text = raw.decode("utf-8", "surrogateescape").removesuffix("\n")
         if not text.strip():
             continue
-        place, span = f"{name}:{line + number}", lines.span(number)
+        place, span = f"{name}:{numbers[i]}", lines.span(i)
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:

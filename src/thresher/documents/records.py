@@ -59,7 +59,13 @@ class Records(NamedTuple):
         lasts = np.append(is_new[1:], True)[: len(starts)]
         view = memoryview(self.data)  # what ends after it ends with it
         runs = zip(starts[is_new].tolist(), ends[lasts].tolist(), strict=True)
-        return b"".join([view[start:end] for start, end in runs])
+        parts = [view[start:end] for start, end in runs]
+        is_all = len(parts) == 1 and len(parts[0]) == len(view)
+        return self.data if is_all else b"".join(parts)
+
+    def pick(self, chosen: np.ndarray) -> Records:
+        """Return the chosen records."""
+        return Records(self.data, self.starts[chosen], self.ends[chosen])
 
     def each(self) -> list[bytes]:
         """Return the records one by one."""
