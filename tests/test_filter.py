@@ -11,6 +11,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from unittest import mock
 
@@ -524,6 +526,32 @@ def test_records_taken_are_those_chosen(sizes, gaps):
 
 
 # -------------------------------------------------------------------------------- ahead of the turn
+
+
+def test_who_reads_is_not_held_up_by_a_writer_that_waits_for_it(model, tmp_path):
+    """Its threads are others, and would wait for the writer, which waits for it."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(AWKWARD["plain.jsonl"] * 40)
+    categorizer = Categorizer.load(model)
+    alone = categorizer.scores(path)
+    categorizer.n_jobs = 3
+    written = []
+
+    def write():
+        with categorizer.lock.writing():
+            written.append(True)
+
+    with mock.patch.object(streams, "BLOCK", 100), categorizer.lock.reading():
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        while not categorizer.lock._waiting:
+            time.sleep(0.001)
+        assert np.array_equal(categorizer.scores(path), alone)
+        assert not written
+    writer.join(30)
+    assert written
+    with categorizer.lock.writing(), mock.patch.object(streams, "BLOCK", 100):
+        assert np.array_equal(categorizer.scores(path), alone)
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 20])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
-from threading import RLock
+from threading import RLock, get_ident
 from typing import Any, Self
 
 import numpy as np
@@ -528,11 +528,11 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         clock = {} if clock is None else clock
         columns = self.stations.columns
         reader = Reader(documents, labels, columns, None, clock, progress, self.fields)
-        batches, n_jobs = reader.batches("predicting"), self.n_jobs_
+        batches, n_jobs, owner = reader.batches("predicting"), self.n_jobs_, get_ident()
 
         def score(batch: Batch, n_jobs: int = 1) -> tuple[Batch, np.ndarray, dict[str, float]]:
             own: dict[str, float] = {}
-            with self.lock.reading():
+            with self.lock.reading(owner):  # who asks may hold it already, while a writer waits
                 features, learner = self.stations.features, self.stations.learner
                 with training.timed(own, "count"):
                     rows = features.apply(features.count(batch.texts, n_jobs=n_jobs))
