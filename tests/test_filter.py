@@ -340,6 +340,10 @@ def test_without_a_number_the_model_decides(model, tmp_path):
     assert "--add needs one --category, of junk, quality" in sentence
     _, sentence = run("filter", model, path, "--add", "q", "--not", status=2)
     assert "--add keeps every record" in sentence
+    _, sentence = run("filter", model, path, "--category", "junk", "--scores", status=2)
+    assert "--scores goes with --above or --add" in sentence
+    _, sentence = run("filter", model, path, "--category", "junk", "--above", "nan", status=2)
+    assert "--above is nan" in sentence
     _, sentence = run("filter", model, path, "--category", "qualty", status=2)
     assert "no category 'qualty'; did you mean 'quality'?" in sentence
 

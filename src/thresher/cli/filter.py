@@ -84,6 +84,8 @@ def filter(
 
     if add is not None and (above is not None or others):
         raise ParameterError("--add keeps every record; leave out --above and --not.")
+    if scores and add is None and above is None:
+        raise ParameterError("--scores goes with --above or --add; without, the model decides.")
     if output and rejected and os.path.realpath(output) == os.path.realpath(rejected):
         raise ParameterError(f"--output and --rejected are the same file, {output}; name two.")
     categorizer = common.load_model(model, threads)
