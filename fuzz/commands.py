@@ -30,6 +30,7 @@ TRAIN = "train {} -o new --fast"
 VERBS = (
     *(TRAIN, TRAIN + " --learner naive-bayes", TRAIN + " --threads 2 --curve"),
     *("predict model {}", "predict model {} --json", "rank model {}", "rank model {} --category a"),
+    *("filter model {} --category a", "filter model {} --category a --add p -o new --rejected bad"),
     *("evaluate model {}", "evaluate model {} --report page.html", "explain model {}"),
     *("explain model - < {}", "explain model é --html page.html", "inspect model", "learners"),
     *("learn model {} -o new", "learn model {}", "learn model {} --dry-run", "inspect {}"),

@@ -49,6 +49,7 @@ VERBS = {
     "compare": ["compare", "data.jsonl", "--folds", "2", "--learners", "perceptron,linear-svm"],
     "demo": ["demo"],
     "help": ["--help"],
+    "filter": ["filter", "model", "data.jsonl", "--category", "a", "-o", "kept", "--threads", "2"],
 }
 
 
@@ -74,7 +75,7 @@ def begin(folder, words, ignored=None):
 def cases():
     draw = random.Random(13)
     for verb in VERBS:
-        for delay in draw.sample(DELAYS, 2 if verb in ("help", "predict") else 3):
+        for delay in draw.sample(DELAYS, 2 if verb in ("help", "predict", "filter") else 3):
             number = draw.choice(list(STATUS))
             yield pytest.param(verb, delay, number, id=f"{verb}-{delay}-{number.name}")
 
@@ -96,7 +97,7 @@ def test_whenever_it_comes_the_end_is_clean(folder, tmp_path, verb, delay, numbe
     assert process.returncode == STATUS[number], complaint
     last = complaint.splitlines()[-1]
     assert last == b"thresher: stopped; no file is half-written." and complaint.count(last) == 1
-    assert left <= {"data.jsonl", "model", "model.before-learn", "new", "demo"}
+    assert left <= {"data.jsonl", "model", "model.before-learn", "new", "demo", "kept"}
     Categorizer.load(tmp_path / "model")
     if "new" in left:
         Categorizer.load(tmp_path / "new")

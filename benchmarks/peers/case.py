@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from benchmarks.peers import data
 
 ONE_BY_ONE = 1_000  # documents of the job `document`
+KEPT, LEFT, SURE = "kept", "left", 0.8  # the job `filter`: labels, and how probable the first is
 ROUND_SECONDS = 3.0  # a slow contender is asked for fewer of them
 
 
@@ -54,6 +56,19 @@ class Case:
     def test(self) -> Path:
         """The documents to decide on."""
         return self.files / "test.jsonl"
+
+    @property
+    def crawl(self) -> Path:
+        """The many documents of which those of one category are kept."""
+        return self.files / f"train-x{max(data.GROWTH)}.jsonl"
+
+    def two_categories(self) -> Path:
+        """Write the training documents with two labels: the most frequent category, or not."""
+        path = self.folder / "two.jsonl"
+        pairs = list(data.stream(self.train))
+        first, _ = Counter(name for _, names in pairs for name in names).most_common(1)[0]
+        data.write(path, ((text, [KEPT if first in names else LEFT]) for text, names in pairs))
+        return path
 
     @property
     def output(self) -> Path:
@@ -96,6 +111,11 @@ class Case:
         figures = self.best(work)
         size = sum(len(text.encode()) for text in texts) / 1e6
         return figures | {"mb_per_second": size / figures["seconds"]}
+
+    def filter(self, work: Callable[[], Any]) -> dict[str, float]:
+        """Time some work on the many documents; return what `best` does, and their speed."""
+        figures = self.best(work)
+        return figures | {"mb_per_second": self.crawl.stat().st_size / 1e6 / figures["seconds"]}
 
     def each(self, decide: Callable[[str], Any]) -> dict[str, float]:
         """Time documents one by one; return median and 99th percentile of the best round."""

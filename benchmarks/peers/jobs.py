@@ -84,6 +84,9 @@ JOBS = {
         ("first", "micro_f1", "macro_f1", "break_even", "memory_mb", "model_mb"),
     ),
     "predict": Job("Raw JSON lines to written predictions", "seconds", ("load", "memory_mb")),
+    "filter": Job(
+        "JSON lines to the lines of one category", "seconds", ("mb_per_second", "memory_mb")
+    ),
     "document": Job("One document in a running process", "median_us", ("p99_us",), "fastText"),
     "pass": Job("One pass over prepared rows", "seconds", ("examples_per_second",)),
     "growth": Job("Growth: the training file repeated", "seconds", ("memory_mb",)),

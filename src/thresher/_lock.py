@@ -13,7 +13,8 @@ __all__ = ["ReadWriteLock"]
 class ReadWriteLock:
     """Any number of readers, or one writer alone; a writer that waits holds up new readers.
 
-    A thread that reads may read again within, and so may the writer, whatever waits.
+    A thread that reads may read again within, and so may the writer, whatever waits; and so may
+    threads that work for it.
     """
 
     def __init__(self) -> None:
@@ -25,20 +26,20 @@ class ReadWriteLock:
         self.kept: dict[str, Any] = {}  # what readers have worked out, until somebody writes
         self._reading = _Reading(self)
 
-    def reading(self) -> AbstractContextManager[None]:
-        """Keep writers out."""
-        return self._reading
+    def reading(self, owner: int | None = None) -> AbstractContextManager[None]:
+        """Keep writers out, on behalf of the thread of another number where one is given."""
+        return self._reading if owner is None else _Reading(self, owner)
 
-    def start_reading(self) -> None:
-        me = get_ident()
+    def start_reading(self, owner: int | None = None) -> None:
+        me = owner or get_ident()
         with self._lock:  # much quicker than by its condition
             if self._writer != me and me not in self._readers:
                 while self._writer is not None or self._waiting:
                     self._changed.wait()
             self._readers[me] = self._readers.get(me, 0) + 1
 
-    def stop_reading(self) -> None:
-        me = get_ident()
+    def stop_reading(self, owner: int | None = None) -> None:
+        me = owner or get_ident()
         with self._lock:
             self._readers[me] -= 1
             if not self._readers[me]:
@@ -70,11 +71,11 @@ class ReadWriteLock:
 class _Reading(AbstractContextManager[None]):
     """Made once for each lock: a model is read for one document at a time, too."""
 
-    def __init__(self, lock: ReadWriteLock) -> None:
-        self._lock = lock
+    def __init__(self, lock: ReadWriteLock, owner: int | None = None) -> None:
+        self._lock, self._owner = lock, owner
 
     def __enter__(self) -> None:
-        self._lock.start_reading()
+        self._lock.start_reading(self._owner)
 
     def __exit__(self, *exception: object) -> None:
-        self._lock.stop_reading()
+        self._lock.stop_reading(self._owner)

@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import RLock
+from itertools import chain, islice
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
@@ -655,12 +656,24 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         clock = {} if clock is None else clock
         columns = self.stations.columns
         reader = Reader(documents, labels, columns, None, clock, progress, self.fields)
-        for batch in reader.batches("predicting"):
-            with self.lock.reading():
-                with training.timed(clock, "count"):
-                    rows = self.strengths(batch.texts)
-                with training.timed(clock, "score"):
-                    scores = self.stations.learner.score_rows(rows, n_jobs=self.n_jobs_)
+        batches, n_jobs, owner = reader.batches("predicting"), self.n_jobs_, get_ident()
+
+        def score(batch: Batch, n_jobs: int = 1) -> tuple[Batch, np.ndarray, dict[str, float]]:
+            own: dict[str, float] = {}
+            with self.lock.reading(owner):  # who asks may hold it already, while a writer waits
+                features, learner = self.stations.features, self.stations.learner
+                with training.timed(own, "count"):
+                    rows = features.apply(features.count(batch.texts, n_jobs=n_jobs))
+                with training.timed(own, "score"):
+                    scores = learner.score_rows(rows, n_jobs=n_jobs)
+            return batch, scores, own
+
+        # All threads share the first batch, which may be the only one; of more, each takes its own.
+        first = (score(batch, n_jobs) for batch in islice(batches, 1))
+        others = map(score, batches) if n_jobs == 1 else training.ahead(score, batches, n_jobs)
+        for batch, scores, own in chain(first, others):
+            for stage, seconds in own.items():
+                clock[stage] = clock.get(stage, 0.0) + seconds
             yield batch, scores
 
     def decide(self, scores: np.ndarray) -> list[list[Any]]:

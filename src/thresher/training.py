@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,6 +37,9 @@ __all__ = ["Progress", "Stations", "Watch", "fit", "fit_line", "no_progress"]
 
 Progress = Callable[[str, int, float | None], None]
 """Told the stage, how many documents it has seen, and the share of it that is done if known."""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 Watch = Callable[[int, int, int, int], None]
 """Told the number of the pass, and the documents, mistakes and decisions since it was told last."""
@@ -206,6 +211,29 @@ def documents_of(
 def _is_table(documents: Any) -> bool:
     """Tell whether documents are the rows of a table, in the manner of pyarrow or of pandas."""
     return hasattr(documents, "columns") and hasattr(documents, "shape")
+
+
+def ahead(work: Callable[[T], R], items: Iterator[T], n_threads: int) -> Iterator[R]:
+    """Yield what work makes of each item, in order, while threads are busy with the next ones.
+
+    What goes wrong in getting an item is raised when all before it are yielded.
+    """
+    waiting: deque[Future[R]] = deque()
+    problem: Exception | None = None
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            while problem is None:
+                try:
+                    waiting.append(pool.submit(work, next(items)))
+                except Exception as error:
+                    problem = error
+                while waiting and (problem is not None or len(waiting) > n_threads + 1):
+                    yield waiting.popleft().result()
+        finally:
+            for one in waiting:
+                one.cancel()
+    if not isinstance(problem, StopIteration):
+        raise problem
 
 
 @contextmanager

@@ -6,13 +6,14 @@ then with "Encountered NaN", at any learning rate and not the next time: it may 
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from benchmarks.peers import data
-from benchmarks.peers.case import Case
+from benchmarks.peers.case import KEPT, SURE, Case
 from benchmarks.peers.contenders.scikit_learn import write
 from benchmarks.peers.jobs import Contender
 
@@ -103,6 +104,27 @@ def predict(case: Case, name: str) -> dict[str, float]:
     return case.best(work)
 
 
+def filter_lines(case: Case, name: str) -> dict[str, float]:
+    """Time the script that users write: read a line, ask the model, write the line."""
+    import fasttext
+
+    lines = case.folder / "two.txt"
+    with lines.open("w", encoding="utf-8") as file:
+        for text, (label,) in data.stream(case.two_categories()):
+            file.write(f"{PREFIX}{label} {' '.join(text.splitlines())}\n")
+    model = fasttext.train_supervised(str(lines), verbose=0, **SETTINGS[name])
+
+    def work() -> None:
+        with case.crawl.open(encoding="utf-8") as source, case.output.open("w") as target:
+            for line in source:
+                text = json.loads(line)["text"].replace("\n", " ")
+                labels, chances = model.predict(text)
+                if labels[0] == PREFIX + KEPT and chances[0] > SURE:
+                    target.write(line)
+
+    return case.filter(work)
+
+
 def document(case: Case, name: str) -> dict[str, float]:
     """Time one document."""
     model = load(case, name)
@@ -129,6 +151,7 @@ CONTENDERS = (
     Contender("train", QUICK, partial(train, name=QUICK), threaded=True),
     Contender("train", GOOD, partial(train, name=GOOD), threaded=True),
     Contender("predict", QUICK, partial(predict, name=QUICK)),
+    Contender("filter", QUICK, partial(filter_lines, name=QUICK)),
     Contender("document", QUICK, partial(document, name=QUICK)),
     Contender("growth", QUICK, partial(growth, name=QUICK)),
     Contender("startup", QUICK, partial(startup, name=QUICK)),

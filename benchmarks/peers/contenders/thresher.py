@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.peers import data
-from benchmarks.peers.case import Case
+from benchmarks.peers.case import KEPT, SURE, Case
 from benchmarks.peers.jobs import Contender
 
 NEEDS = ("thresher.categorizer", "thresher.text")
@@ -98,6 +98,17 @@ def predict(case: Case) -> dict[str, float]:
     return figures | {"load": perf_counter() - began}
 
 
+def filter_lines(case: Case) -> dict[str, float]:
+    """Time the verb from raw file to written lines, the model's reading included."""
+    from thresher import Categorizer
+    from thresher.cli.filter import filter
+
+    model = str(case.folder / "two.thresher")
+    Categorizer(preset="fast", calibrate="sigmoid").fit(case.two_categories()).save(model)
+    asked: dict[str, Any] = {"category": [KEPT], "above": SURE, "output": str(case.output)}
+    return case.filter(lambda: filter(model, [str(case.crawl)], threads=case.threads, **asked))
+
+
 def document(case: Case, **settings: Any) -> dict[str, float]:
     """Time one document."""
     model = load(case, **settings)
@@ -153,6 +164,7 @@ CONTENDERS = (
     Contender("train", "Thresher", train, threaded=True),
     Contender("train", f"Thresher, {WINNOW}", partial(train, learner=WINNOW), threaded=True),
     Contender("predict", "Thresher", predict, threaded=True),
+    Contender("filter", "Thresher", filter_lines, threaded=True),
     Contender("document", "Thresher", document),
     Contender("document", "Thresher, fast", partial(document, preset="fast")),
     *(

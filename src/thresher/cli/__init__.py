@@ -15,7 +15,7 @@ from thresher.cli._options import in_options
 __all__ = ["app", "main"]
 
 VERBS = (
-    "train predict rank evaluate explain split tune compare compact inspect concepts learn "
+    "train predict filter rank evaluate explain split tune compare compact inspect concepts learn "
     "learners corpus paper demo warm_up"
 )
 

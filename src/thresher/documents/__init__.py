@@ -15,6 +15,7 @@ import pyarrow as pa
 from thresher._formats import FORMATS, READERS
 from thresher.documents.batch import Batch, Reading, Source
 from thresher.documents.columns import Columns, Request
+from thresher.documents.records import Opening
 from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
 from thresher.errors import DocumentError, ParameterError, reason
 
@@ -94,6 +95,7 @@ class Documents:
             reading.position = int
             try:
                 yield from source.read(reading)
+                reading.turn_to(None)
             except pa.ArrowCancelled:
                 raise KeyboardInterrupt from None
             except (OSError, pa.ArrowException) as error:
@@ -112,6 +114,16 @@ class Documents:
             why = "nothing stands after the header, or all lines are blank"
         raise DocumentError(f"{names}: there are no documents; {why}.")
 
+    def keep_records(self, reject: Callable[[bytes], object]) -> None:
+        """Have batches hold the records that their documents were read from, as they stand there.
+
+        Parameters
+        ----------
+        reject : callable
+            Gets the bytes of each record that is left out.
+        """
+        self._reading.request = replace(self._reading.request, reject=reject)
+
     @property
     def only_once(self) -> str | None:
         """The name of a source that flows by, `None` where all can be read again."""
@@ -125,6 +137,7 @@ class Documents:
     def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
+    opening: Opening | None = _of_the_pass("opening")
     columns: Columns | None = _of_the_pass("columns")
     n_documents: int = _of_the_pass("n_documents")
     n_labelled: int = _of_the_pass("n_labelled")

@@ -24,9 +24,11 @@ from thresher.documents.labels import (
     labels_of_array,
     value_text,
 )
+from thresher.documents.records import Opening, Records
 from thresher.errors import DocumentError, escaped
 
 MOST_LISTED = 100  # sentences kept about documents left out; all are counted
+NOWHERE = (0, 0)  # the span of what is not kept as it stands
 MOST_GATHERED = 10_000  # documents that are put together one by one into a batch
 
 
@@ -49,6 +51,7 @@ class Batch:
     n_fields: int = 0  # how many of the columns, the first ones, are fields
     kept: dict[str, pa.Array | list[Any]] = field(default_factory=dict)  # columns as they were
     skipped: Sequence[Skipped] = ()  # what was left out among them, where columns are kept
+    records: Records | pa.RecordBatch | None = None  # what they were read from, where that is kept
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -100,13 +103,16 @@ class Record(NamedTuple):
     place: str
     kept: Sequence[Any] = ()  # the values of the columns to keep
     skipped: str = ""  # why it is left out, if it is
+    span: tuple[int, int] = NOWHERE  # in the present block
 
     @classmethod
-    def of(cls, columns: Columns, values: Sequence[Any], place: str) -> Record:
+    def of(
+        cls, columns: Columns, values: Sequence[Any], place: str, span: tuple[int, int] = NOWHERE
+    ) -> Record:
         """Make a document of the values of `columns.names` and of the columns to keep."""
         n, after = len(columns.text), len(columns.names)
         labels = None if columns.labels is None else values[n]
-        return cls(values[:n], labels, place, values[after:])
+        return cls(values[:n], labels, place, values[after:], span=span)
 
 
 @dataclass(frozen=True)
@@ -133,13 +139,38 @@ class Reading:
         self.decoding_errors = 0
         self.n_fields = 0  # of the present source: how many of its first text columns are fields
         self.position: Callable[[], int] = int  # bytes read of the present source
+        self.opening: Opening | None = None  # of the first file whose records are kept
+        self._block: bytes | None = None  # the present one, where its records are kept
+        self._spans: list[tuple[int, int]] = []  # of its records that are left out
         self._separator_known = request.label_separator is not None
 
-    def refuse(self, place: str, what: str, kept: Sequence[Any] = ()) -> Record:
+    @property
+    def keeps_records(self) -> bool:
+        return self.request.reject is not None
+
+    def open(self, place: str, opening: Opening) -> None:
+        """Note how a file opens whose records are kept; they must fit those of the first one."""
+        self.opening = self.opening or opening
+        opening.check(place, self.opening)
+
+    def turn_to(self, block: bytes | None) -> None:
+        """Begin a block of a file; what was left out of the last one is given away, in order."""
+        if self.request.reject is None:
+            return
+        if self._block is not None:
+            for start, end in sorted(self._spans):
+                self.request.reject(self._block[start:end])
+        self._block, self._spans = block, []
+
+    def refuse(
+        self, place: str, what: str, span: tuple[int, int] = NOWHERE, kept: Sequence[Any] = ()
+    ) -> Record:
         """Stop at a document that cannot be read, or leave it out, as was asked."""
         if self.request.on_error == "stop":
             remedy = 'repair it, or leave such documents out (on_error="skip")'
             raise DocumentError(f"{place}: {what}; {remedy}.")
+        if self._block is not None:
+            self._spans.append(span)
         return self.leave_out(place, what, kept)
 
     def leave_out(self, place: str, what: str, kept: Sequence[Any] = ()) -> Record:
@@ -193,12 +224,16 @@ class Reading:
         where: Callable[[int], str],
         kept: Sequence[Any] = (),
         skipped: Sequence[Skipped] = (),
+        records: Records | pa.RecordBatch | None = None,
     ) -> Iterator[Batch]:
         """Yield the documents in batches that are not larger than was asked.
 
         `kept` has the columns to keep; those `skipped` come with the document after them, or last.
         """
         n = len(next(iter(columns.values())))
+        if n and self.keeps_records and records is None:
+            what = "only lines and the rows of tables can be passed on as they stand"
+            raise DocumentError(f"{where(0)}: {what}; make JSON lines, CSV or Parquet of it first.")
         lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
         size = self.request.batch_size or max(n, 1)
         for start in range(0, n, size) if n or not skipped else [0]:
@@ -213,6 +248,8 @@ class Reading:
                 for one in skipped
                 if start <= one.before < start + size or one.before == n == start + len(batch)
             ]
+            if self.keeps_records and records is not None:
+                batch.records = records.slice(start, len(batch))
             self.n_documents += len(batch)
             self.n_labelled += sum(map(bool, some or ()))
             yield batch
@@ -241,18 +278,22 @@ class Reading:
                 cells = list(map(_named, columns.text, repeat(_cell), record.texts))
                 names = _named(columns.labels, read_labels, record.labels)
             except DocumentError as error:
-                record = self.refuse(record.place, str(error), record.kept)
+                record = self.refuse(record.place, str(error), record.span, record.kept)
             if record.skipped:
                 skipped.append(Skipped(len(kept), record.place, record.skipped, record.kept))
                 continue
             self.decoding_errors += any(map(_is_damaged, (*cells, record.labels, *record.kept)))
-            kept.append(Record(cells, names, record.place, record.kept))
+            kept.append(record._replace(texts=cells, labels=names))
         texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
         arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
         labels = None if columns.labels is None else [one.labels for one in kept]
         values = [[one.kept[k] for one in kept] for k in range(len(self.keep))]
-        wanted = () if self.request.keep is None else skipped
-        return self.emit(arrays, labels, lambda i: kept[i].place, values, wanted)
+        originals = None
+        if self._block is not None:
+            spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
+            originals = Records(self._block, spans[:, 0], spans[:, 1])
+        found = () if self.request.keep is None else skipped
+        return self.emit(arrays, labels, lambda i: kept[i].place, values, found, originals)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
         labels = decoded(labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -67,6 +67,7 @@ class Request:
     familiar: Columns | None = None
     keep: tuple[str, ...] | None = None  # columns to give as they are; `None`: nor what is skipped
     fields: tuple[str, ...] = ()  # the text columns that the model knows apart
+    reject: Callable[[bytes], object] | None = None  # gets records left out; others are kept, then
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow.csv
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record
 from thresher.documents.columns import Columns
+from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError
 
@@ -27,7 +29,9 @@ class Rows(NamedTuple):
 
     data: bytes
     lines: np.ndarray
+    ends: np.ndarray  # where each ends in the data
     is_closed: bool = True  # False for what follows a quote that is never closed
+    size: int | None = None  # of the data in the file, where its last line has no end
 
 
 class Shape(NamedTuple):
@@ -53,11 +57,14 @@ def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iter
     shape: Shape | None = None
     for rows in _row_blocks(stream, delimiter):
         if shape is None:
-            header, n_lines, rows = _take_header(rows, delimiter)
+            header, n_lines, top, rows = _take_header(rows, delimiter)
             line += n_lines
             if header:
                 columns = reading.choose(stream.name, header)
                 shape = Shape(stream.name, delimiter, header, columns, reading.keep)
+                if reading.keeps_records:
+                    opening = Opening("csv", stream.mark + top, delimiter, tuple(header))
+                    reading.open(stream.name, opening)
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)
         line += streams.n_lines(rows.data)
@@ -68,6 +75,8 @@ read_tsv = partial(read_csv, delimiters="\t")
 
 def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Batch]:
     table = _parse(rows, shape)
+    block = rows.data[: rows.size]
+    reading.turn_to(block)
     if table is None:
         yield from reading.gather(shape.columns, _records(rows, shape, reading, line))
         return
@@ -76,7 +85,8 @@ def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Bat
     labels = None if shape.columns.labels is None else arrays[n]
     texts = dict(zip(shape.columns.text, arrays, strict=False))
     where = lambda i: f"{shape.name}:{line + rows.lines[i]}"  # noqa: E731
-    yield from reading.emit(texts, labels, where, arrays[after:])
+    records = Records(block, np.append(0, rows.ends)[:-1], rows.ends)
+    yield from reading.emit(texts, labels, where, arrays[after:], records=records)
 
 
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
@@ -100,35 +110,40 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield the rows one by one; refuse those that do not fit the header."""
-    for number, cells in _cells(rows, shape, line):
+    for number, span, cells in _cells(rows, shape, reading, line):
         place = f"{shape.name}:{number}"
         if cells is None:
-            yield reading.refuse(place, "a quote opened in this row is never closed")
+            yield reading.refuse(place, "a quote opened in this row is never closed", span)
             continue
         n_cells = len(cells)
         if n_cells != len(shape.header):
             counted = f"{n_cells} cell{'s' * (n_cells != 1)}"
             what = f"the row has {counted}, the header {len(shape.header)}"
-            yield reading.refuse(place, what)
+            yield reading.refuse(place, what, span)
             continue
-        yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place)
+        yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place, span)
 
 
-def _cells(rows: Rows, shape: Shape, line: int) -> Iterator[tuple[int, list[str] | None]]:
-    """Yield the cells of each row with its line; begin again after a quote that never closes.
+def _cells(
+    rows: Rows, shape: Shape, reading: Reading, line: int
+) -> Iterator[tuple[int, tuple[int, int], list[str] | None]]:
+    """Yield the cells of each row with its line and its place in the block.
 
-    A row in which such a quote is opened has `None` for its cells.
+    They begin again after a quote that never closes: a row in which such a quote is opened has
+    `None` for its cells.
     """
     lines = list(io.StringIO(rows.data.decode("utf-8", "surrogateescape"), newline=""))
+    kept = lines if reading.keeps_records else [""] * len(lines)
+    offsets = [0, *accumulate(len(one.encode("utf-8", "surrogateescape")) for one in kept)]
     begin = start = 0
     while start < len(lines):
         for end, cells in _read_rows([*lines[start:], SENTINEL], shape.delimiter):
             if start + end <= len(lines):
                 if cells:
-                    yield line + begin, cells
+                    yield line + begin, (offsets[begin], offsets[start + end]), cells
                 begin = start + end
             elif cells != [SENTINEL]:
-                yield line + begin, None
+                yield line + begin, (offsets[begin], offsets[begin + 1]), None
                 begin += 1
         start = begin
 
@@ -140,7 +155,7 @@ def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
         rest += chunk
         ends, lines = _row_ends(rest, delimiter)
         if len(ends):
-            yield Rows(rest[: ends[-1]], lines)
+            yield Rows(rest[: ends[-1]], lines, ends)
             line += streams.n_lines(rest[: ends[-1]])
             rest = rest[ends[-1] :]
         size = max(streams.BLOCK, len(rest))  # a long row is looked through a few times, not many
@@ -154,9 +169,11 @@ def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
         ends, lines = _row_ends(rest, delimiter)
         end = ends[-1] if len(ends) else 0
         if end:
-            yield Rows(rest[:end], lines)
+            yield Rows(rest[:end], lines, ends, size=len(rest) - 1)
         if end < len(rest):
-            yield Rows(rest[end:], np.zeros(1, np.int64), is_closed=False)
+            n_left = len(rest) - end
+            row = np.zeros(1, np.int64)
+            yield Rows(rest[end:], row, row + n_left, is_closed=False, size=n_left - 1)
 
 
 def _row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
@@ -191,16 +208,22 @@ def _slow_row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]
     return offsets[after], np.array([0, *after], np.int64)[:-1]
 
 
-def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, Rows]:
-    """Return the first row that is not blank, the lines up to its end, and the rows after it."""
+def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, bytes, Rows]:
+    """Return the first row that is not blank, the lines to its end, its bytes, and the others."""
     text = io.StringIO(rows.data.decode("latin-1"), newline="")  # one character for each byte
     for number, (_, cells) in enumerate(_read_rows(text, delimiter), 1):
         if cells:
             header = [cell.encode("latin-1").decode("utf-8", "replace").strip() for cell in cells]
             n_lines = streams.n_lines(rows.data[: text.tell()])
-            lines = rows.lines[number:] - n_lines
-            return header, n_lines, Rows(rows.data[text.tell() :], lines, rows.is_closed)
-    return [], 0, rows
+            start, end = int(np.append(0, rows.ends)[number - 1]), text.tell()
+            after = rows._replace(
+                data=rows.data[end:],
+                lines=rows.lines[number:] - n_lines,
+                ends=rows.ends[number:] - end,
+                size=None if rows.size is None else max(rows.size - end, 0),
+            )
+            return header, n_lines, rows.data[: rows.size][start:end], after
+    return [], 0, b"", rows
 
 
 def _read_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:

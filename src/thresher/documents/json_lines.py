@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from thresher.documents.batch import Batch, Reading, Record, without_null
+from thresher.documents.batch import Batch, Reading, Record, Skipped, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import LONE_SURROGATES, value_text
+from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
 SAMPLE = 200  # objects looked at to choose the columns
+MOST_BLANKS = 4  # looked over at the end of a line, its own end included
+Object = tuple[int, tuple[int, int], dict | Record]  # its line, its place in the block; or why not
+
 PIECE = 1 << 20  # bytes that one of pyarrow's threads parses at a time
 
 
@@ -27,22 +32,33 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     line = 1
     columns: Columns | None = None
     schema: pa.Schema | None = None
+    if reading.keeps_records:
+        reading.open(stream.name, Opening("jsonl", stream.mark))
     for block in line_blocks(stream):
+        lines = Records.of_lines(block)
+        numbers = np.arange(line, line := line + len(lines.starts))
+        reading.turn_to(block)
         if columns is None and (sample := list(islice(_valid(block), SAMPLE))):
             columns = _choose(stream, reading, block, sample)
             schema = _schema(columns, reading.keep, sample)
-        table = None if schema is None else _parse(block, schema)
+        is_whole, broken = _look_whole(lines), list[Object]()
+        if not is_whole.all() and next(_valid(lines.take(~is_whole)), None) is None:
+            # The others may still be read at once.
+            broken = list(_objects(lines.pick(~is_whole), numbers[~is_whole], stream.name, reading))
+            lines, numbers, is_whole = lines.pick(is_whole), numbers[is_whole], is_whole[is_whole]
+        table = None if schema is None or not is_whole.all() else _parse(lines, schema)
         if table is not None and columns is not None:
-            yield from _emit(table, columns, reading, stream.name, line)
+            skipped = _among(numbers, broken) if reading.request.keep is not None else []
+            yield from _emit(table, columns, reading, stream.name, numbers, lines, skipped)
         else:
-            objects = list(_objects(block, line, stream.name, reading))
+            others = _objects(lines, numbers, stream.name, reading)
+            objects = sorted((*broken, *others), key=itemgetter(0))
             if columns is not None:
-                dicts = (one for _, one in objects if isinstance(one, dict))
+                dicts = (one for *_, one in objects if isinstance(one, dict))
                 schema = _schema(columns, reading.keep, dicts)
             # Before the first object the columns are not known; but all that is there is left out.
             known = columns or Columns(("text",))
             yield from reading.gather(known, _records(objects, known, reading.keep, stream.name))
-        line += block.count(b"\n")
 
 
 def _choose(stream: Stream, reading: Reading, block: bytes, sample: list[dict]) -> Columns:
@@ -86,17 +102,22 @@ def _kinds(value: Any) -> set[pa.DataType | None]:
     return set() if value is None else {kinds.get(type(value))}
 
 
-def _parse(block: bytes, schema: pa.Schema) -> pa.Table | None:
-    """Parse a block; `None` where pyarrow refuses it or may have read it otherwise than Python."""
-    if not block.endswith((b"}\n", b"}")):
-        block = block.rstrip()  # blank lines at the end
-    characters = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(characters == ord("\n"))
-    starts = np.append(0, ends + 1)
-    # A line that is no object is ours to refuse; at the value null pyarrow may even crash.
-    if not (characters[starts[starts < len(block)]] == ord("{")).all():
-        return None
-    longest = int(np.diff(ends, prepend=0, append=len(block)).max())
+def _look_whole(lines: Records) -> np.ndarray:
+    """Return which lines begin and end as an object does, a few blanks at its end aside."""
+    characters, last = np.frombuffer(lines.data, np.uint8), lines.ends - 1
+    for _ in range(MOST_BLANKS):
+        last = np.maximum(last - (characters[last] <= ord(" ")), lines.starts)
+    is_whole: np.ndarray = (characters[lines.starts] == ord("{")) & (characters[last] == ord("}"))
+    return is_whole
+
+
+def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
+    """Parse lines that look whole: at others, such as null, pyarrow may even crash.
+
+    `None` where it refuses them or may have read them otherwise than Python.
+    """
+    block = lines.take(np.ones(len(lines.starts), bool))
+    longest = int((lines.ends - lines.starts).max(initial=0))
     try:
         block.decode()  # pyarrow does not look whether the text is UTF-8
         table = pa.json.read_json(
@@ -107,12 +128,17 @@ def _parse(block: bytes, schema: pa.Schema) -> pa.Table | None:
     except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     # Blank lines, two objects in a line or one over several lines: places would be wrong.
-    n_lines = len(ends) + (not block.endswith(b"\n"))
-    return table if table.num_rows == n_lines else None
+    return table if table.num_rows == len(lines.starts) else None
 
 
 def _emit(
-    table: pa.Table, columns: Columns, reading: Reading, name: str, line: int
+    table: pa.Table,
+    columns: Columns,
+    reading: Reading,
+    name: str,
+    numbers: np.ndarray,
+    lines: Records,
+    skipped: Sequence[Skipped],
 ) -> Iterator[Batch]:
     def column(field: str) -> pa.Array:
         array = table.column(field).combine_chunks()
@@ -121,28 +147,39 @@ def _emit(
     texts = {field: column(field) for field in columns.text}
     labels = None if columns.labels is None else column(columns.labels)
     kept = [table.column(field).combine_chunks() for field in reading.keep]
-    return reading.emit(texts, labels, lambda i: f"{name}:{line + i}", kept)
+    where = lambda i: f"{name}:{numbers[i]}"  # noqa: E731
+    return reading.emit(texts, labels, where, kept, skipped, lines)
 
 
-def _objects(
-    block: bytes, line: int, name: str, reading: Reading
-) -> Iterator[tuple[int, dict | Record]]:
-    """Yield the objects with their lines; refuse lines that hold none."""
-    for number, text in enumerate(block.decode("utf-8", "surrogateescape").split("\n"), line):
+def _among(numbers: np.ndarray, broken: list[Object]) -> list[Skipped]:
+    """Return the lines that were left out of those of some numbers."""
+    return [
+        Skipped(int(np.searchsorted(numbers, number)), one.place, one.skipped, one.kept)
+        for number, _, one in broken
+        if isinstance(one, Record)
+    ]
+
+
+def _objects(lines: Records, numbers: np.ndarray, name: str, reading: Reading) -> Iterator[Object]:
+    """Yield the objects with their lines and places; refuse lines that hold none."""
+    for i, raw in enumerate(lines.each()):
+        text = raw.decode("utf-8", "surrogateescape").removesuffix("\n")
         if not text.strip():
             continue
+        number, span = int(numbers[i]), lines.span(i)
         place = f"{name}:{number}"
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             what = str(error).replace("line 1 column", "character").split(" (char")[0]
-            yield number, reading.refuse(place, f"invalid JSON ({what}){_array_hint(text)}")
+            what = f"invalid JSON ({what}){_array_hint(text)}"
+            yield number, span, reading.refuse(place, what, span)
         else:
             if isinstance(value, dict):
-                yield number, _with_clean_keys(value)
+                yield number, span, _with_clean_keys(value)
             else:
                 what = f"the line holds no JSON object{_array_hint(text)}"
-                yield number, reading.refuse(place, what)
+                yield number, span, reading.refuse(place, what, span)
 
 
 def _with_clean_keys(value: dict) -> dict:
@@ -158,13 +195,13 @@ def _array_hint(text: str) -> str:
 
 
 def _records(
-    objects: Iterable[tuple[int, dict | Record]],
+    objects: Iterable[Object],
     columns: Columns,
     keep: tuple[str, ...],
     name: str,
 ) -> Iterator[Record]:
     wanted = (*columns.names, *keep)
-    for number, one in objects:
+    for number, span, one in objects:
         if isinstance(one, dict):
-            one = Record.of(columns, [one.get(field) for field in wanted], f"{name}:{number}")
+            one = Record.of(columns, [one.get(field) for field in wanted], f"{name}:{number}", span)
         yield one

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from thresher.documents.batch import Batch, Reading, to_arrow
 from thresher.documents.labels import LONE_SURROGATES, labels_of
+from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 
 PREFIX = "__label__"
@@ -20,34 +21,44 @@ LABEL = re.compile(rf"(?<![^ \t\v\f]){PREFIX}([^ \t\v\f]*)[ \t]?")
 def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     """Yield each line as a document; an empty line is an empty document."""
     reading.set_columns(stream.name, "each line is a document; no labels", has_labels=False)
-    for line, block in _numbered(stream):
+    for line, block, records in _numbered(stream, reading, "lines"):
         try:
             texts = pc.split_pattern(_one(block).cast(pa.string()), "\n").flatten()
         except pa.ArrowInvalid:
             texts = to_arrow(_decoded_lines(block, reading))
         kept = [texts] * len(reading.keep)
-        yield from reading.emit({"text": texts}, None, _where(stream, line), kept)
+        where = _where(stream, line)
+        yield from reading.emit({"text": texts}, None, where, kept, records=records)
 
 
 def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
     """Yield each line as a document; words that begin with `__label__` are its labels."""
     note = "each line is a document; its __label__ words are the labels"
     columns = reading.set_columns(stream.name, note, has_labels=True)
-    for line, block in _numbered(stream):
+    for line, block, records in _numbered(stream, reading, "fasttext"):
         lines = _decoded_lines(block, reading)
         labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]
         texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
         wanted = None if columns.labels is None else labels
         kept = [labels if name == "labels" else texts for name in reading.keep]
-        yield from reading.emit({"text": texts}, wanted, _where(stream, line), kept)
+        where = _where(stream, line)
+        yield from reading.emit({"text": texts}, wanted, where, kept, records=records)
 
 
-def _numbered(stream: Stream) -> Iterator[tuple[int, bytes]]:
-    """Yield blocks of lines without the last line's end, with the number of their first line."""
+def _numbered(
+    stream: Stream, reading: Reading, format: str
+) -> Iterator[tuple[int, bytes, Records | None]]:
+    """Yield blocks of lines without the last line's end, each with the number of its first line.
+
+    The third is the lines as they stand there, where they are kept.
+    """
+    if reading.keeps_records:
+        reading.open(stream.name, Opening(format, stream.mark))
     line = 1
     for block in line_blocks(stream):
         plain = block.replace(b"\r\n", b"\n") if b"\r" in block else block
-        yield line, plain.removesuffix(b"\n")
+        records = Records.of_lines(block) if reading.keeps_records else None
+        yield line, plain.removesuffix(b"\n"), records
         line += block.count(b"\n")
 
 

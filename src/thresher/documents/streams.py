@@ -134,7 +134,7 @@ def line_blocks(stream: Stream) -> Iterator[bytes]:
     parts: list[bytes] = []
     while chunk := stream.read(BLOCK):
         if end := chunk.rfind(b"\n") + 1:
-            yield b"".join((*parts, chunk[:end]))
+            yield b"".join((*parts, memoryview(chunk)[:end]))
             parts = []
         parts.append(chunk[end:])
         if sum(map(len, parts)) > LONGEST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,8 +13,12 @@ from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record, Source, to_arrow, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
+from thresher.documents.records import Opening
 from thresher.documents.streams import Stream
 from thresher.errors import DocumentError, reason
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 MOST_ROWS = 1 << 16  # of a table in one batch
 
@@ -34,16 +38,27 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
             what = f"the name of a column is not UTF-8 ({error.object!r}); rename it"
             raise DocumentError(f"{stream.name}: {what}.") from None
         metadata = parquet.metadata
+        if reading.keeps_records:
+            reading.open(stream.name, _opening(parquet))
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         longest = max((one.total_byte_size / max(one.num_rows, 1) for one in groups), default=1)
         rows = max(1, min(MOST_ROWS, int(streams.BLOCK / max(longest, 1))))  # about one block
         n_bytes, done = file.seek(0, 2), 0
-        wanted = list(dict.fromkeys((*columns.names, *reading.keep)))
+        some = list(dict.fromkeys((*columns.names, *reading.keep)))
+        wanted = None if reading.keeps_records else some
         for batch in parquet.iter_batches(rows, columns=wanted):
             done += batch.num_rows
             share = done / metadata.num_rows
             reading.position = lambda share=share: int(share * n_bytes)  # type: ignore[misc]
             yield from _emit(batch, columns, reading, stream.name, done - batch.num_rows)
+
+
+def _opening(parquet: ParquetFile) -> Opening:
+    metadata, schema = parquet.metadata, parquet.schema_arrow
+    has_values = metadata.num_row_groups and metadata.num_columns
+    codec = metadata.row_group(0).column(0).compression if has_values else "snappy"
+    plain = "none" if codec == "UNCOMPRESSED" else codec.lower()
+    return Opening("parquet", columns=tuple(schema.names), schema=schema, codec=plain)
 
 
 def arrow_source(table: Any) -> Source:
@@ -78,7 +93,8 @@ def _emit(
                 "expected: texts, numbers, or lists of them; name another column."
             )
     kept = [batch.column(one) for one in reading.keep]
-    return reading.emit(texts, labels, lambda i: f"{name}, row {row + i + 1}", kept)
+    where = lambda i: f"{name}, row {row + i + 1}"  # noqa: E731
+    return reading.emit(texts, labels, where, kept, records=batch)
 
 
 def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.Array:

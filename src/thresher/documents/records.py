@@ -1,0 +1,229 @@
+"""Records as they stand in their file, so that they can be passed on untouched."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from thresher._formats import READERS
+from thresher.errors import DocumentError
+
+if TYPE_CHECKING:
+    from thresher.documents.batch import Batch
+
+ROW_GROUP = 32 << 20  # bytes of a Parquet file's rows that are written together
+
+
+class Records(NamedTuple):
+    """The records that some documents were read from: a block of the file, and where each stands.
+
+    Examples
+    --------
+    >>> records = Records.of_lines(b"a\\nbb\\r\\n\\nc")
+    >>> len(records.starts), records.take(np.array([True, True, False, True]))
+    (4, b'a\\nbb\\r\\nc')
+    """
+
+    data: bytes
+    starts: np.ndarray
+    ends: np.ndarray  # after the end of the line, where it has one
+
+    @classmethod
+    def of_lines(cls, data: bytes) -> Records:
+        """Return one record for each line."""
+        after = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+        if not data.endswith(b"\n"):
+            after = np.append(after, len(data))
+        return cls(data, np.append(0, after)[:-1], after)
+
+    def slice(self, start: int, length: int) -> Records:
+        """Return some records in a row, as Arrow's own tables do."""
+        part = np.s_[start : start + length]
+        return Records(self.data, self.starts[part], self.ends[part])
+
+    def span(self, i: int) -> tuple[int, int]:
+        """Return where a record starts and ends."""
+        return int(self.starts[i]), int(self.ends[i])
+
+    def take(self, chosen: np.ndarray) -> bytes:
+        """Return the bytes of the chosen records, one after the other."""
+        starts, ends = self.starts[chosen], self.ends[chosen]
+        is_new = np.append(True, starts[1:] != ends[:-1])[: len(starts)]
+        lasts = np.append(is_new[1:], True)[: len(starts)]
+        view = memoryview(self.data)  # what ends after it ends with it
+        runs = zip(starts[is_new].tolist(), ends[lasts].tolist(), strict=True)
+        parts = [view[start:end] for start, end in runs]
+        is_all = len(parts) == 1 and len(parts[0]) == len(view)
+        return self.data if is_all else b"".join(parts)
+
+    def pick(self, chosen: np.ndarray) -> Records:
+        """Return the chosen records."""
+        return Records(self.data, self.starts[chosen], self.ends[chosen])
+
+    def each(self) -> list[bytes]:
+        """Return the records one by one."""
+        pairs = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        return [self.data[start:end] for start, end in pairs]
+
+
+class Opening(NamedTuple):
+    """What stands before all records of a file, and what they have in common."""
+
+    format: str
+    data: bytes = b""  # the byte order mark, the header
+    delimiter: str = ""
+    columns: tuple[str, ...] = ()
+    schema: Any = None  # of Parquet
+    codec: str = "none"
+
+    def check(self, place: str, first: Opening) -> None:
+        """Refuse a file whose records cannot follow those of the first one."""
+        if self.format != first.format:
+            titles = READERS[self.format].title, READERS[first.format].title
+            what = "is {}, and the first file is {}".format(*titles)
+        elif (self.columns, self.delimiter) != (first.columns, first.delimiter):
+            what = "has other columns than the first file, or in another order"
+        elif self.schema != first.schema:
+            what = "has columns of other types than the first file"
+        else:
+            return
+        raise DocumentError(f"{place}: {what}; take such files one at a time.")
+
+
+class LineFile:
+    """A file of records that begin on a line of their own, whatever the one before ended with."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._is_ended = True
+
+    def write(self, data: bytes) -> None:
+        """Write one record or many."""
+        if data:
+            self._file.write(data if self._is_ended else b"\n" + data)
+            self._is_ended = data.endswith((b"\n", b"\r"))
+
+
+class RecordWriter:
+    """Write the records of lines or of a text table.
+
+    Parameters
+    ----------
+    file : binary file
+        Where they go.
+    opening : Opening
+        Of the file that they come from.
+    field : str, optional
+        What is added to each record.
+    """
+
+    def __init__(self, file: BinaryIO, opening: Opening, field: str | None = None) -> None:
+        self._is_json, self._delimiter = opening.format == "jsonl", opening.delimiter.encode()
+        self._field, self._lines = field, LineFile(file)
+        if field is not None and not self._is_json:
+            if not opening.columns:
+                title = READERS[opening.format].title
+                raise DocumentError(f'"{field}" cannot be added: {title} have no place for it.')
+            _check_new(field, opening.columns, "the table")
+            name = io.StringIO()
+            csv.writer(name, delimiter=opening.delimiter, lineterminator="").writerow([field])
+            opening = opening._replace(data=self._with_cell(opening.data, name.getvalue()))
+        if opening.columns:
+            self._lines.write(opening.data)
+        else:
+            file.write(opening.data)  # a byte order mark, after which no line ends
+
+    def write(self, batch: Batch, chosen: np.ndarray, values: np.ndarray | None = None) -> None:
+        """Write the chosen records of a batch, each with its value where a field is added."""
+        records = batch.records
+        assert isinstance(records, Records)
+        if values is None or self._field is None:
+            self._lines.write(records.take(chosen))
+            return
+        each, words = records.each(), values.astype(str).tolist()  # the shortest that is the same
+        if self._is_json:
+            self._check_objects(batch, records.data, each)
+            key = json.dumps(self._field).encode()
+            added = [_with_key(one, key, word) for one, word in zip(each, words, strict=True)]
+        else:
+            added = list(map(self._with_cell, each, words))
+        self._lines.write(b"".join(added))
+
+    def close(self) -> None:
+        """Do nothing: all is written."""
+
+    def _check_objects(self, batch: Batch, data: bytes, each: list[bytes]) -> None:
+        """Refuse an object that has the field already; few look as if they had."""
+        spellings = {json.dumps(self._field, ensure_ascii=is_ascii) for is_ascii in (True, False)}
+        for word in map(str.encode, spellings):
+            for i, one in enumerate(each) if word in data else ():
+                if word in one:
+                    value: dict[str, Any] = {}
+                    with suppress(ValueError, RecursionError):  # as deep as Arrow alone goes
+                        value = json.loads(one.decode("utf-8", "replace"))
+                    _check_new(str(self._field), value, batch.place(i))
+
+    def _with_cell(self, row: bytes, word: str) -> bytes:
+        body = row.rstrip(b"\r\n")
+        return body + self._delimiter + word.encode() + row[len(body) :]
+
+
+def _with_key(line: bytes, key: bytes, word: str) -> bytes:
+    end = line.rindex(b"}")
+    comma = b"" if line[:end].rstrip().endswith(b"{") else b", "
+    return b"".join((line[:end], comma, key, b": ", word.encode(), line[end:]))
+
+
+class TableWriter:
+    """Write the rows of Parquet files; the parameters are those of `RecordWriter`."""
+
+    _writer: Any = None
+
+    def __init__(self, file: BinaryIO, opening: Opening, field: str | None = None) -> None:
+        from pyarrow.parquet import ParquetWriter
+
+        schema = opening.schema
+        self._field = field
+        if field is not None:
+            _check_new(field, opening.columns, "the table")
+            schema = schema.append(pa.field(field, pa.float64()))
+        self._writer = ParquetWriter(file, schema, compression=opening.codec)
+        self._schema = schema
+        self._waiting: list[pa.Table] = []
+
+    def write(self, batch: Batch, chosen: np.ndarray, values: np.ndarray | None = None) -> None:
+        """Write the chosen rows of a batch, each with its value where a column is added."""
+        assert isinstance(batch.records, pa.RecordBatch)
+        columns = list(batch.records.columns)
+        if self._field is not None:
+            columns.append(pa.array(values, pa.float64()))
+        table = pa.Table.from_arrays(columns, schema=self._schema)
+        self._waiting.append(table.filter(pa.array(chosen)))
+        if sum(one.nbytes for one in self._waiting) >= ROW_GROUP:
+            self._write_group()
+
+    def close(self) -> None:
+        """Write what is left, and what ends the file."""
+        self._write_group()
+        self._writer.close()
+
+    def __del__(self) -> None:
+        if self._writer is not None:
+            self._writer.is_open = False  # what was not closed is not wanted, and has lost its file
+
+    def _write_group(self) -> None:
+        if sum(map(len, self._waiting)):
+            self._writer.write_table(pa.concat_tables(self._waiting))
+        self._waiting = []
+
+
+def _check_new(field: str, names: Iterable[str], place: str) -> None:
+    if field in names:
+        raise DocumentError(f'{place}: has "{field}" already; give the new one another name.')
