@@ -290,7 +290,8 @@ def test_a_model_without_rules_says_so(tmp_path):
 def test_an_explanation_shows_rules_and_the_concepts_of_words(model, tmp_path):
     printed = run("explain", model, "wheat silo", "--html", tmp_path / "why.html")
     assert re.search(r"^ *share +rule", printed, re.M) and "strength" not in printed
-    assert "<th>rule</th><th>share</th>" in (tmp_path / "why.html").read_text()
+    page = (tmp_path / "why.html").read_text()
+    assert '<th scope="col">rule</th><th scope="col">share</th>' in page and "<details>" not in page
     fitted(texts=TEXTS, concepts=2, block_weights={"concepts": 5.0}).save(tmp_path / "linear")
     printed = run("explain", tmp_path / "linear", "wheat silo", "--html", tmp_path / "why.html")
     assert re.search(r"share +own +concepts +word", printed)
