@@ -397,3 +397,17 @@ def test_categories_that_do_not_fit_the_weights_are_refused(trained, tmp_path):
     write_model(tmp_path / "model", header, tensors)
     with pytest.raises(ModelError, match="categories"):
         Categorizer.load(tmp_path / "model")
+
+
+def test_who_listens_hears_what_was_done(tmp_path, caplog):
+    texts, labels = ["cheap pills", "lunch today?", "cheap watches"], ["spam", "ham", "spam"]
+    with caplog.at_level("INFO", "thresher"):
+        model = Categorizer(preset="fast").fit(texts, labels)
+        model.learn(["see you at lunch"], ["ham"])
+        model.save(tmp_path / "model")
+        Categorizer.load(tmp_path / "model")
+    lines = [record.message for record in caplog.records if record.name == "thresher"]
+    assert lines[0] == "One label for each document."
+    assert lines[1].startswith("fitted to 3 documents: 2 categories, 5 features (")
+    assert lines[2].startswith("learned on, now from 4 documents: 2 categories, 8 features (")
+    assert lines[3:] == [f"saved to {tmp_path / 'model'}", f"loaded {tmp_path / 'model'}"]

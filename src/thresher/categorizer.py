@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from thresher._frozen import FrozenReader
 
 __all__ = ["Categorizer"]
+
+log = logging.getLogger("thresher")
 
 Preset = Literal["best", "fast"]
 Mode = Literal["auto", "single-label", "multi-label"]
@@ -200,6 +203,13 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         self.timings_: dict[str, float] = {}
         self._make_locks()
 
+    def _log(self, what: str, clock: dict[str, float]) -> None:
+        """Tell who listens to `logging` what was done, and how long each stage took."""
+        if log.isEnabledFor(logging.INFO):
+            sizes = self.documents_seen_, len(self.classes_), self.n_features
+            stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in clock.items())
+            log.info("%s %d documents: %d categories, %d features (%s)", what, *sizes, stages)
+
     # ---- learning ----------------------------------------------------------------------------
 
     def fit(
@@ -240,6 +250,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             )  # fmt: skip
             with self.lock.writing():
                 self._stations, self.timings_ = stations, clock
+        for one in stations.assumptions:
+            log.info(one.sentence)
+        self._log("fitted to", clock)
         warn_of(stations.assumptions)
         return self
 
@@ -277,6 +290,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 n_checked=check, progress=progress, clock=clock,
             )  # fmt: skip
             self.timings_ = clock
+        self._log("learned on, now from", clock)
         return self
 
     def tune(
@@ -884,9 +898,11 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         """
         header, tensors = read_model(path, upgrades={1: upgrade})
         try:
-            return cls._from_parts(header, tensors, learners)
+            model = cls._from_parts(header, tensors, learners)
         except ModelError as problem:
             raise ModelError(f"{path}: {problem}") from problem.__cause__
+        log.info("loaded %s", path)
+        return model
 
     @classmethod
     @contextmanager
