@@ -51,7 +51,8 @@ def test_every_learner_is_smaller_and_decides_the_same(case, form, tmp_path):
         explanation, own = loaded.explain(text), loaded.scores([text])[0]
         margin = (own - loaded.decisions_.thresholds).max()
         assert explanation.score == pytest.approx(margin, rel=1e-4, abs=1e-4)
-    assert loaded.summary()["remembered"] == 0
+    assert loaded.summary()["remembered"] == 0 and "compacted" in loaded.summary()
+    assert "compacted" not in model.summary()
     assert any(map(any, map(loaded.strongest, loaded.categories_))) == any(
         map(any, map(model.strongest, model.categories_))
     )

@@ -1207,6 +1207,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             thresholds = stations.decisions.thresholds
             ends = (thresholds.min(), thresholds.max()) if len(thresholds) else (0.0, 0.0)
             low, high = map(float, ends)
+            left_out = {"compacted": "what learning needs is left out"}
             return {
                 "learner": repr(stations.learner),
                 "strength": repr(stations.features.strength),
@@ -1217,6 +1218,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "categories": len(stations.categories),
                 "features": self.n_features,
                 **_about_concepts(stations.features.concepts),
+                **(left_out if stations.is_compacted else {}),
                 "remembered": 0 if stations.memory is None else len(stations.memory),
                 "memory_bytes": 0 if stations.memory is None else stations.memory.n_bytes,
             } | stations.learner.summary()

@@ -30,7 +30,7 @@ TRIED_AT_ONCE = 2_000_000  # entries of the documents that are scored to explain
 
 
 def _size(name: str) -> Any:
-    """Keep a number under a private name: scikit-learn lets learning add no public attributes."""
+    """Keep a figure under a private name: scikit-learn lets learning add no public attributes."""
     return property(attrgetter(name), lambda self, number: setattr(self, name, number))
 
 
@@ -66,8 +66,9 @@ class Learner(Estimator):
     # always on, of which those with little weight can go; or the one that names features.
     by_feature: ClassVar[tuple[str, ...]] = ()
     asks_for: ClassVar[str | None] = None
-    is_compacted: bool = False  # it has no more than scoring needs
     n_features, n_categories = _size("_n_features"), _size("_n_categories")
+    _compacted = False  # it has no more than scoring needs
+    is_compacted = _size("_compacted")
 
     # ---- what a subclass provides ------------------------------------------------------------
 
