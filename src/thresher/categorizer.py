@@ -884,6 +884,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
             narrow = stations.is_compacted
             write_model(path, header, tensors, keep_previous=keep_previous, narrow=narrow)
+        log.info("saved to %s", path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, learners: Sequence[type[Learner]] = ()) -> Self:

@@ -292,8 +292,8 @@ class Reading:
         if self._block is not None:
             spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
             originals = Records(self._block, spans[:, 0], spans[:, 1])
-        found = () if self.request.keep is None else skipped
-        return self.emit(arrays, labels, lambda i: kept[i].place, values, found, originals)
+        others = () if self.request.keep is None else skipped
+        return self.emit(arrays, labels, lambda i: kept[i].place, values, others, originals)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
         labels = decoded(labels)
