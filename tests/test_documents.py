@@ -857,6 +857,13 @@ def test_no_mail_is_too_odd(tmp_path, data, kind):
     assert len(read_all(documents)[0]) == 1
 
 
+@pytest.mark.parametrize(
+    "html", ["a<![CDA-0 x>b", "a<![weird[ x ]]>b", "a<![if !mso]>b", "a<![CDATA[x]]>b", "a<!x>b"]
+)
+def test_sections_that_nobody_knows_are_passed_over(html):
+    assert strip_html(html) == "ab"
+
+
 def test_strip_html():
     html = (
         "<html><head><title>no</title><script>no()</script></head>one<p>two &amp; <i>th</i>ree<td>4"

@@ -171,3 +171,10 @@ class _TextOnly(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._silent:
             self.parts.append(data)
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Pass over `<![...`: where it is none that Python knows, up to the next `>`."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:  # which Python raises at what others wrote
+            return self.parse_bogus_comment(i)
