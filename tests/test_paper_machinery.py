@@ -414,7 +414,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(data_dir, tmp_path):
     with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as begun:
         while not list(tmp_path.rglob("*.json")):
             assert begun.poll() is None, begun.communicate()
-            time.sleep(0.05)
+            time.sleep(0.005)
         begun.send_signal(signal.SIGINT)
         _, complaint = begun.communicate(timeout=120)
     assert begun.returncode == 130, complaint
