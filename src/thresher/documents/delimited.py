@@ -99,7 +99,9 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(rows.data),
-            pa.csv.ReadOptions(column_names=names, block_size=len(rows.data) + 1),
+            pa.csv.ReadOptions(
+                use_threads=False, column_names=names, block_size=len(rows.data) + 1
+            ),
             pa.csv.ParseOptions(delimiter=shape.delimiter, newlines_in_values=True),
             pa.csv.ConvertOptions(column_types=types, include_columns=list(types)),
         )

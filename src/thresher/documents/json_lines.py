@@ -24,8 +24,6 @@ SAMPLE = 200  # objects looked at to choose the columns
 MOST_BLANKS = 4  # looked over at the end of a line, its own end included
 Object = tuple[int, tuple[int, int], dict | Record]  # its line, its place in the block; or why not
 
-PIECE = 1 << 20  # bytes that one of pyarrow's threads parses at a time
-
 
 def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     """Yield the documents of a file with one JSON object per line."""
@@ -114,15 +112,16 @@ def _look_whole(lines: Records) -> np.ndarray:
 def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
     """Parse lines that look whole: at others, such as null, pyarrow may even crash.
 
-    `None` where it refuses them or may have read them otherwise than Python.
+    Nowhere do we let pyarrow read in threads of its own: a block is too small for them to help, and
+    they are known to wait for each other for ever. `None` where it refuses the lines or may have
+    read them otherwise than Python.
     """
     block = lines.take(np.ones(len(lines.starts), bool))
-    longest = int((lines.ends - lines.starts).max(initial=0))
     try:
         block.decode()  # pyarrow does not look whether the text is UTF-8
         table = pa.json.read_json(
             pa.BufferReader(block),
-            pa.json.ReadOptions(block_size=max(PIECE, longest + 2)),
+            pa.json.ReadOptions(use_threads=False, block_size=len(block) + 2),
             pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
         )
     except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -46,7 +46,7 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
         n_bytes, done = file.seek(0, 2), 0
         some = list(dict.fromkeys((*columns.names, *reading.keep)))
         wanted = None if reading.keeps_records else some
-        for batch in parquet.iter_batches(rows, columns=wanted):
+        for batch in parquet.iter_batches(rows, columns=wanted, use_threads=False):
             done += batch.num_rows
             share = done / metadata.num_rows
             reading.position = lambda share=share: int(share * n_bytes)  # type: ignore[misc]
