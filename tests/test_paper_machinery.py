@@ -411,17 +411,20 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(data_dir, tmp_path):
     words = [sys.executable, "-m", "thresher", "paper", "run", "carvalho-cohen-2006", "table-4"]
     words += ["--quick", "--jobs", "1"]
     env = {**os.environ, "THRESHER_CACHE": str(tmp_path)}
-    with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as begun:
-        while not list(tmp_path.rglob("*.json")):
+    how = {"env": env, "stderr": subprocess.PIPE, "stdout": subprocess.PIPE}
+    # Where a shell let us begin in the background, Ctrl-C would be ignored.
+    how["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(words, **how) as begun:
+        while not list(tmp_path.rglob("[!.]*.json")):  # no temporary one
             assert begun.poll() is None, begun.communicate()
-            time.sleep(0.005)
+            time.sleep(0.02)
         begun.send_signal(signal.SIGINT)
         _, complaint = begun.communicate(timeout=120)
     assert begun.returncode == 130, complaint
     assert complaint.decode() == (
         "thresher: stopped; what is finished is kept, the same command goes on.\n"
     )
-    kept = {path: path.stat().st_mtime_ns for path in Path(tmp_path).rglob("*.json")}
+    kept = {path: path.stat().st_mtime_ns for path in Path(tmp_path).rglob("[!.]*.json")}
     finished = thresher(*words[3:], cache=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert all(path.stat().st_mtime_ns == before for path, before in kept.items())
