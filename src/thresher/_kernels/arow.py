@@ -20,6 +20,7 @@ from thresher._kernels.online import (
     add_scores,
     carries,
     counted,
+    fetch_ahead,
     find_mistakes,
     hide_unknown,
     importance,
@@ -65,6 +66,7 @@ def add_spread(indptr, indices, values, always_on, i, variances, spread, wrong, 
         for k in range(len(block)):
             block[k] = constant * row[k]
         for p in range(indptr[i], indptr[i + 1]):
+            fetch_ahead(indices, p, indptr[i + 1], variances, lo, hi)
             row, square = variances[indices[p] + ONE, lo:hi], values[p] * values[p]
             for k in range(len(block)):
                 block[k] += square * row[k]
@@ -115,6 +117,7 @@ def shrink_variances(indptr, indices, values, always_on, i, variances, push, wro
         for k in range(len(block)):
             row[k] /= UNIT + row[k] * constant * block[k]
         for p in range(indptr[i], indptr[i + 1]):
+            fetch_ahead(indices, p, indptr[i + 1], variances, lo, hi)
             row, square = variances[indices[p] + ONE, lo:hi], values[p] * values[p]
             for k in range(len(block)):
                 row[k] /= UNIT + row[k] * square * block[k]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thresher._arrays import lined_up
 from thresher._limits import LARGEST_WEIGHT
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
@@ -67,7 +68,7 @@ class Tables:
     def add(self, name: str, table: Table) -> None:
         """Add an array of which all cells hold the initial value."""
         self.layout[name] = table
-        self.whole[name] = np.full(self._shape(name), table.fill, table.dtype)
+        self.whole[name] = lined_up(self._shape(name), table.dtype, table.fill)
 
     def _shape(self, name: str) -> tuple[int, ...]:
         return _shape(self.layout[name].axes, self.n_features, self.n_categories)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
+from thresher._arrays import lined_up
 from thresher._limits import LARGEST, LARGEST_SUM, LARGEST_WEIGHT, MOST_COUNTED, MOST_THINGS
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
@@ -276,8 +277,9 @@ class OnlineLearner(GrowingLearner):
         """Return what the kernels keep per category beside the weights."""
         from thresher._kernels.online import Tally
 
-        scores, steps = np.zeros((2, self.n_categories), np.float32)
-        wrong, mistakes = np.zeros((2, self.n_categories), np.int64)
+        n = self.n_categories
+        scores, steps = (lined_up([n], np.float32)[:n] for _ in range(2))
+        wrong, mistakes = (lined_up([n], np.int64)[:n] for _ in range(2))
         clock = self._tables.whole["clock"]
         return Tally(scores, steps, wrong, mistakes, clock, self._positive_weights())
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
+from thresher._arrays import lined_up
 from thresher.examples import Examples
 from thresher.learners._checks import in_blocks
 from thresher.learners._tables import BOTH, Table
@@ -95,7 +96,8 @@ class AROW(Additive):
         """Return the arrays as the kernels take them, with room for their scratch."""
         from thresher._kernels.arow import ArowWeights
 
-        spread, push = np.zeros((2, self.n_categories), np.float32)
+        n = self.n_categories
+        spread, push = (lined_up([n], np.float32)[:n] for _ in range(2))
         place, own = self._tracked
         return self._arrays(ArowWeights, spread=spread, push=push, place=place, own=own)
 
