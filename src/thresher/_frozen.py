@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from thresher._kernels.frozen import WEIGHED, read
+from thresher._kernels._memory import places
+from thresher._kernels.frozen import MODEL, WEIGHED, read
 from thresher.decisions import Decisions
 from thresher.text.frozen import LONGEST, FrozenCounter, TextRoom
 from thresher.training import Stations
@@ -38,11 +39,13 @@ class FrozenReader:
         shape = features.n_columns, len(self._labels)
         if strength is None or weights is None or not _fit(weights[0], *shape):
             weights = None
-        counter = self._counter
-        self._arrays = (
-            counter.plan, counter.words, counter.runs, counter.parts, counter.columns,
-            strength or NO_STRENGTH, *(weights or NO_WEIGHTS),
-        )  # fmt: skip
+        *tables, scaling = strength or NO_STRENGTH
+        matrix, always_on = weights or NO_WEIGHTS
+        plan = np.array([*self._counter.plan, scaling, max(1, matrix.shape[1])], np.int64)
+        of_weights = matrix, np.array([always_on])
+        # Held here, as what the kernel gets is only where they stand.
+        self._arrays: Any = (plan, *self._counter.arrays, *tables, *of_weights)
+        self._model = places(MODEL, self._arrays)
         self._rooms: list[TextRoom] = []  # for those who read at the same time
 
     @staticmethod
@@ -87,10 +90,10 @@ class FrozenReader:
             room = self._rooms.pop()
         except IndexError:
             room = TextRoom(self._counter)
-        data, (word_rule, part_rule) = self._counter.characters(text)
+        data, rules = self._counter.characters(text)
         if data.size > room.size:
             room.reserve(data.size)
-        n = read(data, word_rule, part_rule, *self._arrays, limits, room.layout, room.room, scores)
+        n = read(data, rules, self._model, room.places, limits, scores)
         numbers = room.chosen(n) if n >= 0 else None
         if n < -1:
             scores[:] = self._score(room, is_weighed=n == WEIGHED)

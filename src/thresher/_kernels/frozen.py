@@ -1,12 +1,13 @@
 """One text to the scores and the categories of a model that does not change meanwhile.
 
 The stations' own kernels, one after the other, so that a document costs a single call. Whatever
-belongs together comes as a tuple, which is unpacked where it is used.
+belongs together is in a tuple, which is unpacked where it is used.
 """
 
 import numpy as np
 
 from thresher._kernels._jit import kernel
+from thresher._kernels._memory import arrays_at
 from thresher._kernels.online import add_scores
 from thresher._kernels.text.counts import (
     NOTHING,
@@ -28,48 +29,86 @@ COUNTED, WEIGHED = -3, -2  # how far it came, where it was not scored
 SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories that are chosen
 
 
+I32, I64, F32, F64 = np.int32, np.int64, np.float32, np.float64
+
+# What `read` gets by its `places`: the types of the arrays, in order.
+RULES = 2 * (U64, np.uint8, I64)  # of words and of parts: table, ranges, shift and least length
+MODEL = (
+    I64,  # the plan
+    U64, U64, I64, I64,  # words: slots, letters, offsets, size
+    I64, np.bool_, I64, U64, I32, I64,  # runs: shapes, gaps, counted ones, slots, pairs, size
+    U64, U64, I64, I64,  # parts, as words
+    I32, I32, I32, I32,  # columns of words, runs and parts, and their numbers
+    F32, F32, F32, np.uint8,  # strengths: of counts, of features, of blocks; the blocks
+    F32, F32,  # weights, and the strength of the feature that is always on
+)  # fmt: skip
+ROOM = I64, np.uint8, U64, U32, U64, I64, I32, I32, F32, F64  # the layout, and what `laid_out` says
+
+# The numbers of the plan. Hashed columns have masks; those of parts begin at FIRST_PART.
+HAS_WORDS, HAS_PARTS, IS_HASHED, HAS_COLUMNS, HIGH, WORD_MASK, PART_MASK, FIRST_PART = range(8)
+LOW_PART, HIGH_PART, SCALING, WIDTH = range(8, 12)
+
+
 @kernel
-def read(
-    data, word_rule, part_rule, plan, words, runs, parts, columns, strength, weights, always_on,
-    limits, layout, arrays, scores,
-):  # fmt: skip
+def read(data, rules, model, room, limits, scores):
     """Count a text, weigh what was counted, score it and decide, as far as it can be done here.
 
     Returns how many categories were chosen, -1 if too many; or, where there are no weights,
     WEIGHED; or, where the table of strengths is too short, COUNTED.
     """
-    room, scratch, out = laid_out(layout, arrays)
-    has_words, has_parts, _, _, _, _, _, _ = plan
+    word_rule, part_rule = opened_rules(rules)
+    plan, words, runs, parts, columns, strength, weights, always_on = opened(model)
+    letters, scratch, out = laid_out(room)
     indices, counts, values, doubles, notes, chosen, indptr, constant = out
     n = notes[N_TOKENS] = 0
-    if has_words:
-        notes[N_TOKENS] = cut(data, word_rule, room, scratch)
-        n_codes = count_words(notes[N_TOKENS], plan, words, runs, room, scratch)
+    if plan[HAS_WORDS]:
+        notes[N_TOKENS] = cut(data, word_rule, letters, scratch)
+        n_codes = count_words(notes[N_TOKENS], plan, words, runs, letters, scratch)
         n = put_columns(n_codes, plan, columns, 0, scratch, indices, counts, n)
-    if has_parts:
-        n_tokens = cut(data, part_rule, room, scratch)
-        if not has_words:
+    if plan[HAS_PARTS]:
+        n_tokens = cut(data, part_rule, letters, scratch)
+        if not plan[HAS_WORDS]:
             notes[N_TOKENS] = n_tokens
-        n_codes = count_parts(n_tokens, plan, parts, room, scratch)
+        n_codes = count_parts(n_tokens, plan, parts, letters, scratch)
         n = put_columns(n_codes, plan, columns, 1, scratch, indices, counts, n)
     notes[N_ENTRIES] = n
-    tf, idf, block_weights, blocks, scaling = strength
-    if not weigh(n, indices, counts, tf, idf, block_weights, blocks, values):
+    if not weigh(n, indices, counts, strength, values):
         return COUNTED
-    scale(n, scaling, values, doubles)
+    scale(n, plan[SCALING], values, doubles)
     if not weights.size:
         return WEIGHED
-    indptr[0], indptr[1], constant[0] = 0, n, always_on
+    indptr[0], indptr[1], constant[0] = 0, n, always_on[0]
     add_scores(indptr, indices.view(U32), values, constant, 0, weights, scores, 0, scores.size)
     thresholds, at_least, at_most = limits
     return choose(scores, thresholds, at_least, at_most, chosen) if at_most else 0
 
 
 @kernel
-def laid_out(layout, arrays):
-    """Return the arrays that stand one after the other in the few that a call can afford."""
-    n_bytes, n_tokens, n_grams, n_hashes, n_shapes, n_counted = layout
-    letters, blocks, edges, longs, ints, shorts, cells, values, doubles = arrays
+def opened_rules(rules):
+    """Return how words and parts are cut: each a table, ranges, shift and least length."""
+    table, ranges, numbers, part_table, part_ranges, part_numbers = arrays_at(rules, RULES)
+    ranges, part_ranges = ranges.reshape(-1, 3), part_ranges.reshape(-1, 3)
+    words = table, ranges, numbers[0], numbers[1]
+    return words, (part_table, part_ranges, part_numbers[0], part_numbers[1])
+
+
+@kernel
+def opened(model):
+    """Return the plan of a model and its arrays, those in a tuple that belong together."""
+    arrays = arrays_at(model, MODEL)
+    plan, words, runs, parts = arrays[0], arrays[1:5], arrays[5:11], arrays[11:15]
+    columns, strength, weights, always_on = arrays[15:19], arrays[19:23], arrays[23], arrays[24]
+    return plan, words, runs, parts, columns, strength, weights.reshape(-1, plan[WIDTH]), always_on
+
+
+@kernel
+def laid_out(room):
+    """Return the arrays to write to, which stand one after the other in a few."""
+    layout, letters, blocks, edges, longs, ints, shorts, cells, values, doubles = arrays_at(
+        room, ROOM
+    )
+    n_bytes, n_tokens, n_grams, n_hashes = layout[0], layout[1], layout[2], layout[3]
+    n_shapes, n_counted = layout[4], layout[5]
     n_blocks = n_bytes >> 3
     text, kinds = letters[:n_bytes], letters[n_bytes : 2 * n_bytes]
     marks, padded = letters[2 * n_bytes : 3 * n_bytes], letters[3 * n_bytes :]
@@ -118,14 +157,15 @@ def cut(data, rule, room, scratch):
 @kernel
 def count_words(n, plan, words, runs, room, scratch):
     """Count the words and the runs of them; return how many different codes there are."""
-    _, _, is_hashed, _, high, mask, _, _ = plan
+    high, mask = plan[HIGH], plan[WORD_MASK]
     slots, word_blocks, offsets, sizes = words
     shapes, gaps, counted, pair_slots, pairs, pair_sizes = runs
-    parents, lengths = shapes
+    n_shapes, pairs = shapes.size // 2, pairs.reshape(-1, 2)
+    parents, lengths = shapes[:n_shapes], shapes[n_shapes:]
     text, text_blocks, _, _, _, _, spans = room
     small, ids, hashes, codes, history, hash_history = scratch[:6]
     no_end = small[:0]  # the document is the last, and ends with the words
-    if is_hashed:
+    if plan[IS_HASHED]:
         hash_tokens(text_blocks, spans, n, hashes)
         if high == 1:
             for t in range(n):
@@ -151,16 +191,16 @@ def count_words(n, plan, words, runs, room, scratch):
 @kernel
 def count_parts(n, plan, parts, room, scratch):
     """Count the parts of the words; return how many different codes there are."""
-    _, _, is_hashed, _, _, _, mask, first = plan
-    slots, part_blocks, offsets, sizes, low, high = parts
+    mask, first = plan[PART_MASK], plan[FIRST_PART]
+    slots, part_blocks, offsets, sizes = parts
     text, _, _, _, _, _, spans = room
     ids, hashes = scratch[1:3]
     padded, padded_blocks, grams, gram_ends = scratch[6:10]
     if n == 0:
         return count_codes(ids, 0, scratch)
-    char_grams(text, spans, n, low, high, padded, grams, gram_ends)
+    char_grams(text, spans, n, plan[LOW_PART], plan[HIGH_PART], padded, grams, gram_ends)
     n_grams = gram_ends[n - 1]
-    if is_hashed:
+    if plan[IS_HASHED]:
         hash_tokens(padded_blocks, grams, n_grams, hashes)
         for t in range(n_grams):
             ids[t] = np.int32((hashes[t] & U64(mask)) + U64(first))
@@ -190,10 +230,10 @@ def put_columns(n, plan, columns, block, scratch, indices, counts, end):
     Codes are columns, unless there are tables of those of words, runs and parts; and these are the
     features, unless they are numbered anew.
     """
-    _, _, _, has_columns, high, _, _, _ = plan
+    has_columns = plan[HAS_COLUMNS] != 0
     of_words, of_runs, of_parts, numbers = columns
     codes, times = scratch[11:]
-    with_runs = high > 1 and block == 0
+    with_runs = plan[HIGH] > 1 and block == 0
     singles = of_words if block == 0 else of_parts
     for i in range(n):
         column = codes[i]
@@ -212,8 +252,9 @@ def put_columns(n, plan, columns, block, scratch, indices, counts, end):
 
 
 @kernel
-def weigh(n, indices, counts, tf, idf, block_weights, blocks, values):
+def weigh(n, indices, counts, strength, values):
     """Write the strengths before they are scaled; False if a count is not in the table `tf`."""
+    tf, idf, block_weights, blocks = strength
     for i in range(n):
         if counts[i] > tf.size:
             return False

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from thresher._kernels.frozen import KEPT, LEVELS, SMALL
+from thresher._kernels._memory import places
+from thresher._kernels.frozen import KEPT, LEVELS, ROOM, RULES, SMALL
 from thresher._kernels.text.counts import PARTS, RUNS, WORDS
 from thresher.rows import Rows
 from thresher.text.counter import TextCounter
@@ -38,27 +39,28 @@ class FrozenCounter:
             low, high = counter.char_ngram_range
             self.n_parts = high - low + 1  # that a character can begin
         self.is_hashed = is_hashed = isinstance(space, HashedSpace)
-        places = 0, 0, 0  # of hashed columns: mask of words, mask of parts, the first of parts
+        hashed = 0, 0, 0  # columns: mask of words, mask of parts, the first of parts
         if isinstance(space, HashedSpace):
             mask, first = space.masks.get(PARTS, 0), space.firsts.get(PARTS, 0)
-            places = int(space.masks[WORDS]), int(mask), int(first)
+            hashed = int(space.masks[WORDS]), int(mask), int(first)
         has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
-        self.plan = has_words, bool(self.n_parts), is_hashed, has_columns, runs.high, *places
-        self.words, parts = (
+        kinds = has_words, bool(self.n_parts), is_hashed, has_columns
+        self.plan = *kinds, runs.high, *hashed, low, high
+        words, parts = (
             (one.slots, one.words.view("<u8"), one.offsets, one.sizes)
             for one in (space.words, space.parts)
         )
-        self.parts = *parts, low, high
-        self.runs = (
+        of_runs = (
             np.stack([shapes.parents, shapes.lengths]), shapes.gaps, shapes.counted,
             runs.slots, runs.pairs, runs.sizes,
         )  # fmt: skip
         columns = (space.columns[block] for block in (WORDS, RUNS, PARTS))
-        self.columns = *columns, NO_NUMBERS if numbers is None else numbers
+        numbers = NO_NUMBERS if numbers is None else numbers
+        self.arrays = *words, *of_runs, *parts, *columns, numbers  # of the kernel's MODEL
         self.n_shapes = len(shapes.patterns)
         self.n_counted = len(shapes.counted)
         self.n_cells = max(space.n_codes(block) for block in (WORDS, PARTS))
-        self._rules: dict[int, tuple[Any, Any]] = {}
+        self._rules: dict[int, tuple[np.ndarray, Any]] = {}  # with the arrays that they are of
 
     @staticmethod
     def supports(counter: TextCounter) -> bool:
@@ -68,7 +70,7 @@ class FrozenCounter:
         is_plain = counter.linguistics is None and not counter._fields
         return is_plain and not by_pattern and n_cells <= MOST_CELLS
 
-    def characters(self, text: str) -> tuple[np.ndarray, tuple[Any, Any]]:
+    def characters(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the characters of a text, and the rules by which words and parts are cut."""
         if text.isascii():
             return np.frombuffer(text.encode(), np.uint8), self.rules(0x80)
@@ -76,18 +78,19 @@ class FrozenCounter:
         data, _, bound = _characters([text], check_texts([text]), *how)
         return data, self.rules(bound)
 
-    def rules(self, bound: int) -> tuple[Any, Any]:
+    def rules(self, bound: int) -> np.ndarray:
         """Return how words and parts are cut, where all characters are below `bound`."""
         if bound not in self._rules:
-            rules = (_rule(self._tokenizers[block], bound) for block in (WORDS, PARTS))
-            self._rules[bound] = tuple(rules)  # type: ignore[assignment]
-        return self._rules[bound]
+            words, parts = (_rule(self._tokenizers[block], bound) for block in (WORDS, PARTS))
+            arrays = words + parts
+            self._rules[bound] = places(RULES, arrays), arrays
+        return self._rules[bound][0]
 
 
-def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, np.ndarray, int, int]:
+def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
     lowercase = tokenizer.lowercase
     table, ranges = _table(tokenizer.rule, lowercase, bound), _ranges(tokenizer.rule)
-    return table, ranges, 32 if lowercase else 0, tokenizer.min_length
+    return table, ranges, np.array([32 if lowercase else 0, tokenizer.min_length])
 
 
 class TextRoom:
@@ -111,7 +114,7 @@ class TextRoom:
         n_codes, n_ids = n_tokens * counter.n_counted, max(n_tokens, n_grams)
         n_hashes = n_ids if counter.is_hashed else 0
         n_entries = n_codes + n_grams
-        self.layout = n_bytes, n_tokens, n_grams, n_hashes, counter.n_shapes, counter.n_counted
+        layout = n_bytes, n_tokens, n_grams, n_hashes, counter.n_shapes, counter.n_counted
         letters = buffer(3 * n_bytes + n_padded)
         self._ints = np.empty(KEPT + counter.n_shapes + n_tokens, np.int64)
         # Memory costs nothing until it is written to.
@@ -119,12 +122,13 @@ class TextRoom:
             2 * n_entries + n_ids + n_codes + 2 * max(n_codes, n_grams), np.int32
         )
         self._values = np.empty(1 + n_entries, np.float32)
-        self.room = (
-            letters, letters.view("<u8"), np.empty(n_tokens, np.uint32),
+        self._arrays = (
+            np.array(layout), letters, letters.view("<u8"), np.empty(n_tokens, np.uint32),
             np.empty(n_tokens + n_grams + n_hashes + counter.n_shapes + 1, np.uint64),
             self._ints, self._shorts, self._cells, self._values,
             np.empty(n_entries + LEVELS),
         )  # fmt: skip
+        self.places = places(ROOM, self._arrays)
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""
