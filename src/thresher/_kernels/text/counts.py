@@ -8,10 +8,12 @@ itself, into an array: an interruption between two kernels finds tables and size
 import numpy as np
 
 from thresher._kernels._jit import kernel
+from thresher._kernels._memory import prefetch
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 ZERO, ONE, TWO, THREE, EIGHT = U64(0), U64(1), U64(2), U64(3), U64(8)
 HALF_BITS, LOW_HALF = U64(32), U64(0xFFFFFFFF)
+AHEAD, PAIRS_AHEAD = 32, 8  # words whose slots are fetched together, and pairs
 LONG = U64(0x80000000)  # marks the signature of a word of more than eight bytes
 UNKNOWN = np.int32(-1)  # the number, or the column, of what has none
 NOTHING = np.int64(-(2**62))  # no run of words ends here
@@ -114,28 +116,36 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
     mask = U64(slots.size // 2 - 1)
     n_words = U64(sizes[0])
     end = U64(offsets[n_words])
-    for t in range(n_tokens):
-        start = tokens[t] >> HALF_BITS
-        length = (tokens[t] & LOW_HALF) - start
-        first = load(blocks, start, length)
-        value = hash_word(first, blocks, start, length)
-        sign = signature(length, value)
-        if length <= EIGHT:
-            slot = find_short(first, length, slots, value & mask)
-        else:
-            slot = find_long(
-                blocks, start, length, first, sign, slots, value & mask, word_blocks, offsets
-            )
-        entry = slots[slot * TWO + ONE]
-        if entry == ZERO and grow:
-            for i in range(start, start + length):
-                words[end] = text[i]
-                end += ONE
-            n_words += ONE
-            offsets[n_words] = end
-            entry = (sign << HALF_BITS) | n_words
-            slots[slot * TWO], slots[slot * TWO + ONE] = first, entry
-        ids[t] = np.int32(np.int64(entry & LOW_HALF) - 1)  # an empty slot gives -1
+    firsts, values = np.empty(AHEAD, U64), np.empty(AHEAD, U64)
+    for done in range(0, n_tokens, AHEAD):
+        n = min(AHEAD, n_tokens - done)
+        for t in range(n):  # all slots are on their way before the first is looked at
+            start = tokens[done + t] >> HALF_BITS
+            length = (tokens[done + t] & LOW_HALF) - start
+            firsts[t] = load(blocks, start, length)
+            values[t] = hash_word(firsts[t], blocks, start, length)
+            prefetch(slots, ((values[t] & mask) * TWO,))
+        for t in range(n):
+            start = tokens[done + t] >> HALF_BITS
+            length = (tokens[done + t] & LOW_HALF) - start
+            first, slot = firsts[t], values[t] & mask
+            sign = signature(length, values[t])
+            if length <= EIGHT:
+                slot = find_short(first, length, slots, slot)
+            else:
+                slot = find_long(
+                    blocks, start, length, first, sign, slots, slot, word_blocks, offsets
+                )
+            entry = slots[slot * TWO + ONE]
+            if entry == ZERO and grow:
+                for i in range(start, start + length):
+                    words[end] = text[i]
+                    end += ONE
+                n_words += ONE
+                offsets[n_words] = end
+                entry = (sign << HALF_BITS) | n_words
+                slots[slot * TWO], slots[slot * TWO + ONE] = first, entry
+            ids[done + t] = np.int32(np.int64(entry & LOW_HALF) - 1)  # an empty slot gives -1
     if grow:
         sizes[0] = n_words
 
@@ -240,6 +250,10 @@ def ngrams(ids, n_tokens, ends, parents, gaps, counted, history, slots, pairs, s
     """
     document = 0
     for t in range(n_tokens):
+        if t + PAIRS_AHEAD < n_tokens:  # most runs are of two words
+            left, right = ids[t + PAIRS_AHEAD - 1], ids[t + PAIRS_AHEAD]
+            key = pair_key(np.int64(left), np.int64(right))
+            prefetch(slots, ((hash_pair(key, key) & U64(slots.size // 2 - 1)) * TWO,))
         while document < ends.size and ends[document] == t:
             history[:] = NOTHING
             document += 1
