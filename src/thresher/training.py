@@ -289,10 +289,17 @@ def fit(
     reader = Reader(documents, labels, None, sample_weight, clock, progress, model.fields)
     model = model.settled()
     stations = new_stations(model, reader.form)
+    n_jobs = model.n_jobs_
+
+    def count(batch: Batch) -> tuple[Rows, Labels]:
+        rows = stations.features.counter.count(batch.texts, n_jobs=n_jobs, clock=clock)
+        return that_count(rows, encoded(stations.categories, batch))
+
     with Spool() as spool:
-        for batch in reader.batches("reading"):
-            rows = stations.features.counter.count(batch.texts, clock=clock)
-            spool.append(*that_count(rows, encoded(stations.categories, batch)))
+        batches = reader.batches("reading")
+        # One thread counts, in the order of the documents, while this one reads.
+        for rows, known in map(count, batches) if n_jobs == 1 else ahead(count, batches, 1):
+            spool.append(rows, known)
         if reader.answers is not None and reader.form == "indicator":
             stations.categories.encode([range(reader.answers.n_columns)], grow=True)
         new_numbers = stations.categories.sort()

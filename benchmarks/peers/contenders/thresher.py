@@ -35,7 +35,7 @@ def counter(case: Case, **settings: Any) -> dict[str, float]:
 
     texts = case.texts()
     if "new" in case.variant:
-        return case.count(texts, lambda: TextCounter(**settings).count(texts))
+        return case.count(texts, lambda: TextCounter(**settings).count(texts, n_jobs=case.threads))
     known = TextCounter(**settings)
     known.count(texts)
     return case.count(texts, lambda: known.count(texts, grow=False, n_jobs=case.threads))

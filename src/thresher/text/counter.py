@@ -142,7 +142,8 @@ class TextCounter(TextParameters):
         grow : bool, default=True
             Give columns to what is new; else leave it out.
         n_jobs : int, default=1
-            How many threads to use where nothing is added; the result is the same.
+            How many threads to use, at most two where something may be added; the result is the
+            same.
         least : tuple of four int, optional
             In how many documents that were counted in this way a word, a run of words, a part and
             a word of a field must have been before it gets a column, of which this can be the last;
@@ -181,11 +182,13 @@ class TextCounter(TextParameters):
             raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be {problem}.")
         needed = _ONE_EACH if least is None else _least(least)
         texts = as_texts(texts, self.fields)
+        if isinstance(texts, list):
+            check_texts(texts)
         grow = bool(grow) and self.hashing_bits is None
         clocks: list[Clock] = [defaultdict(float)]
         n_jobs = min(n_jobs, len(texts))
         if n_jobs <= 1 or grow:
-            counted = self._count(texts, grow, needed, clocks[0])
+            counted = self._count(texts, grow, needed, clocks[0], beside=n_jobs > 1)
             if self._space.has_forgotten:
                 self._space = self._space.kept(np.ones(self.n_features, bool))
         else:
@@ -362,29 +365,38 @@ class TextCounter(TextParameters):
             scratch = Scratch(space, words, Surface(space, PARTS, folding, self.char_ngram_range))
         return scratch
 
-    def _count(self, texts: Any, grow: bool, least: np.ndarray, clock: Clock) -> Counted:
+    def _count(
+        self, texts: Any, grow: bool, least: np.ndarray, clock: Clock, beside: bool = False
+    ) -> Counted:
+        """Count texts, in slices; they are cut in a thread `beside` this one, if it is asked."""
         if grow:
             self._space.prepare(least)
         pool, scratch = self._pool, self._borrow()
-        counted = [self._count_slice(one, grow, least, scratch, clock) for one in slices(texts)]
+        how = grow, least, scratch, clock, beside
+        counted = [self._count_slice(one, *how) for one in slices(texts)]
         pool.append(scratch)
         return counted[0] if len(counted) == 1 else _stacked(counted)
 
     def _count_slice(
-        self, texts: Any, grow: bool, least: np.ndarray, scratch: Scratch, clock: Clock
+        self,
+        texts: Any,
+        grow: bool,
+        least: np.ndarray,
+        scratch: Scratch,
+        clock: Clock,
+        beside: bool,
     ) -> Counted:
         scratch.refresh()
         words = parts = fields = None
         if self._fields:
             texts = texts if isinstance(texts, list) else texts.to_pylist()
-            check_texts(texts)
             texts = [piece for text in texts for piece in split(text, self.fields)]
         if self._space.has_words:
             in_fields: list[Coded] = [(np.zeros(0, np.int32), _START[:0])]
-            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, in_fields)
+            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, beside, in_fields)
             words = None if self.ngram_range is None else words
         if self.char_ngram_range is not None:
-            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock)
+            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock, beside)
             lengths = n_tokens if words is None else lengths
         began = perf_counter()
         if self.char_ngram_range is not None:
@@ -405,6 +417,7 @@ class TextCounter(TextParameters):
         grow: bool,
         scratch: Scratch,
         clock: Clock,
+        beside: bool,
         in_fields: list[Coded] | None = None,
     ) -> Counted:
         """Return how often each word, run or token to be cut stands in texts, and their lengths.
@@ -415,7 +428,8 @@ class TextCounter(TextParameters):
         n_pieces, done = self._n_pieces, 0
         rows, began, space = Tally(len(texts) // n_pieces, scratch), perf_counter(), self._space
         history, n_tokens, token_ends = space.history(), 0, [_START]
-        for tokens in self._tokenizers[block].cut(texts):
+        tokenizer = self._tokenizers[block]
+        for tokens in tokenizer.cut_beside(texts) if beside else tokenizer.cut(texts):
             token_ends.append(tokens.ends + n_tokens)
             n_tokens += len(tokens.spans)
             last = slice(-(done + 1) % n_pieces, None, n_pieces)  # pieces of a text
