@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from thresher import Categorizer, cli
 from thresher.cli import app
 from thresher.cli._options import in_options
+from thresher.cli._plainly import read_plainly
 
 runner = CliRunner()
 
@@ -235,6 +236,34 @@ def test_several_files_are_read_one_after_the_other(model, tmp_path):
     assert printed.splitlines() == ["access", "hardware"]
 
 
+def parameters(command):
+    """Yield the parameters of a command and of those within it."""
+    yield from command.params
+    for inner in getattr(command, "commands", {}).values():
+        yield from parameters(inner)
+
+
+def test_what_is_typed_is_read_as_typer_reads_it():
+    """A value that is of its kind is taken as it is; typer has pydantic say the same."""
+    typed, n_plain = [None, "word", "7", ["one", "two"], ("one",), [], True, 7, 0.5, ["1", 2]], 0
+    for one in parameters(get_command(app)):
+        usual = one.get_runtime_param()
+        (plain,) = read_plainly([one])
+        for value in [*typed, one.default]:
+            read = [outcome(way, value, one) for way in (usual, plain.get_runtime_param())]
+            assert read[0] == read[1], f"{one.name}: {value!r}"
+            n_plain += isinstance(value, str | list) and value == read[1]
+    assert n_plain > 100
+
+
+def outcome(reader, value, param):
+    """Return what a reader makes of a value, or what it says of it."""
+    try:
+        return reader.coerce(value, param=param, ctx=None)
+    except Exception as problem:
+        return type(problem), str(problem)
+
+
 def test_papers_are_listed():
     papers = json.loads(run("paper", "list", "--json"))
     assert "table-2" in papers["dagan-karov-roth-1997"]
@@ -291,6 +320,12 @@ def test_version():
 # What it costs -----------------------------------------------------------------------------------
 
 FORBIDDEN = ("sklearn", "scipy.sparse", "matplotlib", "pandas")
+# What a line or two have no need of; each of them takes a tenth of the time, or much of the rest.
+NEEDLESS = (
+    "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "pydantic", "rich", "tarfile",
+    "thresher.cli.train", "thresher.cli._options", "thresher.concept_view", "thresher.experiments",
+    "thresher.papers", "thresher.report", "thresher.results",
+)  # fmt: skip
 
 
 def imported(names, *words):
@@ -331,9 +366,8 @@ def test_a_short_command_does_not_import_the_compiler(model, tmp_path):
     line = tmp_path / "line.txt"
     line.write_text("the printer is broken\n")
     run("predict", model, line)
-    printed, heavy = imported(
-        (*FORBIDDEN, "numba.np.linalg", "scipy.linalg"), "predict", model, line
-    )
+    needless = (*FORBIDDEN, "numba.np.linalg", "scipy.linalg", *NEEDLESS)
+    printed, heavy = imported(needless, "predict", model, line)
     assert printed and heavy == "[]"
 
 

@@ -27,7 +27,7 @@ class _Plainly:
         kind = param.type_descriptor.annotation
         if type(value) is kind:
             return value
-        if kind == list[str] and {type(one) for one in value} == {str}:
+        if kind == list[str] and isinstance(value, list | tuple) and set(map(type, value)) == {str}:
             return list(value)
         return self._otherwise().coerce(value, param=param, ctx=ctx)
 
