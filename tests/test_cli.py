@@ -324,6 +324,7 @@ FORBIDDEN = ("sklearn", "scipy.sparse", "matplotlib", "pandas")
 NEEDLESS = (
     "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "pydantic", "rich", "tarfile",
     "thresher.cli.train", "thresher.cli._options", "thresher.concept_view", "thresher.experiments",
+    "thresher.learners.bayes", "thresher.learners.tree",
     "thresher.papers", "thresher.report", "thresher.results",
 )  # fmt: skip
 
