@@ -1,11 +1,13 @@
 """Verbs that read what is typed without pydantic, which takes longer to import than predicting.
 
 typer has it convert every value, even None and a text that shall be a text. Here a value that is of
-its kind already is taken as it is; the others, such as a number, go typer's way, with its messages.
+its kind already is taken as it is, and digits as their number; all else goes typer's way, with its
+messages for what is wrong.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +31,11 @@ class _Plainly:
             return value
         if kind == list[str] and isinstance(value, list | tuple) and set(map(type, value)) == {str}:
             return list(value)
+        if kind is int and re.fullmatch("[0-9]{1,9}", str(value)):
+            info = param.type_descriptor.parameter_info
+            low, high = (0 if info.min is None else info.min), (info.max or 10**9)
+            if low <= int(value) <= high:
+                return int(value)
         return self._otherwise().coerce(value, param=param, ctx=ctx)
 
 
