@@ -382,6 +382,9 @@ def test_help_imports_nothing_that_counts():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    listed = [words[1] for words in map(str.split, done.stdout.splitlines()) if len(words) > 2]
+    verbs = [name for name in cli.VERBS if name in listed and name not in ("corpus", "paper")]
+    assert verbs == [name for name in listed if name in verbs] and len(verbs) > 12
 
 
 # What bad input gets: a sentence, exit status 2, nothing half-written -----------------------------
