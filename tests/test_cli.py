@@ -387,6 +387,30 @@ def test_help_imports_nothing_that_counts():
     assert verbs == [name for name in listed if name in verbs] and len(verbs) > 12
 
 
+def begun(*words, **env):
+    """Run the command line as its own process does; only there is one verb imported alone."""
+    code = "import sys; sys.argv[0] = 'thresher'; from thresher.cli import main; main()"
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | env, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def test_near_verbs_and_completion_know_every_verb():
+    assert "Did you mean 'predict'" in begun("pedict")
+    assert "Did you mean 'warm-up'" in begun("warm_up")
+    asked = {"_THRESHER_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert begun(**asked, COMP_WORDS="thresher co").split() == [
+        "compare",
+        "compact",
+        "concepts",
+        "corpus",
+    ]
+    asked["COMP_CWORD"] = "2"
+    assert begun(**asked, COMP_WORDS="thresher predict --sc").split() == ["--scores"]
+
+
 # What bad input gets: a sentence, exit status 2, nothing half-written -----------------------------
 
 
