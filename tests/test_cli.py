@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from thresher import Categorizer, cli
 from thresher.cli import app
 from thresher.cli._options import in_options
+from thresher.cli._plainly import read_plainly
 
 runner = CliRunner()
 
@@ -235,6 +236,36 @@ def test_several_files_are_read_one_after_the_other(model, tmp_path):
     assert printed.splitlines() == ["access", "hardware"]
 
 
+def parameters(command):
+    """Yield the parameters of a command and of those within it."""
+    yield from command.params
+    for inner in getattr(command, "commands", {}).values():
+        yield from parameters(inner)
+
+
+def test_what_is_typed_is_read_as_typer_reads_it():
+    """A value that is of its kind is taken as it is; typer has pydantic say the same."""
+    pytest.importorskip("typer._coercion", reason="this typer has no need of pydantic")
+    typed = [None, "word", ["one", "two"], ("one",), [], True, 7, 0.5, ["1", 2], "7", "0", "007"]
+    typed, n_plain = [*typed, "-1", "1e3", "\u0663", "999999999", "9" * 30, "1_000", " 7", ""], 0
+    for one in parameters(get_command(app)):
+        usual = one.get_runtime_param()
+        (plain,) = read_plainly([one])
+        for value in [*typed, one.default]:
+            read = [outcome(way, value, one) for way in (usual, plain.get_runtime_param())]
+            assert read[0] == read[1], f"{one.name}: {value!r}"
+            n_plain += isinstance(value, str | list) and value == read[1]
+    assert n_plain > 100
+
+
+def outcome(reader, value, param):
+    """Return what a reader makes of a value, or what it says of it."""
+    try:
+        return reader.coerce(value, param=param, ctx=None)
+    except Exception as problem:
+        return type(problem), str(problem)
+
+
 def test_papers_are_listed():
     papers = json.loads(run("paper", "list", "--json"))
     assert "table-2" in papers["dagan-karov-roth-1997"]
@@ -291,6 +322,13 @@ def test_version():
 # What it costs -----------------------------------------------------------------------------------
 
 FORBIDDEN = ("sklearn", "scipy.sparse", "matplotlib", "pandas")
+# What a line or two have no need of; each of them takes a tenth of the time, or much of the rest.
+NEEDLESS = (
+    "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "pydantic", "rich", "tarfile",
+    "thresher.cli.train", "thresher.cli._options", "thresher.concept_view", "thresher.experiments",
+    "thresher.learners.bayes", "thresher.learners.tree",
+    "thresher.papers", "thresher.report", "thresher.results",
+)  # fmt: skip
 
 
 def imported(names, *words):
@@ -331,9 +369,8 @@ def test_a_short_command_does_not_import_the_compiler(model, tmp_path):
     line = tmp_path / "line.txt"
     line.write_text("the printer is broken\n")
     run("predict", model, line)
-    printed, heavy = imported(
-        (*FORBIDDEN, "numba.np.linalg", "scipy.linalg"), "predict", model, line
-    )
+    needless = (*FORBIDDEN, "numba.np.linalg", "scipy.linalg", *NEEDLESS)
+    printed, heavy = imported(needless, "predict", model, line)
     assert printed and heavy == "[]"
 
 
@@ -346,6 +383,33 @@ def test_help_imports_nothing_that_counts():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    listed = [words[1] for words in map(str.split, done.stdout.splitlines()) if len(words) > 2]
+    verbs = [name for name in cli.VERBS if name in listed and name not in ("corpus", "paper")]
+    assert verbs == [name for name in listed if name in verbs] and len(verbs) > 12
+
+
+def begun(*words, **env):
+    """Run the command line as its own process does; only there is one verb imported alone."""
+    code = "import sys; sys.argv[0] = 'thresher'; from thresher.cli import main; main()"
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | env, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def test_near_verbs_and_completion_know_every_verb():
+    assert "Did you mean 'predict'" in begun("pedict")
+    assert "Did you mean 'warm-up'" in begun("warm_up")
+    asked = {"_THRESHER_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert begun(**asked, COMP_WORDS="thresher co").split() == [
+        "compare",
+        "compact",
+        "concepts",
+        "corpus",
+    ]
+    asked["COMP_CWORD"] = "2"
+    assert begun(**asked, COMP_WORDS="thresher predict --sc").split() == ["--scores"]
 
 
 # What bad input gets: a sentence, exit status 2, nothing half-written -----------------------------

@@ -28,6 +28,7 @@ from thresher.documents import (
     delimited,
     from_texts,
     json_lines,
+    lines,
     read_documents,
     streams,
 )
@@ -632,6 +633,18 @@ def test_decoding_errors_are_replaced_and_counted(tmp_path, monkeypatch, name, d
         texts, _ = read_all(documents)
         assert [" ".join(text.split()) for text in texts] == ["fine", "caf\ufffd \ufffd", "again é"]
         assert documents.decoding_errors == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"one\n", b"\n\none\r\ntw\xc3\xb6\n\n", b"\n", b"no end", b"caf\xe9\n\xff\nfine\n"],
+)
+def test_lines_are_the_same_however_many_there_are(tmp_path, monkeypatch, data):
+    (tmp_path / "a.txt").write_bytes(data)
+    documents = read_documents(tmp_path / "a.txt")
+    few = read_all(documents), documents.decoding_errors
+    monkeypatch.setattr(lines, "SMALL", -1)
+    assert (read_all(documents), documents.decoding_errors) == few
 
 
 def test_decoding_errors_elsewhere(tmp_path):

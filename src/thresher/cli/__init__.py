@@ -9,15 +9,18 @@ from importlib import import_module
 import typer
 
 from thresher import _process
-from thresher.cli._common import answer, app, say
-from thresher.cli._options import in_options
+from thresher.cli import _common as common
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from thresher.cli._common import app
 
 __all__ = ["app", "main"]
 
-VERBS = (
-    "train predict filter rank evaluate explain split tune compare compact inspect concepts learn "
-    "learners corpus paper demo warm_up"
-)
+VERBS = [  # in the order of the help
+    "train", "predict", "filter", "rank", "evaluate", "explain", "split", "tune", "compare",
+    "compact", "inspect", "concepts", "learn", "learners", "corpus", "paper", "demo", "warm_up",
+]  # fmt: skip
 
 
 def _show_version(wanted: bool) -> None:
@@ -28,7 +31,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@common.app.callback()
 def options(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and stop."
@@ -37,18 +40,35 @@ def options(
     """Sort text into categories, fast and exactly, and say why."""
 
 
-for name in VERBS.split():  # in the order of the help
-    import_module(f"thresher.cli.{name}")
+def __getattr__(name: str) -> object:
+    """Return `app` with all verbs; `main` makes do with the one that is typed."""
+    if name != "app":
+        raise AttributeError(f"module 'thresher.cli' has no attribute {name!r}")
+    return _with_verbs(VERBS)
+
+
+def _with_verbs(names: list[str]) -> typer.Typer:
+    for name in names:
+        import_module(f"thresher.cli.{name}")  # which adds it
+    return common.app
 
 
 def main() -> None:
     """Run the command line."""
-    warnings.showwarning = lambda message, *where: say(f"thresher: {in_options(str(message))}")
+    warnings.showwarning = lambda message, *where: _warn(str(message))
     try:
-        app()
+        typed = "".join(sys.argv[1:2]).replace("-", "_")
+        run = _with_verbs([typed] if typed in VERBS else VERBS)  # all, for help and near names
+        run()
     except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
-        sys.exit(answer(problem))
+        sys.exit(common.answer(problem))
     except SystemExit:
         if _process.is_deserted():
             sys.exit(141)
         raise
+
+
+def _warn(sentence: str) -> None:
+    from thresher.cli._options import in_options
+
+    common.say(f"thresher: {in_options(sentence)}")

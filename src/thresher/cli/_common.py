@@ -18,6 +18,7 @@ from thresher import _process
 from thresher._formats import FORMATS, READERS
 from thresher._limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 from thresher.cli import _compiling
+from thresher.cli._plainly import Verb, Verbs
 from thresher.errors import DocumentError, ParameterError, ThresherError, counted, escaped, reason
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="thresher",
+    cls=Verbs,
     help="Sort text into categories, fast and exactly, and say why.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -106,7 +108,7 @@ Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or t
 
 
 def verb(
-    example: str, name: str | None = None, *, group: typer.Typer = app, cls: Any = None
+    example: str, name: str | None = None, *, group: typer.Typer = app, cls: type[Verb] = Verb
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add a verb to the command line; what goes wrong is a sentence on stderr and a status."""
 

@@ -11,8 +11,8 @@ from itertools import compress, product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from thresher.cli._plainly import Verb, read_plainly
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _OPTIONS = {
 _VALUE = r"""\{[^{}]*\}|\([^()]*\)|"[^"]*"|'[^']*'|[\w.+-]*\w"""
 
 
-class CategorizerCommand(TyperCommand):
+class CategorizerCommand(Verb):
     """A verb that takes every parameter of `Categorizer` that has a flag.
 
     They are looked up only when the verb is used: the stations that declare them load machine code.
@@ -46,7 +46,7 @@ class CategorizerCommand(TyperCommand):
         taken = {option for one in own for option in one.opts}
         known = {name: one for name, one in Categorizer.parameters.items() if one.flag}
         wanted = {n: p for n, p in known.items() if str(p.flag).partition("/")[0] not in taken}
-        return [*own[:-1], *_options(wanted), own[-1]]  # --help stays last
+        return read_plainly([*own[:-1], *_options(wanted), own[-1]])  # --help stays last
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:

@@ -16,7 +16,6 @@ from typer import Option
 from thresher._files import check_writable
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
-from thresher.cli.evaluate import show_table
 from thresher.errors import DocumentError, ParameterError, SizeWarning, ThresherWarning, counted
 
 if TYPE_CHECKING:
@@ -120,6 +119,8 @@ def train(
     for sentence in categorizer.assumptions_:
         common.say(sentence)
     if estimate is not None and not json:
+        from thresher.cli.evaluate import show_table  # here, lest it come first in the help
+
         show_table(estimate, 20)
         typer.echo(
             f"That is of {estimate.n_documents:,} documents that were held out at random. The "

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thresher._places import cache_folder
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._fetch import cache_folder, locate, obtain
 from thresher.corpora._registry import (
     MODULES,
     CorpusInfo,
@@ -66,6 +66,8 @@ def is_here(corpus: str | CorpusInfo) -> bool:
     corpus : str or CorpusInfo
         The corpus, by name or as described.
     """
+    from thresher.corpora._fetch import locate  # which takes long to import: all of archives
+
     info = describe(corpus) if isinstance(corpus, str) else corpus
     return all(locate(file) for file in info.files)
 
@@ -86,6 +88,8 @@ def fetch(
     progress : callable, optional
         Called with the bytes had so far and the bytes in all (None when unknown).
     """
+    from thresher.corpora._fetch import obtain
+
     info = describe(corpus) if isinstance(corpus, str) else corpus
     return [obtain(info, file, download=download, progress=progress) for file in info.files]
 
@@ -106,6 +110,8 @@ def load(spec: str, **options: Any) -> Corpus:
     Traceback (most recent call last):
     thresher.errors.ParameterError: There is no corpus called 'reuters'. Did you mean ...
     """
+    from thresher.corpora._fetch import obtain
+
     asked, info = parse_spec(spec), describe(spec)
     variant = check_variant(info, asked.variant)
     chosen = parse_options(info, {**asked.options, **options})

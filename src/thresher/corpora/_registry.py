@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thresher.corpora._archive import reading
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -144,6 +143,8 @@ class CorpusInfo:
 
     def read_files(self, paths: Paths, variant: str, **options: Any) -> Corpus:
         """Read the corpus, or say that a file is damaged: another than was published, at least."""
+        from thresher.corpora._archive import reading
+
         with reading(paths[0]):
             return self.read(paths, variant, **options)
 

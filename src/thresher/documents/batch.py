@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from thresher._fields import MARK
 from thresher.documents import streams
@@ -62,6 +61,8 @@ class Batch:
         arrays, n = list(self.columns.values()), self.n_fields
         if not n:
             return _joined(arrays, "\n")
+        import pyarrow.compute as pc  # which is slow to import, and texts without fields need not
+
         fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
         others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
         return _joined([to_arrow([""])[0], *fields, *others], MARK)
@@ -82,6 +83,8 @@ class Batch:
 def _joined(arrays: list[Any], separator: str) -> pa.Array:
     if len(arrays) == 1:
         return arrays[0]
+    import pyarrow.compute as pc
+
     large = [one.cast(pa.large_string()) for one in (*arrays, to_arrow([separator])[0])]
     return pc.binary_join_element_wise(*large)
 
@@ -366,4 +369,6 @@ def without_null(strings: pa.Array) -> pa.Array:
     """Return an array of strings with empty ones for null; `fill_null` would import pandas."""
     if not strings.null_count:
         return strings
+    import pyarrow.compute as pc
+
     return pc.if_else(strings.is_valid(), strings, to_arrow([""]).cast(strings.type)[0])

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from thresher.errors import DocumentError
 
@@ -64,6 +63,8 @@ def labels_of_array(array: pa.Array, separator: str | None) -> list[list[str]]:
 
 
 def _labels_of_lists(array: pa.Array) -> list[list[str]]:
+    import pyarrow.compute as pc
+
     values, numbers = _distinct(array.flatten())
     names = [value_text(value).strip() for value in values]
     names.append("")

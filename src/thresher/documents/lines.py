@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from thresher.documents.batch import Batch, Reading, to_arrow
 from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 
+SMALL = 1 << 16  # bytes that Python splits sooner than pyarrow.compute is imported
 PREFIX = "__label__"
 LABEL = re.compile(rf"(?<![^ \t\v\f]){PREFIX}([^ \t\v\f]*)[ \t]?")
 
@@ -22,9 +22,8 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     """Yield each line as a document; an empty line is an empty document."""
     reading.set_columns(stream.name, "each line is a document; no labels", has_labels=False)
     for line, block, records in _numbered(stream, reading, "lines"):
-        try:
-            texts = pc.split_pattern(_one(block).cast(pa.string()), "\n").flatten()
-        except pa.ArrowInvalid:
+        texts = _texts(block) if len(block) > SMALL else None
+        if texts is None:
             texts = to_arrow(_decoded_lines(block, reading))
         kept = [texts] * len(reading.keep)
         where = _where(stream, line)
@@ -60,6 +59,16 @@ def _numbered(
         records = Records.of_lines(block) if reading.keeps_records else None
         yield line, plain.removesuffix(b"\n"), records
         line += block.count(b"\n")
+
+
+def _texts(block: bytes) -> pa.Array | None:
+    """Return the lines of a block, None where it is not UTF-8."""
+    import pyarrow.compute as pc
+
+    try:
+        return pc.split_pattern(_one(block).cast(pa.string()), "\n").flatten()
+    except pa.ArrowInvalid:
+        return None
 
 
 def _one(block: bytes) -> pa.Array:

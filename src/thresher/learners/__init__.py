@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from thresher.errors import ModelError, ParameterError
-from thresher.learners.bayes import NaiveBayes
-from thresher.learners.boosting import StumpBoosting
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Learner, is_online
-from thresher.learners.majority import MajorityClass
-from thresher.learners.maxent import MaximumEntropy
-from thresher.learners.neighbors import NearestNeighbors
-from thresher.learners.network import MultilayerPerceptron
 from thresher.learners.online import LEARNERS as ONLINE
-from thresher.learners.perceptrons import BoostedPerceptrons
-from thresher.learners.rocchio import Rocchio
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
-from thresher.learners.tree import DecisionTree
+
+if TYPE_CHECKING:
+    from thresher.learners.bayes import NaiveBayes
+    from thresher.learners.boosting import StumpBoosting
+    from thresher.learners.majority import MajorityClass
+    from thresher.learners.maxent import MaximumEntropy
+    from thresher.learners.neighbors import NearestNeighbors
+    from thresher.learners.network import MultilayerPerceptron
+    from thresher.learners.perceptrons import BoostedPerceptrons
+    from thresher.learners.rocchio import Rocchio
+    from thresher.learners.tree import DecisionTree
+
+    LEARNERS: dict[str, type[Learner]]
+    """The learners by the name that the command line and the model file use."""
 
 __all__ = [
     "LEARNERS",
@@ -46,24 +52,35 @@ __all__ = [
 
 ENTRY_POINTS = "thresher.learners"  # the group under which other packages name theirs
 
-OTHERS: tuple[type[Learner], ...] = (
-    NaiveBayes,
-    Rocchio,
-    StumpBoosting,
-    BoostedPerceptrons,
-    MultilayerPerceptron,
-    DecisionTree,
-    MaximumEntropy,
-    NearestNeighbors,
-    MajorityClass,
-)
-LEARNERS: dict[str, type[Learner]] = {
-    **ONLINE,
-    **{learner.name: learner for learner in OTHERS},
+# Those that few models need, with the file of each: they are imported when one is asked for.
+OTHERS = {
+    "NaiveBayes": "bayes",
+    "Rocchio": "rocchio",
+    "StumpBoosting": "boosting",
+    "BoostedPerceptrons": "perceptrons",
+    "MultilayerPerceptron": "network",
+    "DecisionTree": "tree",
+    "MaximumEntropy": "maxent",
+    "NearestNeighbors": "neighbors",
+    "MajorityClass": "majority",
 }
-"""The learners by the name that the command line and the model file use."""
 
 T = TypeVar("T", bound=type[Learner])
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LEARNERS":
+        return _learners()
+    if name not in OTHERS:
+        raise AttributeError(f"module 'thresher.learners' has no attribute {name!r}")
+    return getattr(import_module(f"thresher.learners.{OTHERS[name]}"), name)
+
+
+@cache
+def _learners() -> dict[str, type[Learner]]:
+    """Return `LEARNERS`, of which there is one."""
+    others = map(__getattr__, OTHERS)
+    return {**ONLINE, **{learner.name: learner for learner in others}}
 
 
 def register(learner: T) -> T:
@@ -79,7 +96,7 @@ def register(learner: T) -> T:
     """
     if not (isinstance(learner, type) and issubclass(learner, Learner)):
         raise ParameterError(f"{learner!r} is no subclass of thresher.Learner.")
-    taken = LEARNERS.get(getattr(learner, "name", ""), learner)
+    taken = _learners().get(getattr(learner, "name", ""), learner)
     if not isinstance(getattr(learner, "name", None), str):
         raise ParameterError(f"{learner.__name__} has no name; give the class an attribute `name`.")
     if (taken.__module__, taken.__qualname__) != (learner.__module__, learner.__qualname__):
@@ -87,7 +104,7 @@ def register(learner: T) -> T:
             f"The name {learner.name!r} is taken by {taken.__name__}; give {learner.__name__} "
             "another."
         )
-    LEARNERS[learner.name] = learner
+    _learners()[learner.name] = learner
     return learner
 
 
@@ -102,10 +119,10 @@ def make_learner(spec: Any, **params: Any) -> Learner:
     if isinstance(spec, str):
         learner = _registered(spec)
         if learner is None:
-            close = difflib.get_close_matches(spec, LEARNERS, 1)
+            close = difflib.get_close_matches(spec, _learners(), 1)
             meant = f" Did you mean {close[0]!r}?" if close else ""
             raise ParameterError(
-                f"There is no learner {spec!r}.{meant} There are {', '.join(LEARNERS)}."
+                f"There is no learner {spec!r}.{meant} There are {', '.join(_learners())}."
             )
         return learner().set_params(**params)
     if isinstance(spec, type):
@@ -154,10 +171,12 @@ def learner_class(name: str, more: Iterable[type[Learner]] = ()) -> type[Learner
 
 def _registered(name: str) -> type[Learner] | None:
     """Return a learner by name; other packages are asked only for names that are not known."""
-    if name not in LEARNERS:
+    if name in ONLINE:  # so that a model of these needs no others
+        return ONLINE[name]
+    if name not in _learners():
         from importlib.metadata import entry_points
 
         for entry in entry_points(group=ENTRY_POINTS):
             if entry.name == name:
                 register(entry.load())
-    return LEARNERS.get(name)
+    return _learners().get(name)

@@ -285,12 +285,26 @@ def as_texts(texts: Any, fields: Fields = None) -> Any:
         raise DocumentError(
             f"texts is an Arrow array of {texts.type}; it must be one of strings: cast it."
         )
-    texts = texts.cast(pa.large_string())
+    texts = _with_long_offsets(texts)
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid as error:
         raise DocumentError(f"texts is an Arrow array that is not valid: {error}.") from error
     return texts.fill_null("") if texts.null_count else texts
+
+
+def _with_long_offsets(texts: Any) -> Any:
+    """Return an Arrow array of large strings; `cast` alone would import all of pyarrow.compute."""
+    import pyarrow as pa
+
+    if pa.types.is_large_string(texts.type):
+        return texts
+    if not pa.types.is_string(texts.type) or texts.null_count or not len(texts):
+        return texts.cast(pa.large_string())
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    buffers = [None, pa.py_buffer(ends.astype(np.int64)), data]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
 
 
 def encode(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
