@@ -40,9 +40,10 @@ class _Plainly:
 
 
 def read_plainly(params: list[Any]) -> list[Any]:
-    """Return parameters that read what they can without pydantic; of an older typer, all can."""
+    """Return parameters that read what they can without pydantic; of another typer, as they do."""
     for one in params:
-        if (usual := getattr(type(one), "get_runtime_param", None)) is not None:
+        usual = getattr(type(one), "get_runtime_param", None)
+        if usual is not None and hasattr(one, "type_descriptor"):
             one.get_runtime_param = lambda one=one, usual=usual: _Plainly(lambda: usual(one))
     return params
 
