@@ -228,6 +228,32 @@ def test_there_are_as_many_verbs_as_files():
     assert files == {words[0] for words in verbs(get_command(app))}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["rank", "--category"], ["explain", "my password", "--category"]),
+        *(["inspect", "--category"], ["filter", "--category"], ["learn", "--about"]),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_category_that_the_model_does_not_have(words, model, tickets):
+    verb, *more = words
+    data = [tickets] if verb in ("rank", "filter", "learn") else []
+    sentence = run(verb, model, *data, *more, "biling", status=2)
+    assert "The model has no category 'biling'; did you mean 'billing'?" in sentence
+    sentence = run(verb, model, *data, *more, "x", status=2)
+    assert "The model has no category 'x'; it has access, billing, hardware." in sentence
+
+
+def test_verbs_that_read_labels_have_the_same_options():
+    reading = ["text", "labels", "separator", "format", "on_error"]
+    commands = get_command(app).commands
+    for verb in ("train", "learn", "compact", "compare", "tune", "evaluate"):
+        names = [one.name for one in commands[verb].params]
+        start = names.index("text")
+        assert names[start : start + 5] == reading, verb
+
+
 def test_several_files_are_read_one_after_the_other(model, tmp_path):
     for name, text in [("a.txt", "my password\n"), ("b.txt", "toner\n")]:
         (tmp_path / name).write_text(text)

@@ -65,8 +65,9 @@ def rows_of(path):
     data = path.read_bytes()
     if path.suffix == ".gz":
         data = gzip.decompress(data)
-    if path.suffix == ".zst":
-        data = pa.input_stream(pa.BufferReader(data), compression="zstd").read()
+    if path.suffix in (".zst", ".bz2"):
+        codec = {".zst": "zstd", ".bz2": "bz2"}[path.suffix]
+        data = pa.input_stream(pa.BufferReader(data), compression=codec).read()
     if ".parquet" in path.name:
         return pa.parquet.read_table(io.BytesIO(data)).to_pylist()
     if ".jsonl" in path.name:
@@ -189,7 +190,10 @@ def test_folders_and_mail_keep_what_they_have(tmp_path):
 
 @pytest.mark.parametrize(
     ("ending", "block"),
-    [("csv", 64), ("jsonl", 64), ("parquet", 64), ("csv.gz", 1 << 20), ("jsonl.zst", 1 << 20)],
+    [
+        *(("csv", 64), ("jsonl", 64), ("parquet", 64)),
+        *(("csv.gz", 1 << 20), ("jsonl.zst", 1 << 20), ("jsonl.bz2", 1 << 20)),
+    ],
 )
 def test_an_awkward_table_joined_with_its_results(model, saved, tmp_path, ending, block):
     data, path = tmp_path / "a.csv", tmp_path / f"r.{ending}"

@@ -53,11 +53,7 @@ def compare(
             "grid. Default learners: those that have them.",
         ),
     ] = None,
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
-    on_error: common.OnError = "stop",
+    reading: common.Reading = common.Reading(),
     plot: Annotated[str | None, Option(metavar="FILE", help="Draw it, e.g. to plot.png.")] = None,
     json: common.Json = False,
 ) -> None:
@@ -84,7 +80,7 @@ def compare(
         shown: Categorizer(learner_of(name, settings, passes), **options)
         for shown, (name, settings) in choices.items()
     }
-    documents = common.open_documents(data, text, labels, separator, format, on_error)
+    documents = common.open_documents(data, reading)
     with common.progress() as progress:
         how: Any = {
             "against": against,

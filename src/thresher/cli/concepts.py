@@ -141,10 +141,9 @@ def _show_category(view: ConceptView, category: str, most: int | None, json: boo
 def _write_page(html: str, view: ConceptView, documents: list[str] | None, model: str) -> None:
     from thresher.report import write_concept_page
 
-    familiar = view.categorizer.columns_
     with common.progress() as progress:
         opened = documents and common.open_documents(
-            documents, None, False, None, None, "stop", familiar=familiar
+            documents, common.Reading(), labelled=False, familiar=view.categorizer.columns_
         )
         write_concept_page(html, view, opened or None, title=Path(model).name, progress=progress)
     common.say(f"The page is in {html}.")

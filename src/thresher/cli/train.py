@@ -37,11 +37,7 @@ def train(
     output: Annotated[
         str, Option("--output", "-o", metavar="FILE", help="Where the model goes.")
     ] = "model.thresher",
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
-    on_error: common.OnError = "stop",
+    reading: common.Reading = common.Reading(),
     fast: Annotated[
         bool,
         Option(
@@ -91,10 +87,10 @@ def train(
     options = given_parameters(context) | ({"preset": "fast"} if fast else {})
     categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
     categorizer.settled().new_learner().check_savable()
-    documents = common.open_documents(data, text, labels, separator, format, on_error)
+    documents = common.open_documents(data, reading)
     others = None
     if unlabelled:
-        others = common.open_documents(unlabelled, text, False, separator, format, on_error)
+        others = common.open_documents(unlabelled, reading, labelled=False)
     estimate = None
     if hold_out is not None:
         estimate = _held_out(categorizer, documents, hold_out, unlabelled)
