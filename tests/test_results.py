@@ -10,6 +10,7 @@ import types
 from unittest import mock
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -473,7 +474,6 @@ def test_the_best_documents_of_a_category_as_a_table(saved, model, tmp_path, end
 
 
 def test_a_data_frame_gives_one_with_its_index(model):
-    pandas = pytest.importorskip("pandas")
     texts = ["toner", None, float("nan"), "charged", "locked"]
     frame = pandas.DataFrame({"label": 1, "text": texts}, index=[3, 3, "x", 0, -1])
     results = model.predict_table(frame, text="text", top=2, scores=True)
@@ -503,7 +503,6 @@ def test_what_was_left_out_has_its_row_in_memory_too(model, tmp_path):
 
 
 def test_several_labels_in_a_data_frame_are_lists(several):
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": [*TEXTS, "zebra"]})
     assert several.predict_table(frame)["predicted"].tolist() == several.predict(list(frame.text))
 
@@ -543,7 +542,6 @@ def test_whole_numbers_stay_whole_numbers():
 
 
 def test_missing_texts_in_a_column_are_as_in_a_table(model):
-    pandas = pytest.importorskip("pandas")
     for texts in (["toner", None], [float("nan"), "toner"], [None, None], [pandas.NA, "toner"]):
         column = pandas.Series(texts, dtype=object)
         assert model.predict(column) == model.predict(pandas.DataFrame({"text": column}))

@@ -426,7 +426,7 @@ def bar(*columns: str) -> Iterator[Any]:
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, float | None], None]]:
     """Show documents, documents per second and time left on stderr, if that is a terminal."""
-    numbers = ("{task.fields[documents]:,} documents", "{task.fields[rate]:,.0f}/s")
+    numbers = ("{task.fields[documents]}", "{task.fields[rate]:,.0f}/s")
     with bar("{task.description}", "BarColumn", *numbers, "TimeRemainingColumn") as shown:
         tasks: dict[str, Any] = {}
 
@@ -435,10 +435,11 @@ def progress() -> Iterator[Callable[[str, int, float | None], None]]:
             if stage not in tasks:
                 for task in tasks.values():
                     shown.update(task, visible=False)
-                tasks[stage] = shown.add_task(stage, total=None, documents=0, rate=0.0)
+                tasks[stage] = shown.add_task(stage, total=None, documents="", rate=0.0)
             task = tasks[stage]
             elapsed = shown.tasks[task].elapsed or 1e-9
-            shown.update(task, documents=documents, rate=documents / elapsed)
+            rate = documents / elapsed
+            shown.update(task, documents=counted(documents, "document"), rate=rate)
             if share is not None:
                 shown.update(task, total=1.0, completed=share)
 

@@ -18,7 +18,7 @@ from thresher.cli._options import (
     learner_of,
     split_learner,
 )
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted
 
 if TYPE_CHECKING:
     from thresher.experiments.comparison import Comparison
@@ -147,7 +147,7 @@ def _show(comparison: Comparison) -> None:
     terminal.print(table)
     first = next(iter(comparison.results.values()))
     terminal.print(
-        f"{len(first.tested):,} documents, {len(first.categories):,} categories, "
+        f"{counted(len(first.tested), 'document')}, {counted(len(first.categories), 'category')}, "
         f"{len(first.evaluations)} folds; mean ± standard error in percent; processor seconds to "
         f"learn and decide one fold.\n* p <= 0.05, ** p <= 0.01: other than {comparison.against} "
         "(paired t-test over the folds)."

@@ -118,8 +118,8 @@ def train(
     if estimate is not None and not json:
         show_table(estimate, 20)
         typer.echo(
-            f"That is of {estimate.n_documents:,} documents that were held out at random. The "
-            "model that is saved has learned from them too: expect about as much of it on more "
+            f"That is of {counted(estimate.n_documents, 'document')}, held out at random. The "
+            "model that is saved has learned from these too: expect about as much of it on more "
             "documents of the same kind, less on later or other ones (see thresher split)."
         )
     _report(categorizer, output, perf_counter() - began, estimate, json)
@@ -184,7 +184,7 @@ def _report(
     learner = categorizer.learner_.name
     typer.echo(
         f"{counted(figures['documents'], 'document')}, "
-        f"{counted(figures['categories'], 'category', 'categories')}, "
+        f"{counted(figures['categories'], 'category')}, "
         f"{counted(figures['features'], 'feature')}: {learner} in {seconds:.2f} s.\n"
         f"Saved to {output} ({figures['bytes'] / 1e6:.1f} MB)."
     )

@@ -212,8 +212,8 @@ class Concepts(Estimator):
                 (counts.n_rows, counts.n_columns), ("document", "word"), strict=True
             ))  # fmt: skip
             warn_of(
-                f"There are {documents} with {words} for {max(sizes)} concepts, many of which will "
-                "be alike or empty; lower n_concepts."
+                f"There are {documents} with {words} for {counted(max(sizes), 'concept')}, many of "
+                "which will be alike or empty; lower n_concepts."
             )
         expectation = Maximisation(self, *self._thinned(counts), progress)
         mixtures = expectation.run(sizes, n_jobs, keep_partial)
@@ -391,9 +391,10 @@ class Concepts(Estimator):
             known &= columns
         if not known.any():
             raise DocumentError(
-                f"None of the {rows.n_columns} columns of {counted(rows.n_rows, 'document')} is "
-                f"left for the concepts: a word must be in at least {least:g} of them (min_df) "
-                f"and at most {most:g} (max_df). Change these, or give documents with words."
+                f"None of {counted(rows.n_columns, 'column')} is left for the concepts: of "
+                f"{counted(rows.n_rows, 'document')}, a word must be in at least {least:g} "
+                f"(min_df) and at most {most:g} (max_df). Change these, or give documents with "
+                "words."
             )
         return known
 

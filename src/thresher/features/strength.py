@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 
 from thresher._arrays import reserved
-from thresher.errors import DocumentError, ModelError, ParameterError
+from thresher.errors import DocumentError, ModelError, ParameterError, counted
 from thresher.parameters import Choice, Estimator, Flag, parameter
 from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
@@ -168,8 +168,9 @@ class Strength(Estimator):
         """Forget the features for which `keep` is not True; the others close ranks."""
         if len(keep) < self._n_columns:
             raise ParameterError(
-                f"Strength.prune: keep has {len(keep)} entries, and {self._n_columns} features "
-                "were observed; give one entry for each feature."
+                f"Strength.prune: keep has {counted(len(keep), 'entry')}, and "
+                f"{counted(self._n_columns, 'feature was', 'features were')} observed; give one "
+                "entry for each feature."
             )
         if self.kind == "tf-idf":
             self._frequencies = reserved(self._frequencies, len(keep))[: len(keep)][keep]
@@ -334,7 +335,8 @@ def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | 
         lengths = _row_sums(counts, indptr, sizes)
     if len(lengths) != len(indptr) - 1:
         raise ParameterError(
-            f"The rows have {len(lengths)} lengths for {len(indptr) - 1} documents; give one each."
+            f"The rows have {counted(len(lengths), 'length')} for "
+            f"{counted(len(indptr) - 1, 'document')}; give one each."
         )
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
     weights = _one_plus_log(counts.astype(np.float64))
