@@ -293,7 +293,7 @@ def test_holding_out_measures_what_the_rest_teaches(many, more, tmp_path):
     assert answer == categorizer.evaluate(*map(list, test)).to_dict()
     assert answer["documents"] == 15
     printed = run(*train, tmp_path / "held", "--hold-out", "0.25")
-    assert "That is of 15 documents that were held out" in printed and "59 documents" in printed
+    assert "That is of 15 documents, held out at random" in printed and "59 documents" in printed
 
 
 def test_what_cannot_be_held_out(many, tmp_path):

@@ -370,7 +370,7 @@ def test_own_columns_make_room_for_kept_ones(saved, tmp_path):
     assert (row["score"], row["row"], row["thresher_row"]) == ("5", "x", "1")
 
 
-@pytest.mark.parametrize("name", ["r.xlsx", "r", "r.gz", "r.parquet.gz", "r.csv.bz2"])
+@pytest.mark.parametrize("name", ["r.xlsx", "r", "r.gz", "r.parquet.gz", "r.csv.xz"])
 def test_an_unknown_ending_names_those_known(saved, tmp_path, name):
     problem = run("predict", saved, "-", "-o", tmp_path / name, input="toner\n", status=2)
     assert "ends with .csv, .jsonl, .parquet" in problem and problem.count("\n") == 1
