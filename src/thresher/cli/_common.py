@@ -222,6 +222,11 @@ def smaller_ones(number: int) -> RichText:
     return text(counted(number, "smaller one"), style="dim")
 
 
+def size(n_bytes: int) -> str:
+    """Return the size of a file for a person."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"
+
+
 def show_json(value: Any) -> None:
     """Print one JSON value on a line of stdout."""
     sys.stdout.write(json_line(value) + "\n")

@@ -82,5 +82,5 @@ def compact(
             average = name.partition("_")[0]
             old, new = (getattr(one, average)["f1"] for one in (result.before, result.after))
             typer.echo(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
-    before, after = (f"{size / 1e6:.2f} MB" for size in sizes)
+    before, after = map(common.size, sizes)
     common.tell(f"Saved to {path} ({before} -> {after}). To learn on, keep {model}.")

@@ -186,7 +186,7 @@ def _report(
         f"{counted(figures['documents'], 'document')}, "
         f"{counted(figures['categories'], 'category')}, "
         f"{counted(figures['features'], 'feature')}: {learner} in {seconds:.2f} s.\n"
-        f"Saved to {output} ({figures['bytes'] / 1e6:.1f} MB)."
+        f"Saved to {output} ({common.size(figures['bytes'])})."
     )
     if figures["remembered"]:
         typer.echo(

@@ -95,7 +95,7 @@ def warm_up(json: common.Json = False) -> None:
         return
     compiled = activity.compiled
     typer.echo(
-        f"{place} has {counted(len(sizes), 'kernel')}, {sum(sizes) / 1e6:.1f} MB: "
+        f"{place} has {counted(len(sizes), 'kernel')}, {common.size(sum(sizes))}: "
         f"{f'{compiled:,} compiled' if compiled else 'everything was there'}, "
         f"{figures['seconds']:.1f} s."
     )

@@ -170,10 +170,16 @@ def _share_table(explanation: Explanation, most: int) -> str:
         f"<td>{number}</td></tr>"
         for one, number, level in rows
     )
-    if n_others:
-        what = counted(n_others, "smaller one")
-        body += f'<tr class="rest"><th scope="row">{what}</th><td>{signed(rest, 3)}</td></tr>'
-    foot = f'<tr><th scope="row">together</th><td>{signed(explanation.total, 3)}</td></tr>'
+    others = {counted(n_others, "smaller one"): rest} if n_others else {}
+    name, total = "together", explanation.total
+    if explanation.rival:  # the verdict has both scores, of which thresholds are taken off
+        name, total = "score", explanation.score
+        others |= {"less the threshold": -explanation.threshold} if explanation.threshold else {}
+    body += "".join(
+        f'<tr class="rest"><th scope="row">{what}</th><td>{signed(value, 3)}</td></tr>'
+        for what, value in others.items()
+    )
+    foot = f'<tr><th scope="row">{name}</th><td>{signed(total, 3)}</td></tr>'
     *_, unit = _headings(explanation)
     head = f'<th scope="col">{unit}</th><th scope="col">share</th>'
     return (
