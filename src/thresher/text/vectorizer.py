@@ -8,7 +8,7 @@ import numpy as np
 
 from thresher._kernels.text.counts import DIGIT, PARTS, sort_rows
 from thresher.errors import DocumentError, ParameterError, counted
-from thresher.parameters import Kind, Share, Whole, parameter
+from thresher.parameters import Kind, Share, Whole, parameter, transformer_tags
 from thresher.text.counter import TextCounter
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
 from thresher.text.space import Items
@@ -204,14 +204,7 @@ class TextVectorizer(TextParameters):
         return hasattr(self, "counter_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(preserves_dtype=[]),
-            input_tags=InputTags(string=True, two_d_array=False),
-        )
+        return transformer_tags(string=True, two_d_array=False)
 
 
 def _kinds(counter: TextCounter) -> np.ndarray:
