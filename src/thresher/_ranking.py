@@ -121,7 +121,9 @@ class Positives(NamedTuple):
             rows = np.repeat(np.arange(n_documents), np.diff(labels.indptr))
             columns = labels.indices.astype(np.int64)
             if len(columns) and not 0 <= columns.min() <= columns.max() < n_categories:
-                raise ParameterError(f"A label lies outside {counted(n_categories, 'category')}.")
+                raise ParameterError(
+                    f"A label lies outside the {counted(n_categories, 'category')}."
+                )
         else:
             labels = np.asarray(labels)
             is_mask = labels.dtype == bool or np.array_equal(labels, labels != 0)
