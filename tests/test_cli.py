@@ -222,6 +222,7 @@ def verbs(command, *words):
 def test_every_verb_has_help_with_an_example(words):
     printed = run(*words, "--help")
     assert f"Example: thresher {' '.join(words)} " in " ".join(printed.split()) + " "
+    assert "[[" not in printed  # as typer puts brackets around what has some already
 
 
 def test_there_are_as_many_verbs_as_files():

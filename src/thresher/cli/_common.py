@@ -45,7 +45,7 @@ Model = Annotated[str, Argument(metavar="MODEL", help="A model that `train` wrot
 Data = Annotated[
     list[str] | None,
     Argument(
-        metavar="[DATA]...",
+        metavar="DATA",
         help=f"Files of documents: {', '.join(kind.title for kind in READERS.values())}; folders, "
         "with one folder per category; gzip, zstd and bzip2 too. '-' is standard input; a corpus "
         "has a name (`thresher corpus list`).",
