@@ -233,7 +233,7 @@ class TextCounter(TextParameters):
         if keep.dtype != bool or keep.shape != (self.n_features,):
             raise ParameterError(
                 f"keep is an array of {keep.dtype} of shape {keep.shape}; it must have one bool "
-                f"for each of {counted(self.n_features, 'column')}."
+                f"for each of the {counted(self.n_features, 'column')}."
             )
         self._space = self._space.kept(keep, with_waiting)
 
