@@ -68,7 +68,8 @@ slowly: $(VENV)/.developing  ## kernels against their twins, with the compiler o
 checked: $(VENV)/.developing  ## the same and more, with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q --numprocesses=auto \
 	  tests/test_online_kernels.py tests/test_golden.py tests/test_learning_on.py tests/test_spool.py tests/test_concepts.py tests/test_boosting.py \
-	  tests/test_perceptrons.py tests/test_network.py tests/test_neighbors.py tests/test_tree.py tests/test_maxent.py $(ARGS)
+	  tests/test_perceptrons.py tests/test_network.py tests/test_neighbors.py tests/test_tree.py tests/test_maxent.py \
+	  tests/test_frozen.py $(ARGS)
 
 lint: $(VENV)/.developing  ## style and types
 	$(BIN)/ruff check .

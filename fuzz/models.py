@@ -10,8 +10,9 @@ from __future__ import annotations
 import copy
 import json
 import random
+import shutil
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from safetensors.numpy import save_file
 
 from fuzz.campaign import Attack, seeds
 from thresher.errors import ModelError, ThresherError
-from thresher.storage import FORMAT_VERSION, read_model
+from thresher.storage import FORMAT_VERSION, NARROW_VERSION, _narrowest, read_model
 
 Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 
@@ -48,7 +49,11 @@ PROBES = [
     "",
     "nothing known",
     "oil " * 40,
+    "原油の価格 ราคาน้ำมัน गेहूँ और तेल oil",
 ]
+# Words that counters cut in another way than those above, and in another than earlier ones did.
+SCRIPTS = ["原油価格上昇", "小麦の収穫", "ราคาน้ำมันดิบ", "ข้าวสาลี", "गेहूँ", "क्रूड", "cafe\u0301", "ガス"]
+GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 FIELDS = {"fields": "first-line"}
 LINES: dict[str, dict[str, Any]] = {
     "words": {},
@@ -66,6 +71,9 @@ LINES: dict[str, dict[str, Any]] = {
     "isotonic": {"calibrate": "isotonic", "tune_folds": 2, "objective": "precision=0.9"},
     "forgetful": {"remember": 0, "strength": "frequency", "normalize": "sum"},
     "weighty": {"block_weights": {"words": 0.5, "parts": 3.0}, "char_ngram_range": (3, 3)},
+    "scripts": {},
+    "scripts-space": {"ngram_range": (1, 2), "char_ngram_range": (2, 3)},
+    "scripts-book": {"tokens": "book", "hashing_bits": 6, "ngram_range": (1, 2)},
 }
 # What a number, or anything else in a header, may have been changed to.
 HOSTILE: tuple[Any, ...] = (
@@ -81,21 +89,29 @@ REAL = (np.nan, np.inf, -np.inf, 1e38, -1e38, 1e300, 1e-45, 1e-300, -1.0, 0.0, 1
 DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")
 
 
-def texts(rng: random.Random, n: int) -> tuple[list[str], list[list[str]]]:
-    """Return documents of three categories, and which they have."""
+def texts(
+    rng: random.Random, n: int, more: Sequence[str] = WORDS
+) -> tuple[list[str], list[list[str]]]:
+    """Return documents of three categories, with some `more` words, and which they have."""
     documents, labels = [], []
     for i in range(n):
         own = WORDS[i % 3 * 4 : i % 3 * 4 + 5]
-        words = rng.choices(own, k=6) + rng.choices(WORDS, k=3)
+        words = rng.choices(own, k=6) + rng.choices(more, k=3)
         documents.append(f"{' '.join(words[:4])}\n{' '.join(words[4:])} {i}")
         labels.append([("energy", "grain", "money")[i % 3]] + (["late"] if i % 5 == 4 else []))
     return documents, labels
 
 
 def prepare(folder: Path) -> None:
-    """Write models of every learner, and of several ways to count with a few of them."""
+    """Write models of every learner, and of several ways to count with a few of them.
+
+    Each is also written as `compact` leaves it, and those of earlier counters are copied.
+    """
     for name, model in models():
         model.save(folder / f"{name}.thresher")
+        model.compact().save(folder / f"{name}-compact.thresher")
+    for path in GOLDEN.glob("scripts-2-*.thresher"):
+        shutil.copy(path, folder)
 
 
 def models() -> Iterator[tuple[str, Any]]:
@@ -106,6 +122,7 @@ def models() -> Iterator[tuple[str, Any]]:
     from thresher.learners import LEARNERS, make_learner
 
     documents, several = texts(random.Random(7), 30)
+    scripts, _ = texts(random.Random(7), 30, SCRIPTS)
     one = [own[0] for own in several]
     more = {
         "averaged": make_learner("perceptron", average="examples"),
@@ -134,9 +151,10 @@ def models() -> Iterator[tuple[str, Any]]:
         for name, options in LINES.items():
             learner = "naive-bayes" if name in ("book", "gaps") else "arow"
             labels = one if name in ("selected", "isotonic", "gaps") else several
-            model = Categorizer(learner, **options).fit(documents, labels)
-            yield f"line-{name}", model
+            given = scripts if name.startswith("scripts") else documents
+            yield f"line-{name}", Categorizer(learner, **options).fit(given, labels)
             fresh = ["brand new words here", "crude oil again"]
+            model = Categorizer(learner, **options).fit(given, labels)
             yield f"line-{name}-on", model.learn(fresh, ["new", "energy"])
         boosted = Categorizer("stump-boosting", concepts=2, min_df=1).fit(documents, several)
         yield "line-boosted-concepts", boosted
@@ -260,14 +278,26 @@ def write(
     header: dict[str, Any],
     tensors: dict[str, np.ndarray],
     edit: Callable[[str], str] = str,
+    kinds: dict[str, Any] | None = None,
 ) -> None:
-    """Write a model file with right checksums, whatever `write_model` would say to it."""
+    """Write a model file with right checksums, whatever `write_model` would say to it.
+
+    With `kinds`, the type that each tensor is to be read in, they are written as narrow as can be.
+    """
+    if kinds is not None:
+        tensors = {name: _narrowest(one) for name, one in tensors.items()}
     arrays = {name: np.ascontiguousarray(one).reshape(one.shape) for name, one in tensors.items()}
     described = {
-        name: [one.dtype.name, list(one.shape), zlib.crc32(one.reshape(-1).view("u1").data)]
+        name: [
+            one.dtype.name,
+            list(one.shape),
+            zlib.crc32(one.reshape(-1).view("u1").data),
+            *([] if kinds is None else [kinds[name]]),
+        ]
         for name, one in arrays.items()
     }
-    description = {"format_version": FORMAT_VERSION, "thresher_version": "0", "header": header}
+    version = FORMAT_VERSION if kinds is None else NARROW_VERSION
+    description = {"format_version": version, "thresher_version": "0", "header": header}
     text = edit(json.dumps(description | {"tensors": described}))
     save_file(arrays, path, {"thresher": f"{zlib.crc32(text.encode()):08x} {text}"})
 
@@ -283,9 +313,15 @@ def attack(rng: random.Random, folder: Path) -> str:
             done.append(change_header(rng, header, other[0]))
         elif tensors:
             done.append(change_tensor(rng, tensors, other[1]))
-    path = folder / "model.thresher"
+    path, kinds = folder / "model.thresher", None
+    if ("compacted" in chosen[0]) != (rng.random() < 0.05):
+        kinds = {name: one.dtype.name for name, one in tensors.items()}
+        if kinds and rng.random() < 0.1:
+            name = rng.choice(sorted(kinds))
+            kinds[name] = rng.choice([*(np.dtype(one).name for one in DTYPES), *HOSTILE])
+            done.append(f"kind {name} {kinds[name]!r}")
     (folder / "changes.txt").write_text("\n".join(done), encoding="utf-8", errors="replace")
-    write(path, header, tensors)
+    write(path, header, tensors, kinds=kinds)
     return use(path)
 
 

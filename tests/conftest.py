@@ -18,8 +18,9 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"  # where the developers k
 
 def find_data() -> Path | None:
     """Return the folder of the corpora: $THRESHER_DATA, else the one beside the project."""
-    named = os.environ.get("THRESHER_DATA")
-    if named and Path(named).is_dir():
+    if named := os.environ.get("THRESHER_DATA"):
+        if not Path(named).is_dir():
+            pytest.fail(f"THRESHER_DATA is {named}, which is no folder")
         return Path(named)
     return BESIDE if BESIDE.is_dir() else None
 

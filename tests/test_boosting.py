@@ -315,7 +315,7 @@ def test_going_on_with_other_documents_is_refused():
     with pytest.raises(ParameterError, match=r"knows 30 features.* given are 29"):
         learner.fit_rows(narrower)
     assert bytes_of(learner) == before
-    with pytest.raises(ParameterError, match="max_iter is 3 and there are 8 rounds"):
+    with pytest.raises(ParameterError, match="max_iter is 3 and the learner has 8 rounds"):
         learner.set_params(max_iter=3).fit_rows(examples)
     with pytest.raises(ParameterError, match="choose one"):
         learner.set_params(early_stopping=True).fit_rows(examples)

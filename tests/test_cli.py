@@ -79,7 +79,8 @@ def model(tickets, tmp_path):
 def test_train_says_what_it_did(tickets, tmp_path):
     path = tmp_path / "model.thresher"
     printed = run("train", tickets, "--text", "subject,body", "--labels", "team", "-o", path)
-    assert "6 documents, 3 categories" in printed and str(path) in printed
+    assert "6 documents, 3 categories" in printed
+    assert f"Saved to {path} ({path.stat().st_size / 1000:.1f} kB)." in printed
     assert Categorizer.load(path).categories_ == ["access", "billing", "hardware"]
 
 
@@ -222,11 +223,38 @@ def verbs(command, *words):
 def test_every_verb_has_help_with_an_example(words):
     printed = run(*words, "--help")
     assert f"Example: thresher {' '.join(words)} " in " ".join(printed.split()) + " "
+    assert "[[" not in printed  # as typer puts brackets around what has some already
 
 
 def test_there_are_as_many_verbs_as_files():
     files = {path.stem.replace("_", "-") for path in Path(cli.__file__).parent.glob("[!_]*.py")}
     assert files == {words[0] for words in verbs(get_command(app))}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["rank", "--category"], ["explain", "my password", "--category"]),
+        *(["inspect", "--category"], ["filter", "--category"], ["learn", "--about"]),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_category_that_the_model_does_not_have(words, model, tickets):
+    verb, *more = words
+    data = [tickets] if verb in ("rank", "filter", "learn") else []
+    sentence = run(verb, model, *data, *more, "biling", status=2)
+    assert "The model has no category 'biling'; did you mean 'billing'?" in sentence
+    sentence = run(verb, model, *data, *more, "x", status=2)
+    assert "The model has no category 'x'; it has access, billing, hardware." in sentence
+
+
+def test_verbs_that_read_labels_have_the_same_options():
+    reading = ["text", "labels", "separator", "format", "on_error"]
+    commands = get_command(app).commands
+    for verb in ("train", "learn", "compact", "compare", "tune", "evaluate"):
+        names = [one.name for one in commands[verb].params]
+        start = names.index("text")
+        assert names[start : start + 5] == reading, verb
 
 
 def test_several_files_are_read_one_after_the_other(model, tmp_path):

@@ -355,7 +355,7 @@ def test_many_concepts_have_cards_up_to_a_number(monkeypatch):
     monkeypatch.setattr(sys.modules["thresher.report.concepts"], "FEWEST_SHOWN", 1)
     view = ConceptView(fitted(concepts=(5, 5)))
     text = concept_page(view)
-    assert text.count('class="card"') == 6 and "The 4 smallest are not shown." in text
+    assert text.count('class="card"') == 6 and "4 smaller ones are not shown." in text
     assert text.count("<circle ") == 6
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archives import write_tar, write_zip
+from conftest import find_data
 from thresher import corpora
 from thresher.corpora import (
     Corpus,
@@ -565,3 +566,9 @@ def test_ads_leave_out_what_is_missing(tmp_path):
     assert list(corpus.pairs()) == [("height=125 local url*b", ["ad"]), ("url*a", ["nonad"])]
     with pytest.raises(DocumentError, match=r"lacks ad\.data or ad\.names"):
         read("ads", write_zip(tmp_path / "b.zip", {"ad.names": names}))
+
+
+def test_corpora_that_are_named_must_be_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("THRESHER_DATA", str(tmp_path / "none"))
+    with pytest.raises(pytest.fail.Exception, match="none, which is no folder"):
+        find_data()

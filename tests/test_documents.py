@@ -893,7 +893,7 @@ def test_texts_in_memory():
     assert [len(batch) for batch in documents] == [1, 1]
     assert read_all(from_texts(["a"])) == (["a"], None)
     assert read_all(from_texts([])) == ([], None)
-    with pytest.raises(DocumentError, match="2 texts but labels for 1"):
+    with pytest.raises(DocumentError, match="2 texts cannot have labels for 1"):
         from_texts(["a", "b"], [["x"]])
     with pytest.raises(DocumentError, match="one string"):
         from_texts("abc")

@@ -280,7 +280,7 @@ def test_order_of_documents_is_irrelevant():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((np.zeros((2, 1)), np.zeros((3, 1))), "3 documents and 1 categories"),
+        ((np.zeros((2, 1)), np.zeros((3, 1))), "3 documents and 1 category"),
         ((np.zeros((2, 2)), np.zeros((2, 1))), "shape (2, 2)"),
         ((np.zeros(2), np.zeros((2, 1))), "shape (2,)"),
         ((np.array([[0.0], [np.nan]]), np.zeros((2, 1))), "nan for document 1 and category 0"),
@@ -288,7 +288,7 @@ def test_order_of_documents_is_irrelevant():
         ((np.zeros((2, 1)), np.array([[2], [0]])), "a matrix of 0 and 1"),
         ((np.zeros((2, 1)), np.array([1, 0])), "a matrix of 0 and 1"),
         ((np.zeros((1, 2)), Labels.from_lists([[2]], 2)), "outside the 2 categories"),
-        ((np.zeros((1, 2)), np.zeros((1, 2)), ["one"]), "1 categories are named"),
+        ((np.zeros((1, 2)), np.zeros((1, 2)), ["one"]), "for 1 category; the labels have 2"),
         ((None, np.zeros((1, 2))), "nothing to evaluate"),
     ],
 )
@@ -300,7 +300,7 @@ def test_what_does_not_fit_is_told(arguments, sentence):
 
 def test_training_scores_of_other_categories_are_told():
     training = {"training_scores": np.zeros((3, 1)), "training_labels": np.zeros((3, 1))}
-    with pytest.raises(ParameterError, match="training scores are of 1 categories"):
+    with pytest.raises(ParameterError, match="training scores are of 1 category,"):
         evaluate(np.zeros((2, 2)), np.zeros((2, 2)), **training)
 
 

@@ -1,6 +1,7 @@
 """Explanations where words, runs of words and parts of words are counted together."""
 
 import json
+import re
 from io import StringIO
 
 import numpy as np
@@ -246,6 +247,31 @@ def test_a_page_shows_shares_and_folds_away_what_they_are_made_of(joint):
     assert "starting point" in printed(alone) and "(always on)" in str(alone)
 
 
+@pytest.mark.parametrize("options", [{}, {"objective": "f1"}, {"mode": "multi-label"}], ids=str)
+@pytest.mark.parametrize("most", [3, 20])
+def test_the_shares_that_are_shown_add_up(most, options):
+    words = [f"word{i}" for i in range(30)]
+    texts, labels = [*TEXTS, " ".join(words)], [*LABELS, "grain"]
+    model = Categorizer(preset="fast", **options).fit(texts, labels)
+    assert model.decisions_.thresholds.any() == bool(options)
+    explanation = model.explain(" ".join(words), "grain")
+    n_others = len(explanation.shares) - most
+    assert n_others > 10
+    fragment = explanation_fragment(explanation, most)
+    table = fragment[fragment.index("<tbody>") : fragment.index("</table>")]
+    *shares, total = (float(one.replace("−", "-")) for one in re.findall("<td>([^<]*)</td>", table))
+    shown = re.search("chosen, (?:score )?([-+.0-9]+[0-9])", explanation.verdict())
+    assert total == float(shown[1]) and f"{n_others} smaller ones</th>" in table
+    assert len(shares) == most + 1 + ("objective" in options)
+    assert sum(shares) == pytest.approx(total, abs=5e-4 * len(shares))
+    lines = str(explanation).splitlines()[1:-1]
+    assert lines[-1].endswith(f"from {len(explanation.shares) - 10} smaller words")
+    assert sum(float(line.split()[0]) for line in lines) == pytest.approx(
+        explanation.total, abs=6e-3
+    )
+    assert "smaller one" not in explanation_fragment(model.explain("wheat", "grain"))
+
+
 def test_strongest_parts_are_marked():
     model = Categorizer(ngram_range=None, char_ngram_range=(5, 5)).fit(
         ["wheat wheat", "rate rate"], ["grain", "money"]
@@ -346,3 +372,5 @@ def test_many_neighbours_are_counted_not_listed():
     console = Console(width=90, file=StringIO())
     console.print(explanation_text(categorizer.explain("the rate of grain rose", "grain")))
     assert "from 2 more neighbours" in console.file.getvalue()
+    fragment = explanation_fragment(categorizer.explain("the rate of grain rose", "grain"), 10)
+    assert fragment.count("<li>") == 10 and "from 2 more neighbours</p>" in fragment

@@ -125,7 +125,7 @@ def test_the_length_of_a_document_counts_all_its_tokens():
     np.testing.assert_array_equal(dense(book.apply(counts)), [[3, 5, 8], [10, 0, 0]])
     longer = dense(book.apply(counts._replace(lengths=np.array([100, 3]))))
     np.testing.assert_array_equal(longer, [[2, 3, 5], [10, 0, 0]])
-    with pytest.raises(ParameterError, match="1 lengths for 2 documents"):
+    with pytest.raises(ParameterError, match="1 length for 2 documents"):
         book.apply(counts._replace(lengths=np.array([8])))
 
 

@@ -293,7 +293,7 @@ def test_holding_out_measures_what_the_rest_teaches(many, more, tmp_path):
     assert answer == categorizer.evaluate(*map(list, test)).to_dict()
     assert answer["documents"] == 15
     printed = run(*train, tmp_path / "held", "--hold-out", "0.25")
-    assert "That is of 15 documents that were held out" in printed and "59 documents" in printed
+    assert "That is of 15 documents, held out at random" in printed and "59 documents" in printed
 
 
 def test_what_cannot_be_held_out(many, tmp_path):
@@ -509,6 +509,13 @@ def test_a_grid_of_parameters_is_compared_on_the_same_folds(many):
     assert f"{wanted}discard=filter-range" in printed
 
 
+def test_one_category_is_one_in_the_table_of_a_comparison(tmp_path):
+    path = tmp_path / "spam.csv"
+    path.write_text("text,label\n" + "cheap pills,spam\nsee you at lunch,\n" * 4)
+    printed = run("compare", path, "--labels", "label", "--learners", "perceptron", "--folds", "2")
+    assert "8 documents, 1 category, 2 folds; " in " ".join(printed.split())
+
+
 def test_learners_that_have_the_parameter_are_compared(many):
     words = ("compare", many[1], "--folds", "2", "--passes", "1", "--json")
     answer = json.loads(run(*words, "-p", "regularization=0.1,1"))
@@ -540,8 +547,6 @@ def test_learners_that_have_the_parameter_are_compared(many):
     ids=lambda one: "" if isinstance(one, str) else " ".join(one)[:40],
 )
 def test_what_cannot_be_searched_is_said_before_anything_is_read(words, sentence, tmp_path):
-    if "--plot" in words:
-        pytest.importorskip("matplotlib")
     assert sentence in run("compare", tmp_path / "none.csv", *words, status=2)
 
 

@@ -578,7 +578,7 @@ def test_rows_and_labels_out_of_range():
         learner.learn_rows(rows("d"), Labels.from_lists([[0]], 1))
     with pytest.raises(ModelError, match="categories up to 4"):
         learner.learn_rows(rows("a"), Labels.from_lists([[4]], 1))
-    with pytest.raises(ModelError, match="1 documents and 2 label lists"):
+    with pytest.raises(ModelError, match="1 document cannot have 2 label lists"):
         learner.learn_rows(rows("a"), Labels.from_lists([[0], []], 1))
     negative = rows("a")._replace(values=np.array([-1], np.float32))
     with pytest.raises(ModelError, match="Negative values in data"):

@@ -18,12 +18,13 @@ from typer.testing import CliRunner
 from thresher import Categorizer, Decisions, evaluate
 from thresher.cli import app
 from thresher.cli.evaluate import show_table
+from thresher.decisions.calibration import ReliabilityCurve
 from thresher.documents import from_texts
 from thresher.errors import OutputError
 from thresher.evaluation import Contingency, read_measure
 from thresher.evaluation.names import MEASURES, Measure
 from thresher.evaluation.significance import bootstrap_intervals
-from thresher.report import Report, explanation_page, write_report
+from thresher.report import Report, charts, explanation_page, write_report
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
 from thresher.report.markup import attributes, breakable, name, short
@@ -504,6 +505,19 @@ def test_decisions_without_scores_have_a_page_too(tmp_path):
         and "2024-02-29" in text
         and 'data-curve="' not in text
     )
+
+
+def test_one_of_anything_is_one():
+    drawn = [
+        charts.size_chart([("rare", 1, 0.5, None), ("earn", 20, 0.5, None)]),
+        charts.mistakes_chart([2, 1]),
+        charts.learning_chart([(1, 0.2), (2, 0.5)]),
+        charts.reliability_chart(ReliabilityCurve(*map(np.array, ([0.5], [1.0], [1])))),
+    ]
+    ones = ["50.0, 1 document<", "pass 2: 1 mistake<", "1 document: F1", "in 1 pair<"]
+    for chart, one in zip(drawn, ones, strict=True):
+        assert one in chart
+    assert "20 documents<" in drawn[0] and "after 1 document and" in drawn[2]
 
 
 def test_a_learning_curve_is_drawn_when_there_is_one():

@@ -10,6 +10,7 @@ import types
 from unittest import mock
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -65,8 +66,9 @@ def rows_of(path):
     data = path.read_bytes()
     if path.suffix == ".gz":
         data = gzip.decompress(data)
-    if path.suffix == ".zst":
-        data = pa.input_stream(pa.BufferReader(data), compression="zstd").read()
+    if path.suffix in (".zst", ".bz2"):
+        codec = {".zst": "zstd", ".bz2": "bz2"}[path.suffix]
+        data = pa.input_stream(pa.BufferReader(data), compression=codec).read()
     if ".parquet" in path.name:
         return pa.parquet.read_table(io.BytesIO(data)).to_pylist()
     if ".jsonl" in path.name:
@@ -189,7 +191,10 @@ def test_folders_and_mail_keep_what_they_have(tmp_path):
 
 @pytest.mark.parametrize(
     ("ending", "block"),
-    [("csv", 64), ("jsonl", 64), ("parquet", 64), ("csv.gz", 1 << 20), ("jsonl.zst", 1 << 20)],
+    [
+        *(("csv", 64), ("jsonl", 64), ("parquet", 64)),
+        *(("csv.gz", 1 << 20), ("jsonl.zst", 1 << 20), ("jsonl.bz2", 1 << 20)),
+    ],
 )
 def test_an_awkward_table_joined_with_its_results(model, saved, tmp_path, ending, block):
     data, path = tmp_path / "a.csv", tmp_path / f"r.{ending}"
@@ -365,7 +370,7 @@ def test_own_columns_make_room_for_kept_ones(saved, tmp_path):
     assert (row["score"], row["row"], row["thresher_row"]) == ("5", "x", "1")
 
 
-@pytest.mark.parametrize("name", ["r.xlsx", "r", "r.gz", "r.parquet.gz", "r.csv.bz2"])
+@pytest.mark.parametrize("name", ["r.xlsx", "r", "r.gz", "r.parquet.gz", "r.csv.xz"])
 def test_an_unknown_ending_names_those_known(saved, tmp_path, name):
     problem = run("predict", saved, "-", "-o", tmp_path / name, input="toner\n", status=2)
     assert "ends with .csv, .jsonl, .parquet" in problem and problem.count("\n") == 1
@@ -469,7 +474,6 @@ def test_the_best_documents_of_a_category_as_a_table(saved, model, tmp_path, end
 
 
 def test_a_data_frame_gives_one_with_its_index(model):
-    pandas = pytest.importorskip("pandas")
     texts = ["toner", None, float("nan"), "charged", "locked"]
     frame = pandas.DataFrame({"label": 1, "text": texts}, index=[3, 3, "x", 0, -1])
     results = model.predict_table(frame, text="text", top=2, scores=True)
@@ -499,7 +503,6 @@ def test_what_was_left_out_has_its_row_in_memory_too(model, tmp_path):
 
 
 def test_several_labels_in_a_data_frame_are_lists(several):
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": [*TEXTS, "zebra"]})
     assert several.predict_table(frame)["predicted"].tolist() == several.predict(list(frame.text))
 
@@ -539,7 +542,6 @@ def test_whole_numbers_stay_whole_numbers():
 
 
 def test_missing_texts_in_a_column_are_as_in_a_table(model):
-    pandas = pytest.importorskip("pandas")
     for texts in (["toner", None], [float("nan"), "toner"], [None, None], [pandas.NA, "toner"]):
         column = pandas.Series(texts, dtype=object)
         assert model.predict(column) == model.predict(pandas.DataFrame({"text": column}))

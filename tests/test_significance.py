@@ -94,7 +94,7 @@ def test_paired_t_test_of_differences_that_do_not_vary():
 
 def test_paired_t_test_leaves_out_what_is_not_known():
     assert paired_t_test([1, np.nan, 3, 5], [0, 1, 1, 9]) == paired_t_test([1, 3, 5], [0, 1, 9])
-    with pytest.raises(ParameterError, match="1 pairs"):
+    with pytest.raises(ParameterError, match="two pairs of figures to compare; there is 1"):
         paired_t_test([1, np.nan], [2, 3])
 
 

@@ -303,6 +303,20 @@ def test_shapes_without_elements_cost_nothing(tmp_path):
         Categorizer.load(tmp_path / "m")
 
 
+@pytest.mark.parametrize("kind", ["float16", "int64", "bool", "nonsense", None, []])
+def test_a_compacted_model_is_attacked_in_its_own_format(kind, tmp_path):
+    path, (header, tensors) = tmp_path / "m", parts("v3-arow-several")
+    kinds = {name: one.dtype.name for name, one in tensors.items()}
+    attack.write(path, header, tensors, kinds=kinds)
+    golden = GOLDEN / "v3-arow-several.thresher"
+    assert path.stat().st_size < 1.1 * golden.stat().st_size  # and not twice that
+    assert b'"format_version\\": 3' in path.read_bytes() and outcome(path) == "ran"
+    model, same = Categorizer.load(golden), Categorizer.load(path)
+    assert np.array_equal(model.scores(attack.PROBES), same.scores(attack.PROBES))
+    attack.write(path, header, tensors, kinds=kinds | {"learner.weights": kind})
+    assert outcome(path) == "refused"
+
+
 def test_many_changes_in_one_process(tmp_path, monkeypatch):
     monkeypatch.setattr(attack, "seeds", lambda name: GOLDEN)
     counts = {"refused": 0, "ran": 0, "learned": 0}

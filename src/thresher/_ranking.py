@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted
 from thresher.rows import Labels
 
 __all__ = ["CutPoints", "Positives", "Tie", "midpoint", "rankings"]
@@ -121,7 +121,9 @@ class Positives(NamedTuple):
             rows = np.repeat(np.arange(n_documents), np.diff(labels.indptr))
             columns = labels.indices.astype(np.int64)
             if len(columns) and not 0 <= columns.min() <= columns.max() < n_categories:
-                raise ParameterError(f"A label lies outside the {n_categories} categories.")
+                raise ParameterError(
+                    f"A label lies outside the {counted(n_categories, 'category')}."
+                )
         else:
             labels = np.asarray(labels)
             is_mask = labels.dtype == bool or np.array_equal(labels, labels != 0)
@@ -165,7 +167,8 @@ class Positives(NamedTuple):
         if matrix.ndim != 2 or len(matrix) != self.n_documents or matrix.shape[1] > n_categories:
             raise ParameterError(
                 f"The {name} have the shape {matrix.shape}; the labels are of "
-                f"{self.n_documents} documents and {n_categories} categories."
+                f"{counted(self.n_documents, 'document')} and "
+                f"{counted(n_categories, 'category')}."
             )
         if matrix.size and not (np.isfinite(matrix.min()) and np.isfinite(matrix.max())):
             row, column = np.argwhere(~np.isfinite(matrix))[0]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher.errors import ThresherWarning
+from thresher.errors import ThresherWarning, counted
 from thresher.rows import Labels
 
 __all__ = ["Assumption", "assume", "labelled", "warn_of"]
@@ -74,7 +74,7 @@ def assume(
     )
     assumptions = [Assumption(f"{columns}.")] if columns else []
     if mode == "multi-label":
-        counts = f"{several:,} of {n:,} documents have several, {none:,} none"
+        counts = f"{several:,} of {counted(n, 'document')} have several, {none:,} none"
         is_doubtful = asked == "auto" and none > 0 and not several and len(names) > 1
         remedy = ". If labels are missing, leave those documents out" if is_doubtful else ""
         sentence = f"Any number of labels for each document: {counts}{remedy}."
@@ -89,10 +89,10 @@ def assume(
     counts_of = np.bincount(labels.indices, minlength=len(names))
     for name, count in zip(names, counts_of.tolist(), strict=True):
         if name.strip().lower() in MISSING:
-            documents = "1 document" if count == 1 else f"{count:,} documents"
             sentence = (
-                f"The label {name!r} of {documents} looks like a missing value; it was learned as "
-                "a category. If it means that there is none, empty those labels and train again."
+                f"The label {name!r} of {counted(count, 'document')} looks like a missing value; "
+                "it was learned as a category. If it means that there is none, empty those "
+                "labels and train again."
             )
             assumptions.append(Assumption(sentence, is_doubtful=True))
     return assumptions

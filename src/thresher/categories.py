@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -136,13 +137,15 @@ class Categories:
         return label in self._numbers
 
     def number(self, label: Any) -> int:
-        """Return the number of a category, or say which there are."""
+        """Return the number of a category, or say which is like it, or else which there are."""
         if label in self._numbers:
             return self._numbers[label]
-        if isinstance(label, str) and label in self.names:  # as a file or the command line has it
-            return self.names.index(label)
-        known = names_of(self.names)
-        raise ParameterError(f"The model has no category {label!r}; it has {known}.")
+        names = self.names
+        if isinstance(label, str) and label in names:  # as a file or the command line has it
+            return names.index(label)
+        near = difflib.get_close_matches(str(label), names, 1, 0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {names_of(names)}."
+        raise ParameterError(f"The model has no category {label!r}; {hint}")
 
     def encode(self, lists: Sequence[Sequence[Any]], grow: bool = False) -> Labels:
         """Return the numbers of labels; new ones get the next numbers, or are left out.

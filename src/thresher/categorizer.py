@@ -26,7 +26,7 @@ from thresher.categories import Categories
 from thresher.compaction import ALLOWED, Judges, compact, remembered
 from thresher.decisions import CALIBRATIONS, Decisions, Form, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
-from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError
+from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError, counted
 from thresher.evaluation import Evaluation, evaluate
 from thresher.explanation import Explanation, explain, rules_of, strongest, tree_of
 from thresher.features import Concepts, FeatureParameters, Features
@@ -206,9 +206,13 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def _log(self, what: str, clock: dict[str, float]) -> None:
         """Tell who listens to `logging` what was done, and how long each stage took."""
         if log.isEnabledFor(logging.INFO):
-            sizes = self.documents_seen_, len(self.classes_), self.n_features
+            sizes = (
+                counted(self.documents_seen_, "document"),
+                counted(len(self.classes_), "category"),
+                counted(self.n_features, "feature"),
+            )
             stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in clock.items())
-            log.info("%s %d documents: %d categories, %d features (%s)", what, *sizes, stages)
+            log.info("%s %s: %s, %s (%s)", what, *sizes, stages)
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -962,9 +966,10 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         shape = require_field(own, "n_features", int), require_field(own, "n_categories", int)
         if shape != (features.n_columns, len(categories)) or shape[1] != len(decisions.thresholds):
             raise ModelError(
-                f"the learner has {shape[0]:,} features and {shape[1]:,} categories, but there are "
-                f"{features.n_columns:,} columns, {len(categories):,} names and "
-                f"{len(decisions.thresholds):,} thresholds."
+                f"the learner is for {counted(shape[0], 'feature')} and "
+                f"{counted(shape[1], 'category')}; it came with "
+                f"{counted(features.n_columns, 'column')}, {counted(len(categories), 'name')} and "
+                f"{counted(len(decisions.thresholds), 'threshold')}."
             )
         learner = kind.from_state(own, arrays)
         if (learner.n_features, learner.n_categories) != shape:

@@ -115,8 +115,18 @@ def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
 
 
 def counted(number: int, one: str, more: str | None = None) -> str:
-    """Return a number with its noun, which is `one` with an s where there are `more`."""
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
+    """Return a number with its noun, whose plural is regular unless `more` has it.
+
+    Examples
+    --------
+    >>> counted(1, "category"), counted(1200, "category"), counted(2, "pass")
+    ('1 category', '1,200 categories', '2 passes')
+    """
+    if number == 1:
+        return f"1 {one}"
+    if more is None:
+        more = f"{one[:-1]}ies" if one.endswith("ry") else f"{one}{'e' * one.endswith('s')}s"
+    return f"{number:,} {more}"
 
 
 def reason(error: BaseException) -> str:

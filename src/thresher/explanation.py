@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ModelError, escaped
+from thresher.errors import ModelError, counted, escaped
 from thresher.features import ALL_BLOCKS
 from thresher.rows import Rows
 from thresher.text.places import Entry
@@ -140,6 +140,11 @@ class Explanation:
         ranked = sorted(range(len(self.shares)), key=lambda i: -abs(self.shares[i].share))
         return [self.shares[i] for i in sorted(ranked[:n])]
 
+    def smaller(self, n: int) -> tuple[int, float]:
+        """Return how many shares are smaller than the n largest, and their sum."""
+        n_others = max(0, len(self.shares) - n)
+        return n_others, self.total - sum(one.share for one in self.largest(n))
+
     def verdict(self) -> str:
         """Say the decision in one sentence."""
         word = "chosen" if self.chosen else "not chosen"
@@ -182,10 +187,12 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [self.verdict()]
-        shares = self.largest(10)
+        shares, (n_others, rest) = self.largest(10), self.smaller(10)
         lines += [
             escaped(f"  {s.share:+8.3f}  {s.feature}  {s.portions()}".rstrip()) for s in shares
         ]
+        if n_others:
+            lines.append(f"  {rest:+8.3f}  from {counted(n_others, f'smaller {self.unit}')}")
         lines += [f"  {one}" for one in self.neighbors[:10]]
         return "\n".join([*lines, self.remedy()])
 
@@ -406,7 +413,8 @@ class _Decision(NamedTuple):
         lines = []
         for step, name in zip(steps, names, strict=True):
             test = f"{name} {'≥' if step.is_above else '<'} {step.threshold:.3g}"
-            node = f"{step.n_documents:,.10g} documents, P = {step.probability:.3f}"
+            documents = f"{step.n_documents:,.10g} document{'s' * (step.n_documents != 1)}"
+            node = f"{documents}, P = {step.probability:.3f}"
             lines.append(Share(f"{test} ({step.value:.3g}): {node}", step.value, step.share))
         root = total - sum(line.share for line in lines)
         return [Share("(the root of the tree)", 1.0, root), *lines]

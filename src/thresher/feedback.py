@@ -77,7 +77,8 @@ class Learned:
         return self.documents - len(self.wrong)
 
     def __str__(self) -> str:
-        kept = f"{self.changed:,} of {self.checked:,} remembered documents decided otherwise"
+        checked = counted(self.checked, "remembered document")
+        kept = f"{self.changed:,} of {checked} decided otherwise"
         lines = [
             f"Learned from {counted(self.documents, 'document')}; "
             f"{self.right:,} of them decided right now{f', {kept}' if self.checked else ''}.",

@@ -433,6 +433,18 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def transformer_tags(**inputs: bool) -> Any:
+    """Return what scikit-learn asks of a transformer, given what its inputs are."""
+    from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+    return Tags(
+        estimator_type=None,
+        target_tags=TargetTags(required=False),
+        transformer_tags=TransformerTags(preserves_dtype=[]),
+        input_tags=InputTags(**inputs),
+    )
+
+
 def names_of(values: Iterable[str]) -> str:
     """Return names for a sentence: at most twenty, and whether there are more."""
     names = list(values)

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from thresher._files import check_writable, replace_file
 from thresher.documents.batch import Batch, numbers_to_arrow, to_arrow
 from thresher.documents.labels import SEPARATORS, decoded, is_list, is_text, value_text
+from thresher.documents.streams import compression_of_name, packed
 from thresher.errors import DocumentError, OutputError, escaped
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ __all__ = [
     "write_results",
 ]
 
-CODECS = {".gz": "gzip", ".zst": "zstd"}
 REFUSED = (TypeError, ValueError, OverflowError, pa.ArrowException)  # by pyarrow, to make an array
 ANY_CHARACTER = r"[^\s\pZ\x1e]"  # of a text that is not empty
 
@@ -203,12 +203,14 @@ def _label_array(labels: Sequence[Any]) -> pa.Array:
 def check_results(path: str) -> tuple[str, str | None]:
     """Return the ending that says how a file is written, and its compression; refuse others."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    codec = CODECS[suffixes.pop()] if suffixes and suffixes[-1] in CODECS else None
+    codec = compression_of_name(path)
+    if codec is not None:
+        suffixes.pop()
     ending = suffixes[-1] if suffixes else ""
     if ending not in WRITERS or (codec and not WRITERS[ending].can_be_compressed):
         raise OutputError(
             f"{path} cannot be written: the name of a file of results ends with "
-            f"{', '.join(WRITERS)}, the first two also with .gz or .zst after it."
+            f"{', '.join(WRITERS)}, the first two also with .gz, .zst or .bz2 after it."
         )
     check_writable(path)
     return ending, codec
@@ -225,9 +227,7 @@ def write_results(
     ending, codec = check_results(path)
     with ExitStack() as opened:
         target = opened.enter_context(replace_file(path))
-        sink: Any = opened.enter_context(open(target, "wb"))
-        if codec is not None:
-            sink = opened.enter_context(pa.CompressedOutputStream(sink, codec))
+        sink = opened.enter_context(packed(opened.enter_context(open(target, "wb")), codec))
         writer = WRITERS[ending](sink, categorizer, keep)
         opened.callback(writer.close)
         yield writer.write

@@ -71,6 +71,13 @@ class Rows(NamedTuple):
         stacked = (_stack_indptr(indptr), np.concatenate(indices), np.concatenate(values))
         return Rows(*stacked, max(widths), joined(lengths))
 
+    @staticmethod
+    def from_scipy(matrix: Any) -> Rows:
+        """Return a csr matrix as rows; what has the right type already is shared."""
+        indptr = matrix.indptr.astype(np.int64, copy=False)
+        indices = matrix.indices.astype(np.int32, copy=False)
+        return Rows(indptr, indices, matrix.data, matrix.shape[1])
+
     def to_scipy(self) -> csr_array:
         """Return the rows as a scipy array, which must be installed."""
         try:

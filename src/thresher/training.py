@@ -247,9 +247,9 @@ def timed(clock: dict[str, float], stage: str) -> Iterator[None]:
 
 
 def _other_number(documents: int | None, given: int, name: str) -> DocumentError:
-    there = "more" if documents is None else f"{documents:,}"
+    there = "more documents" if documents is None else counted(documents, "document")
     return DocumentError(
-        f"There are {there} documents and {name} for {given:,}; give one for each document."
+        f"{there.capitalize()} and {name} for {given:,} are given; give one for each document."
     )
 
 
@@ -530,7 +530,7 @@ def check_memory(learner: Learner, features: Features, n_categories: int) -> Non
     """Raise where words alone are too many: for us, or for this machine."""
     most, n = most_columns(learner, n_categories), features.n_columns
     size = n * n_categories * learner.weight_bytes
-    what = f"{n:,} features and {n_categories:,} categories"
+    what = f"{counted(n, 'feature')} and {counted(n_categories, 'category')}"
     if most is not None and n > most:
         raise ParameterError(
             f"{what} need {size / 2**30:.1f} GB for weights, and {MOST_BYTES / 2**30:g} is the "
@@ -550,7 +550,7 @@ def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Colu
             "column of the labels?"
         )
     elif size >= MUCH:
-        sentence = f"{n_columns:,} features and {n_categories:,} categories:"
+        sentence = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}:"
     else:
         return
     if size >= MUCH:

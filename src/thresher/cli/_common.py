@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from typer import Argument, Option
@@ -45,7 +47,7 @@ Model = Annotated[str, Argument(metavar="MODEL", help="A model that `train` wrot
 Data = Annotated[
     list[str] | None,
     Argument(
-        metavar="[DATA]...",
+        metavar="DATA",
         help=f"Files of documents: {', '.join(kind.title for kind in READERS.values())}; folders, "
         "with one folder per category; gzip, zstd and bzip2 too. '-' is standard input; a corpus "
         "has a name (`thresher corpus list`).",
@@ -107,14 +109,28 @@ Keep = Annotated[
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
 
 
+class Reading(NamedTuple):
+    """How documents are read; a verb with `reading` as a parameter has these as options."""
+
+    text: Text = None
+    labels: LabelColumn = None
+    separator: Separator = None
+    format: Format = None
+    on_error: OnError = "stop"
+
+
 def verb(
     example: str, name: str | None = None, *, group: typer.Typer = app, cls: type[Verb] = Verb
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add a verb to the command line; what goes wrong is a sentence on stderr and a status."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
+        reads = "reading" in function.__annotations__
+
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> None:
+            if reads:
+                kwargs["reading"] = Reading(*(kwargs.pop(name) for name in Reading._fields))
             _compiling.report_compiling(say)
             try:
                 with _process.at_work():
@@ -123,9 +139,24 @@ def verb(
             except (KeyboardInterrupt, Exception) as problem:
                 raise typer.Exit(answer(problem)) from None
 
+        if reads:
+            run.__signature__ = _one_by_one(function)  # type: ignore[attr-defined]
         return group.command(name, cls=cls, epilog=f"Example: thresher {example}")(run)
 
     return add
+
+
+def _one_by_one(function: Callable[..., None]) -> inspect.Signature:
+    """Return the signature of a verb for typer, with the options of `reading` in its place."""
+    signature = inspect.signature(function, eval_str=True)
+    kinds = get_type_hints(Reading, include_extras=True)
+    own = signature.parameters["reading"]
+    options = [
+        own.replace(name=name, default=default, annotation=kinds[name])
+        for name, default in Reading._field_defaults.items()
+    ]
+    apart = (options if one is own else [one] for one in signature.parameters.values())
+    return signature.replace(parameters=[*chain.from_iterable(apart)])
 
 
 def answer(problem: BaseException) -> int:
@@ -191,6 +222,11 @@ def text(words: str, style: str = "") -> RichText:
 def smaller_ones(number: int) -> RichText:
     """Return a row's beginning for categories that are not shown."""
     return text(counted(number, "smaller one"), style="dim")
+
+
+def size(n_bytes: int) -> str:
+    """Return the size of a file for a person."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"
 
 
 def show_json(value: Any) -> None:
@@ -267,35 +303,33 @@ def changed_model(
 
 def open_documents(
     data: list[str] | None,
-    text: str | None,
-    labels: str | bool | None,
-    separator: str | None,
-    format: str | None,
-    on_error: str,
+    reading: Reading,
+    *,
+    labelled: bool = True,
     split: str = "train",
     familiar: Columns | None = None,
     keep: Sequence[str] | None = None,
 ) -> Documents:
-    """Open what the command line names as documents.
+    """Open what the command line names as documents; labels are looked for where `labelled`.
 
     Of a corpus, `split` is taken unless it names one; of a table, the `familiar` columns that the
     model was trained on, unless others are named. For `keep`, see `read_documents`.
     """
     from thresher import corpora
 
-    if on_error not in ("stop", "skip"):
-        raise DocumentError(f"--on-error is {on_error!r}; it must be stop or skip.")
+    if reading.on_error not in ("stop", "skip"):
+        raise DocumentError(f"--on-error is {reading.on_error!r}; it must be stop or skip.")
     sources = data or ["-"]
     if sources == ["-"] and sys.stdin and sys.stdin.isatty():
         say("thresher: reading documents from the keyboard, one a line; end with Ctrl-D.")
     return corpora.open_documents(
         sources[0] if len(sources) == 1 else [Path(source) for source in sources],
-        labels,
+        reading.labels if labelled else False,
         split=split,
-        text=text.split(",") if text else None,
-        label_separator=separator,
-        format=format,
-        on_error=on_error,
+        text=reading.text.split(",") if reading.text else None,
+        label_separator=reading.separator,
+        format=reading.format,
+        on_error=reading.on_error,
         familiar=familiar,
         keep=keep,
     )
@@ -399,7 +433,7 @@ def bar(*columns: str) -> Iterator[Any]:
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, float | None], None]]:
     """Show documents, documents per second and time left on stderr, if that is a terminal."""
-    numbers = ("{task.fields[documents]:,} documents", "{task.fields[rate]:,.0f}/s")
+    numbers = ("{task.fields[documents]}", "{task.fields[rate]:,.0f}/s")
     with bar("{task.description}", "BarColumn", *numbers, "TimeRemainingColumn") as shown:
         tasks: dict[str, Any] = {}
 
@@ -408,10 +442,11 @@ def progress() -> Iterator[Callable[[str, int, float | None], None]]:
             if stage not in tasks:
                 for task in tasks.values():
                     shown.update(task, visible=False)
-                tasks[stage] = shown.add_task(stage, total=None, documents=0, rate=0.0)
+                tasks[stage] = shown.add_task(stage, total=None, documents="", rate=0.0)
             task = tasks[stage]
             elapsed = shown.tasks[task].elapsed or 1e-9
-            shown.update(task, documents=documents, rate=documents / elapsed)
+            rate = documents / elapsed
+            shown.update(task, documents=counted(documents, "document"), rate=rate)
             if share is not None:
                 shown.update(task, total=1.0, completed=share)
 

@@ -74,7 +74,8 @@ class Finder:
             ]
         else:
             column, value = wanted.split("=", 1) if "=" in wanted else ("id", wanted)
-            asked = common.open_documents([source], column, False, None, self.format, "skip")
+            reading = common.Reading(column, format=self.format, on_error="skip")
+            asked = common.open_documents([source], reading, labelled=False)
             places = [place for place, batch, i in _walk(asked) if _text(batch, i) == value]
         if not places:
             raise DocumentError(
@@ -92,8 +93,10 @@ class Finder:
 
     def _open(self, source: str) -> Documents:
         """Open a source as `predict` does; what cannot be read is left out: it may be another."""
-        asked = ([source], self.text, False, None, self.format, "skip")
-        return common.open_documents(*asked, split="test", familiar=self.categorizer.columns_)
+        reading = common.Reading(self.text, format=self.format, on_error="skip")
+        return common.open_documents(
+            [source], reading, labelled=False, split="test", familiar=self.categorizer.columns_
+        )
 
     def _only(self, path: str) -> OneDocument:
         """Return the one document of a file; a text of several lines is one, as in a folder."""

@@ -32,12 +32,8 @@ def compact(
             help="The share of the documents that may be decided otherwise. Default: 0.005.",
         ),
     ] = None,
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
+    reading: common.Reading = common.Reading(),
     threads: common.Threads = 1,
-    on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
     """Make a model smaller: it decides and explains as before, but cannot learn on.
@@ -54,8 +50,9 @@ def compact(
     categorizer = common.load_model(model, threads)
     documents = None
     if data:
-        asked = (data, text, labels, separator, format, on_error)
-        documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+        documents = common.open_documents(
+            data, reading, split="test", familiar=categorizer.columns_
+        )
     with common.progress() as progress:
         given = {} if allow is None else {"allow": allow}
         categorizer.compact(documents, progress=progress, **given)
@@ -85,5 +82,5 @@ def compact(
             average = name.partition("_")[0]
             old, new = (getattr(one, average)["f1"] for one in (result.before, result.after))
             typer.echo(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
-    before, after = (f"{size / 1e6:.2f} MB" for size in sizes)
+    before, after = map(common.size, sizes)
     common.tell(f"Saved to {path} ({before} -> {after}). To learn on, keep {model}.")

@@ -18,7 +18,7 @@ from thresher.cli._options import (
     learner_of,
     split_learner,
 )
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted
 
 if TYPE_CHECKING:
     from thresher.experiments.comparison import Comparison
@@ -53,11 +53,7 @@ def compare(
             "grid. Default learners: those that have them.",
         ),
     ] = None,
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
-    on_error: common.OnError = "stop",
+    reading: common.Reading = common.Reading(),
     plot: Annotated[str | None, Option(metavar="FILE", help="Draw it, e.g. to plot.png.")] = None,
     json: common.Json = False,
 ) -> None:
@@ -84,7 +80,7 @@ def compare(
         shown: Categorizer(learner_of(name, settings, passes), **options)
         for shown, (name, settings) in choices.items()
     }
-    documents = common.open_documents(data, text, labels, separator, format, on_error)
+    documents = common.open_documents(data, reading)
     with common.progress() as progress:
         how: Any = {
             "against": against,
@@ -151,7 +147,7 @@ def _show(comparison: Comparison) -> None:
     terminal.print(table)
     first = next(iter(comparison.results.values()))
     terminal.print(
-        f"{len(first.tested):,} documents, {len(first.categories):,} categories, "
+        f"{counted(len(first.tested), 'document')}, {counted(len(first.categories), 'category')}, "
         f"{len(first.evaluations)} folds; mean ± standard error in percent; processor seconds to "
         f"learn and decide one fold.\n* p <= 0.05, ** p <= 0.01: other than {comparison.against} "
         "(paired t-test over the folds)."

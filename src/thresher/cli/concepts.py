@@ -108,7 +108,10 @@ def _show(
         terminal.print(table)
         n_all = size if share == "P(z)" else len(own)
         if most is not None and n_all > most:
-            terminal.print(f"{n_all - most:,} more have less; --all shows every one.", style="dim")
+            terminal.print(
+                f"{counted(n_all - most, 'more has', 'more have')} less; --all shows every one.",
+                style="dim",
+            )
 
 
 def _show_category(view: ConceptView, category: str, most: int | None, json: bool) -> None:
@@ -134,17 +137,17 @@ def _show_category(view: ConceptView, category: str, most: int | None, json: boo
     terminal.print(table)
     if most is not None and len(lines) > most:
         terminal.print(
-            f"{len(lines) - most:,} more are weaker; --all shows every one.", style="dim"
+            f"{counted(len(lines) - most, 'more is', 'more are')} weaker; --all shows every one.",
+            style="dim",
         )
 
 
 def _write_page(html: str, view: ConceptView, documents: list[str] | None, model: str) -> None:
     from thresher.report import write_concept_page
 
-    familiar = view.categorizer.columns_
     with common.progress() as progress:
         opened = documents and common.open_documents(
-            documents, None, False, None, None, "stop", familiar=familiar
+            documents, common.Reading(), labelled=False, familiar=view.categorizer.columns_
         )
         write_concept_page(html, view, opened or None, title=Path(model).name, progress=progress)
     common.say(f"The page is in {html}.")

@@ -12,7 +12,7 @@ from typer import Option
 
 from thresher._files import write_text
 from thresher.cli import _common as common
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,8 +82,9 @@ def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
     categorizer.save(place / "model.thresher")
     passes = getattr(categorizer.learner_, "n_iter_", 1)
     terminal.print(
-        f"{place / 'model.thresher'}: {len(categorizer.categories_)} categories, "
-        f"{categorizer.n_features:,} features, {passes} passes in {perf_counter() - began:.2f} s"
+        f"{place / 'model.thresher'}: {counted(len(categorizer.categories_), 'category')}, "
+        f"{counted(categorizer.n_features, 'feature')}, {counted(passes, 'pass')} in "
+        f"{perf_counter() - began:.2f} s"
     )
     return categorizer
 

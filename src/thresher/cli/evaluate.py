@@ -32,10 +32,7 @@ BEGINNING = 200  # characters of a document that are shown
 def evaluate(
     model: common.Model,
     data: common.Data = None,
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
+    reading: common.Reading = common.Reading(),
     top: common.Top = 20,
     confusion: Annotated[
         bool, Option("--confusion", help="Show which category was given in the place of which.")
@@ -55,7 +52,6 @@ def evaluate(
         str | None, Option(help="What stands at the head of the report. Default: the data's name.")
     ] = None,
     threads: common.Threads = 1,
-    on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
     """Measure a model on labelled documents that it has not learned from."""
@@ -64,8 +60,7 @@ def evaluate(
     if title is not None and report is None:
         raise ParameterError("--title is the title of a report; give --report FILE too.")
     categorizer = common.load_model(model, threads)
-    asked = (data, text, labels, separator, format, on_error)
-    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+    documents = common.open_documents(data, reading, split="test", familiar=categorizer.columns_)
     if codes is not None:
         documents.relabel = show_names(categorizer, codes)
     if errors and report and documents.only_once:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterator
@@ -90,8 +89,10 @@ def filter(
         raise ParameterError(f"--output and --rejected are the same file, {output}; name two.")
     categorizer = common.load_model(model, threads)
     choice = Choice(categorizer, category or [], above, scores, add is not None)
-    asked = (data, text, False, None, format, "skip" if rejected else on_error)
-    documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+    reading = common.Reading(text, format=format, on_error="skip" if rejected else on_error)
+    documents = common.open_documents(
+        data, reading, labelled=False, split="test", familiar=categorizer.columns_
+    )
     n_kept = 0
     with _opened(output) as file, _opened(rejected) if rejected else nullcontext() as bad:
         documents.keep_records(LineFile(bad).write if bad else lambda record: None)
@@ -155,10 +156,9 @@ class Choice:
         from thresher.parameters import names_of
 
         known = categorizer.categories_
-        for name in names:
-            _check_category(name, known)
         self.names = names or (known if len(known) == 1 else [])
-        self._numbers = [known.index(name) for name in self.names] or list(range(len(known)))
+        number = categorizer.stations.categories.number
+        self._numbers = [number(name) for name in self.names] or list(range(len(known)))
         self._model, self._above = categorizer, above
         self.measure = "decision"
         if adds or above is not None:
@@ -189,15 +189,6 @@ class Choice:
         return highest > self._above, None
 
 
-def _check_category(name: str, known: list[str]) -> None:
-    from thresher.parameters import names_of
-
-    if name not in known:
-        near = difflib.get_close_matches(name, known, 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; it has {names_of(known)}."
-        raise ParameterError(f"The model has no category {name!r}{hint}")
-
-
 def _is_probable(categorizer: Categorizer) -> bool:
     try:
         categorizer.check_probable()
@@ -216,20 +207,17 @@ def _decides_always(categorizer: Categorizer) -> bool:
 @contextmanager
 def _opened(path: str | None) -> Iterator[BinaryIO]:
     """Give a file that is written whole or not at all, packed as its name says; or stdout."""
-    from thresher.documents.streams import COMPRESSED_SUFFIXES
+    from thresher.documents.streams import compression_of_name, packed
 
     if path is None:
         yield sys.stdout.buffer
         return
-    with replace_file(path) as temporary, open(temporary, "wb") as file:
-        codec = COMPRESSED_SUFFIXES.get(os.path.splitext(path)[1].lower())
-        if codec is None:
-            yield file
-            return
-        import pyarrow as pa
-
-        with pa.CompressedOutputStream(file, codec) as packed:
-            yield packed
+    with (
+        replace_file(path) as temporary,
+        open(temporary, "wb") as file,
+        packed(file, compression_of_name(path)) as opened,
+    ):
+        yield opened
 
 
 def _writer(

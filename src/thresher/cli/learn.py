@@ -32,12 +32,8 @@ def learn(
             help="The labels are about these categories only; of others nothing is known.",
         ),
     ] = None,
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
+    reading: common.Reading = common.Reading(),
     threads: common.Threads = 1,
-    on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
     """Learn from more documents; new words and new categories may appear.
@@ -56,9 +52,7 @@ def learn(
         else common.changed_model(model, output, threads, keep_previous=True)
     )
     with opened as categorizer:
-        documents = common.open_documents(
-            data, text, labels, separator, format, on_error, familiar=categorizer.columns_
-        )
+        documents = common.open_documents(data, reading, familiar=categorizer.columns_)
         with common.progress() as progress:
             categorizer.learn(documents, about=topics, check=None, progress=progress)
     common.report_reading(documents)

@@ -80,7 +80,7 @@ def run(
     ],
     items: Annotated[
         list[str] | None,
-        Argument(metavar="[ITEM]...", help="Tables and figures of it. Default: all of them."),
+        Argument(metavar="ITEM", help="Tables and figures of it. Default: all of them."),
     ] = None,
     seed: Seed = 0,
     quick: Quick = False,

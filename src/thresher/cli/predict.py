@@ -57,9 +57,9 @@ def predict(
     if top is not None and output is None:
         raise ParameterError("--top needs -o FILE; thresher rank prints the best categories.")
     categorizer = common.load_model(model, threads, codes)
-    asked = (data, text, False, None, format, on_error)
+    reading = common.Reading(text, format=format, on_error=on_error)
     documents = common.open_documents(
-        *asked, split="test", familiar=categorizer.columns_, keep=kept
+        data, reading, labelled=False, split="test", familiar=categorizer.columns_, keep=kept
     )
     if probabilities:
         categorizer.check_probable()

@@ -13,7 +13,7 @@ from typer import Option
 from thresher._fields import MARK
 from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
-from thresher.errors import ParameterError, escaped
+from thresher.errors import escaped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,19 +44,15 @@ def rank(
 
     With -o, write them to a file, as a table that can be joined with the data.
     """
-    from thresher.parameters import names_of
-
     kept = common.check_results(output, keep)
     categorizer = common.load_model(model, threads, codes)
-    names = categorizer.categories_
-    if category is not None and category not in names:
-        raise ParameterError(f"The model has no category {category!r}; it has {names_of(names)}.")
-    asked = (data, text, False, None, format, on_error)
+    number = None if category is None else categorizer.stations.categories.number(category)
+    reading = common.Reading(text, format=format, on_error=on_error)
     documents = common.open_documents(
-        *asked, split="test", familiar=categorizer.columns_, keep=kept
+        data, reading, labelled=False, split="test", familiar=categorizer.columns_, keep=kept
     )
-    if category is not None:
-        best = _best_documents(categorizer, documents, names.index(category), top)
+    if number is not None:
+        best = _best_documents(categorizer, documents, number, top)
         if output is not None:
             _write_documents(output, categorizer, best, kept)
             common.wrote_results(output, len(best), json)

@@ -172,7 +172,8 @@ def _by_group(groups: list[str], column: str, share: float, seed: int) -> tuple[
     n_train, n_test = (len({own[i] for i in part.tolist()}) for part in chosen)
     n_alone = groups.count("")
     alone = f"; {counted(n_alone, 'document')} without any: each by itself" if n_alone else ""
-    sentence = f'By "{column}": {n_train:,} groups to learn from, {n_test:,} others to test on'
+    train, test = counted(n_train, "group"), counted(n_test, "other")
+    sentence = f'By "{column}": {train} to learn from, {test} to test on'
     return chosen.test, f"{sentence}{alone}; seed {seed}."
 
 
@@ -230,5 +231,5 @@ def _by_category(answers: list[list[Any]], share: float, seed: int) -> tuple[Any
     new = [name for c, name in enumerate(categories.names) if c not in met]
     more = f" and {len(new) - MOST_NAMED} more" if len(new) > MOST_NAMED else ""
     lost = f" Only in the test file: {', '.join(new[:MOST_NAMED])}{more}." if new else ""
-    many = counted(len(categories), "category", "categories")
+    many = counted(len(categories), "category")
     return chosen.test, f"Of {many} alike, at random; seed {seed}.{lost}"

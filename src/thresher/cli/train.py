@@ -36,11 +36,7 @@ def train(
     output: Annotated[
         str, Option("--output", "-o", metavar="FILE", help="Where the model goes.")
     ] = "model.thresher",
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
-    on_error: common.OnError = "stop",
+    reading: common.Reading = common.Reading(),
     fast: Annotated[
         bool,
         Option(
@@ -90,10 +86,10 @@ def train(
     options = given_parameters(context) | ({"preset": "fast"} if fast else {})
     categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
     categorizer.settled().new_learner().check_savable()
-    documents = common.open_documents(data, text, labels, separator, format, on_error)
+    documents = common.open_documents(data, reading)
     others = None
     if unlabelled:
-        others = common.open_documents(unlabelled, text, False, separator, format, on_error)
+        others = common.open_documents(unlabelled, reading, labelled=False)
     estimate = None
     if hold_out is not None:
         estimate = _held_out(categorizer, documents, hold_out, unlabelled)
@@ -123,8 +119,8 @@ def train(
 
         show_table(estimate, 20)
         typer.echo(
-            f"That is of {estimate.n_documents:,} documents that were held out at random. The "
-            "model that is saved has learned from them too: expect about as much of it on more "
+            f"That is of {counted(estimate.n_documents, 'document')}, held out at random. The "
+            "model that is saved has learned from these too: expect about as much of it on more "
             "documents of the same kind, less on later or other ones (see thresher split)."
         )
     _report(categorizer, output, perf_counter() - began, estimate, json)
@@ -189,9 +185,9 @@ def _report(
     learner = categorizer.learner_.name
     typer.echo(
         f"{counted(figures['documents'], 'document')}, "
-        f"{counted(figures['categories'], 'category', 'categories')}, "
+        f"{counted(figures['categories'], 'category')}, "
         f"{counted(figures['features'], 'feature')}: {learner} in {seconds:.2f} s.\n"
-        f"Saved to {output} ({figures['bytes'] / 1e6:.1f} MB)."
+        f"Saved to {output} ({common.size(figures['bytes'])})."
     )
     if figures["remembered"]:
         typer.echo(

@@ -45,13 +45,9 @@ def tune(
         float | None, Option(metavar="P", help="No category if less sure than this; 0: always.")
     ] = None,
     output: common.Output = None,
-    text: common.Text = None,
-    labels: common.LabelColumn = None,
-    separator: common.Separator = None,
-    format: common.Format = None,
+    reading: common.Reading = common.Reading(),
     top: common.Top = 20,
     threads: common.Threads = 1,
-    on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
     """Learn thresholds and probabilities from labelled documents, or set limits.
@@ -74,8 +70,9 @@ def tune(
     with common.changed_model(model, output, threads) as categorizer:
         _check_limits(categorizer.decisions_, limits, calibrate)
         if learns or data:
-            asked = (data, text, labels, separator, format, on_error)
-            documents = common.open_documents(*asked, split="test", familiar=categorizer.columns_)
+            documents = common.open_documents(
+                data, reading, split="test", familiar=categorizer.columns_
+            )
             with common.progress() as progress:
                 wanted = limits | {"calibrate": calibrate}
                 categorizer.tune(documents, None, objective, progress=progress, **wanted)

@@ -95,7 +95,7 @@ def warm_up(json: common.Json = False) -> None:
         return
     compiled = activity.compiled
     typer.echo(
-        f"{place} has {counted(len(sizes), 'kernel')}, {sum(sizes) / 1e6:.1f} MB: "
+        f"{place} has {counted(len(sizes), 'kernel')}, {common.size(sum(sizes))}: "
         f"{f'{compiled:,} compiled' if compiled else 'everything was there'}, "
         f"{figures['seconds']:.1f} s."
     )
@@ -109,17 +109,17 @@ def _compile() -> None:
     with (
         warnings.catch_warnings(),
         tempfile.TemporaryDirectory() as folder,
-        common.bar("Compiling", "BarColumn", "{task.fields[kernels]} kernels") as bar,
+        common.bar("Compiling", "BarColumn", "{task.fields[kernels]}") as bar,
     ):
         warnings.simplefilter("ignore")
         _use_others()
-        task = bar and bar.add_task("", total=len(steps), kernels=0)
+        task = bar and bar.add_task("", total=len(steps), kernels="")
         for number, (categorizer, is_thorough) in enumerate(steps):
             for labels in (SINGLE, SEVERAL):
                 with contextlib.suppress(ThresherError):  # what excludes one another
                     _use(categorizer, labels, Path(folder) / "model.thresher", is_thorough)
             if bar:
-                bar.update(task, completed=number + 1, kernels=activity.compiled)
+                bar.update(task, completed=number + 1, kernels=counted(activity.compiled, "kernel"))
 
 
 def _steps() -> Iterator[tuple[Categorizer, bool]]:

@@ -11,7 +11,7 @@ import numpy as np
 from thresher._ranking import Positives
 from thresher.decisions.calibration import Calibration
 from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_offsets, learn_thresholds
-from thresher.errors import ModelError, ParameterError, brief
+from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.parameters import Number, Whole
 from thresher.rows import Labels
 from thresher.storage import require_field, require_tensor
@@ -218,7 +218,7 @@ class Decisions:
         if scores.ndim != 2 or scores.shape[1] != len(self.thresholds):
             raise ParameterError(
                 f"The scores have the shape {scores.shape}; there are thresholds for "
-                f"{len(self.thresholds)} categories."
+                f"{counted(len(self.thresholds), 'category')}."
             )
         return scores
 

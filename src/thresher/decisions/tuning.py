@@ -11,6 +11,7 @@ import numpy as np
 from thresher.decisions.calibration import reliability_curve
 from thresher.decisions.decisions import Decisions
 from thresher.decisions.thresholds import Objective
+from thresher.errors import counted
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.contingency import Contingency
 from thresher.evaluation.folds import stratified_k_fold
@@ -59,7 +60,7 @@ class Tuning:
 
     def __str__(self) -> str:
         n, of = self.n_documents, self.n_available
-        what = f"a sample of {n:,} of {of:,}" if n < of else f"{n:,}"
+        what = f"a sample of {n:,} of {of:,} documents" if n < of else counted(n, "document")
         moves = ", ".join(
             f"{average}-F1 {100 * getattr(self.before, average)['f1']:.1f} -> "
             f"{100 * getattr(self.after, average)['f1']:.1f}"
@@ -69,8 +70,7 @@ class Tuning:
         if self.calibration_error is not None:
             sure = f" Probabilities of {IN_DOUBT} or more are off by {self.calibration_error:.3f}."
         return (
-            f"Decisions learned from the scores of {what} documents; expected: {moves}. "
-            f"{self.sentence}{sure}"
+            f"Decisions learned from the scores of {what}; expected: {moves}. {self.sentence}{sure}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from thresher.documents.batch import Batch, Reading, Record
 from thresher.documents.columns import Columns
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, counted
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 SENTINEL = "\0 end of the block"  # a row of its own, unless a quote is still open
@@ -117,10 +117,8 @@ def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[
         if cells is None:
             yield reading.refuse(place, "a quote opened in this row is never closed", span)
             continue
-        n_cells = len(cells)
-        if n_cells != len(shape.header):
-            counted = f"{n_cells} cell{'s' * (n_cells != 1)}"
-            what = f"the row has {counted}, the header {len(shape.header)}"
+        if len(cells) != len(shape.header):
+            what = f"the row has {counted(len(cells), 'cell')}, the header {len(shape.header)}"
             yield reading.refuse(place, what, span)
             continue
         yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place, span)

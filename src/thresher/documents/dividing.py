@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from thresher._files import replace_file
-from thresher.documents.streams import Stream, compression_of_name, line_blocks, open_stream
+from thresher.documents.streams import Stream, compression_of_name, line_blocks, open_stream, packed
 from thresher.errors import DocumentError
 
 __all__ = ["DIVISIBLE", "divide_file"]
@@ -39,12 +38,15 @@ def divide_file(
     targets : sequence of two str
         The files to write; what ends in .gz, .zst or .bz2 is compressed.
     """
-    divide = _divide_rows if format == "parquet" else _divide_lines
     status = Path(path).stat()
     with ExitStack() as stack:
         temporaries = [stack.enter_context(replace_file(target)) for target in targets]
         with open_stream(path) as stream:
-            divide(stream, format, numbers, is_test, temporaries)
+            if format == "parquet":
+                _divide_rows(stream, is_test, temporaries)
+            else:
+                is_table = format in ("csv", "tsv")
+                _divide_lines(stream, is_table, numbers, is_test, temporaries)
         now = Path(path).stat()
         if (now.st_size, now.st_mtime_ns) != (status.st_size, status.st_mtime_ns):
             raise _changed(path)
@@ -52,14 +54,16 @@ def divide_file(
 
 def _divide_lines(
     stream: Stream,
-    format: str,
+    is_table: bool,
     numbers: Sequence[int],
     is_test: np.ndarray,
     targets: Sequence[Path],
 ) -> None:
-    is_table = format in ("csv", "tsv")
     with ExitStack() as stack:
-        files = [stack.enter_context(_written(target)) for target in targets]
+        opened = [stack.enter_context(open(target, "wb")) for target in targets]
+        files = [
+            stack.enter_context(packed(file, compression_of_name(file.name))) for file in opened
+        ]
         goes_to = [files[side] for side in is_test.astype(int).tolist()]
         head = [stream.mark]
         k, n, next_number = -1, len(numbers), numbers[0]
@@ -85,31 +89,13 @@ def _lines(stream: Stream, is_table: bool) -> Iterator[bytes]:
         yield from lines
 
 
-@contextmanager
-def _written(target: Path) -> Iterator[Any]:
-    """Give a file to write bytes to, compressed if its name says so."""
-    codec = compression_of_name(str(target))
-    with open(target, "wb") as file:
-        if codec is None:
-            yield file
-            return
-        with pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), codec) as compressed:
-            yield compressed
-
-
-def _divide_rows(
-    stream: Stream,
-    format: str,
-    numbers: Sequence[int],
-    is_test: np.ndarray,
-    targets: Sequence[Path],
-) -> None:
+def _divide_rows(stream: Stream, is_test: np.ndarray, targets: Sequence[Path]) -> None:
     from pyarrow.parquet import ParquetFile, ParquetWriter
 
     with stream.seekable() as file, ExitStack() as stack:
         parquet = ParquetFile(file)
         metadata, schema = parquet.metadata, parquet.schema_arrow
-        if metadata.num_rows != len(numbers):
+        if metadata.num_rows != len(is_test):
             raise _changed(stream.name)
         codec = metadata.row_group(0).column(0).compression
         writers = [

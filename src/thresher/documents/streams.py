@@ -7,9 +7,9 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -167,6 +167,11 @@ def format_of_name(path: str) -> str | None:
 def compression_of_name(path: str) -> str | None:
     """Return the compression that the file's name tells, `None` where it tells none."""
     return COMPRESSED_SUFFIXES.get(PurePath(path).suffix.lower())
+
+
+def packed(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any]:
+    """Give a file to write to, which compresses what is written if a codec is named."""
+    return nullcontext(file) if codec is None else pa.CompressedOutputStream(file, codec)
 
 
 def format_of_file(path: str, asked: Sequence[str]) -> str:

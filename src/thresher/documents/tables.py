@@ -15,7 +15,7 @@ from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.records import Opening
 from thresher.documents.streams import Stream
-from thresher.errors import DocumentError, reason
+from thresher.errors import DocumentError, counted, reason
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -165,7 +165,7 @@ def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
         )
     if labels is not None and len(labels) != len(texts):
         raise DocumentError(
-            f"there are {len(texts)} texts but labels for {len(labels)}; give each text its labels."
+            f"{counted(len(texts), 'text')} cannot have labels for {len(labels)}; give one each."
         )
 
     pairs = list(zip(texts, repeat(None) if labels is None else labels, strict=False))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted
 from thresher.rows import Labels
 
 __all__ = [
@@ -169,8 +169,8 @@ def _n_held_out(share: float, n_documents: int) -> int:
     n_held_out = round(share * n_documents)
     if not 0 < n_held_out < n_documents:
         raise ParameterError(
-            f"The share to hold out is {share!r} of {n_documents} documents, which leaves "
-            "nothing to test on or nothing to learn from."
+            f"The share to hold out is {share!r} of {counted(n_documents, 'document')}, which "
+            "leaves nothing to test on or nothing to learn from."
         )
     return n_held_out
 
@@ -190,8 +190,8 @@ def deal(order: np.ndarray, n_folds: int) -> np.ndarray:
     """Return the fold of each document when they are dealt out one by one in this order."""
     if not 2 <= n_folds <= max(len(order), 2):
         raise ParameterError(
-            f"{len(order)} documents cannot be divided into {n_folds} folds: give at least 2 and "
-            "at most as many as there are documents."
+            f"{counted(len(order), 'document')} cannot be divided into {n_folds} folds: give at "
+            "least 2 and at most as many as there are documents."
         )
     fold = np.empty(len(order), np.int64)
     fold[order] = np.arange(len(order)) % n_folds

@@ -102,7 +102,7 @@ class Evaluation:
         smaller = counted(n_hidden, "smaller category", "smaller categories")
         lines += [f"and {smaller}"] if n_hidden else []
         exact = f"{100 * self.exact_match:.1f} % of the documents got exactly their labels."
-        sizes = counted(self.n_documents, "document"), counted(n, "category", "categories")
+        sizes = counted(self.n_documents, "document"), counted(n, "category")
         return "\n".join([f"{', '.join(sizes)}; {exact}", *lines])
 
 
@@ -147,7 +147,10 @@ def evaluate(
     n_categories = len(positives.counts)
     names = list(map(str, range(n_categories) if categories is None else categories))
     if len(names) != n_categories:
-        raise ParameterError(f"{len(names)} categories are named; the labels have {n_categories}.")
+        raise ParameterError(
+            f"Names are given for {counted(len(names), 'category')}; the labels have "
+            f"{n_categories}."
+        )
     if scores is not None:
         scores = positives.check(scores, "scores")
         decisions = scores > 0 if decisions is None else decisions
@@ -267,7 +270,8 @@ def _adjusted(
     """Return the decisions that each of the adjusted measures is read from."""
     if len(for_f1) != scores.shape[1]:
         raise ParameterError(
-            f"The training scores are of {len(for_f1)} categories, the scores of {scores.shape[1]}."
+            f"The training scores are of {counted(len(for_f1), 'category')}, the scores "
+            f"of {scores.shape[1]}."
         )
     by_f1, by_error = _count(scores > for_f1, positives), _count(scores > for_error, positives)
     names = "adjusted_precision", "adjusted_recall", "adjusted_f1"

@@ -63,7 +63,9 @@ def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTes
     differences = differences[~np.isnan(differences)]
     n = len(differences)
     if n < 2:
-        raise ParameterError(f"There are {n} pairs of figures to compare; a t-test takes two.")
+        raise ParameterError(
+            f"A t-test takes two pairs of figures to compare; there {'is' if n else 'are'} {n}."
+        )
     mean, error = float(differences.mean()), float(differences.std(ddof=1)) / np.sqrt(n)
     if error == 0:
         return PairedTest(mean, float(np.sign(mean) * np.inf) if mean else 0.0, float(not mean), n)

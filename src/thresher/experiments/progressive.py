@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher.errors import DocumentError, ParameterError
+from thresher.errors import DocumentError, ParameterError, counted
 from thresher.evaluation.contingency import ratio
 from thresher.training import Progress, Reader, no_progress
 
@@ -61,8 +61,8 @@ class ProgressiveValidation:
 
     def __str__(self) -> str:
         return (
-            f"{self.n_documents[-1]:,} documents, each decided before it was learned from: "
-            f"micro-F1 {100 * self.f1[-1]:.1f}, {self.mistakes[-1]:,} decided wrongly "
+            f"{counted(self.n_documents[-1], 'document')}, each decided before it was learned "
+            f"from: micro-F1 {100 * self.f1[-1]:.1f}, {self.mistakes[-1]:,} decided wrongly "
             f"({100 * self.error[-1]:.1f} %)."
         )
 

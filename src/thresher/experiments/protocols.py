@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted
 from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.evaluation.names import measure_title, read_measure
@@ -81,7 +81,10 @@ class CrossValidation:
         }
 
     def __str__(self) -> str:
-        lines = [f"{len(self.tested):,} documents tested on in {len(self.evaluations)} folds."]
+        lines = [
+            f"{counted(len(self.tested), 'document')} tested on in "
+            f"{counted(len(self.evaluations), 'fold')}."
+        ]
         for name in MEASURES:
             error = self.standard_error(name)
             spread = "" if np.isnan(error) else f" ± {100 * error:.2f}"

@@ -27,6 +27,7 @@ from thresher.features._plsa import (
     threads,
     warn_of,
 )
+from thresher.features.strength import validated_counts
 from thresher.parameters import (
     ROUNDS,
     THREADS,
@@ -37,12 +38,13 @@ from thresher.parameters import (
     Whole,
     is_whole,
     parameter,
+    transformer_tags,
 )
 from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
 
 __all__ = ["Concepts"]
 
@@ -212,8 +214,8 @@ class Concepts(Estimator):
                 (counts.n_rows, counts.n_columns), ("document", "word"), strict=True
             ))  # fmt: skip
             warn_of(
-                f"There are {documents} with {words} for {max(sizes)} concepts, many of which will "
-                "be alike or empty; lower n_concepts."
+                f"There are {documents} with {words} for {counted(max(sizes), 'concept')}, many of "
+                "which will be alike or empty; lower n_concepts."
             )
         expectation = Maximisation(self, *self._thinned(counts), progress)
         mixtures = expectation.run(sizes, n_jobs, keep_partial)
@@ -391,9 +393,10 @@ class Concepts(Estimator):
             known &= columns
         if not known.any():
             raise DocumentError(
-                f"None of the {rows.n_columns} columns of {counted(rows.n_rows, 'document')} is "
-                f"left for the concepts: a word must be in at least {least:g} of them (min_df) "
-                f"and at most {most:g} (max_df). Change these, or give documents with words."
+                f"None of {counted(rows.n_columns, 'column')} is left for the concepts: of "
+                f"{counted(rows.n_rows, 'document')}, a word must be in at least {least:g} "
+                f"(min_df) and at most {most:g} (max_df). Change these, or give documents with "
+                "words."
             )
         return known
 
@@ -507,27 +510,13 @@ class Concepts(Estimator):
         return np.array([f"concept{k}" for k in range(self.n_total_)], object)
 
     def _rows_of(self, X: Any, *, reset: bool) -> Rows:
-        from scipy.sparse import csr_array
-        from sklearn.utils.validation import validate_data
-
-        rules = {"accept_sparse": "csr", "ensure_non_negative": True, "dtype": np.float32}
-        matrix: csr_array = csr_array(validate_data(self, X, reset=reset, **rules), copy=True)
-        matrix.sum_duplicates()
-        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        return Rows(indptr, indices, matrix.data, matrix.shape[1])
+        return Rows.from_scipy(validated_counts(self, X, reset=reset, non_negative=True))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_total_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(preserves_dtype=[]),
-            input_tags=InputTags(sparse=True, positive_only=True),
-        )
+        return transformer_tags(sparse=True, positive_only=True)
 
 
 # Helpers -----------------------------------------------------------------------------------------

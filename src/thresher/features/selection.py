@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted
 from thresher.rows import Labels, Rows
 
 __all__ = [
@@ -58,8 +58,8 @@ class FeatureScores(ABC):
         """
         if rows.n_rows != labels.n_rows:
             raise ParameterError(
-                f"There are {rows.n_rows} documents with features and {labels.n_rows} with labels; "
-                "give as many of each."
+                f"{counted(rows.n_rows, 'document')} with features and {labels.n_rows} with "
+                "labels: give as many of each."
             )
         self._n_documents += rows.n_rows
         present = rows.indices[rows.values != 0]

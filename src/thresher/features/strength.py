@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 
 from thresher._arrays import reserved
-from thresher.errors import DocumentError, ModelError, ParameterError
-from thresher.parameters import Choice, Estimator, Flag, parameter
+from thresher.errors import DocumentError, ModelError, ParameterError, counted
+from thresher.parameters import Choice, Estimator, Flag, parameter, transformer_tags
 from thresher.rows import Rows
 from thresher.storage import require_field, require_tensor
 
@@ -18,7 +18,7 @@ Norm = Literal["sum", "l1", "l2"]
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["KINDS", "Strength"]
+__all__ = ["KINDS", "Strength", "validated_counts"]
 
 Weighting = Literal["binary", "frequency", "sqrt", "log", "tf-idf", "book"]
 KINDS = get_args(Weighting)
@@ -168,8 +168,9 @@ class Strength(Estimator):
         """Forget the features for which `keep` is not True; the others close ranks."""
         if len(keep) < self._n_columns:
             raise ParameterError(
-                f"Strength.prune: keep has {len(keep)} entries, and {self._n_columns} features "
-                "were observed; give one entry for each feature."
+                f"Strength.prune: keep has {counted(len(keep), 'entry')}, and "
+                f"{counted(self._n_columns, 'feature was', 'features were')} observed; give one "
+                "entry for each feature."
             )
         if self.kind == "tf-idf":
             self._frequencies = reserved(self._frequencies, len(keep))[: len(keep)][keep]
@@ -259,17 +260,17 @@ class Strength(Estimator):
             Counts.
         y : ignored
         """
-        matrix = self._validated(X, reset=True)
+        matrix = validated_counts(self, X, reset=True, non_negative=self._takes_logs_or_roots)
         self._n_documents, self._n_columns, self._frequencies = 0, 0, np.zeros(0, np.int64)
-        return self.observe(_rows_of(matrix))
+        return self.observe(Rows.from_scipy(matrix))
 
     def transform(self, X: Any) -> csr_array:
         """Return the strengths of these documents, `X` as for `fit`."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        matrix = self._validated(X, reset=False)
-        matrix.data = self.apply(_rows_of(matrix)).values
+        matrix = validated_counts(self, X, reset=False, non_negative=self._takes_logs_or_roots)
+        matrix.data = self.apply(Rows.from_scipy(matrix)).values
         return matrix
 
     def fit_transform(self, X: Any, y: Any = None) -> csr_array:
@@ -282,35 +283,22 @@ class Strength(Estimator):
 
         return OneToOneFeatureMixin.get_feature_names_out(self, input_features)  # type: ignore
 
-    def _validated(self, X: Any, *, reset: bool) -> csr_array:
-        """Return a copy of the counts as a canonical csr array in single precision."""
-        from scipy.sparse import csr_array
-        from sklearn.utils.validation import validate_data
-
-        rules = {"accept_sparse": "csr", "ensure_non_negative": self._takes_logs_or_roots}
-        matrix = csr_array(
-            validate_data(self, X, dtype=np.float32, reset=reset, **rules), copy=True
-        )
-        matrix.sum_duplicates()
-        return matrix
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(preserves_dtype=[]),
-            input_tags=InputTags(sparse=True, positive_only=self._takes_logs_or_roots),
-        )
+        return transformer_tags(sparse=True, positive_only=self._takes_logs_or_roots)
 
 
-def _rows_of(matrix: csr_array) -> Rows:
-    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    return Rows(indptr, indices, matrix.data, matrix.shape[1])
+def validated_counts(estimator: Any, X: Any, *, reset: bool, non_negative: bool) -> csr_array:
+    """Return a copy of the counts as a canonical csr array in single precision."""
+    from scipy.sparse import csr_array
+    from sklearn.utils.validation import validate_data
+
+    rules = {"accept_sparse": "csr", "ensure_non_negative": non_negative, "dtype": np.float32}
+    matrix: csr_array = csr_array(validate_data(estimator, X, reset=reset, **rules), copy=True)
+    matrix.sum_duplicates()
+    return matrix
 
 
 def _one_plus_log(counts: np.ndarray) -> np.ndarray:
@@ -334,7 +322,8 @@ def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | 
         lengths = _row_sums(counts, indptr, sizes)
     if len(lengths) != len(indptr) - 1:
         raise ParameterError(
-            f"The rows have {len(lengths)} lengths for {len(indptr) - 1} documents; give one each."
+            f"The rows have {counted(len(lengths), 'length')} for "
+            f"{counted(len(indptr) - 1, 'document')}; give one each."
         )
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
     weights = _one_plus_log(counts.astype(np.float64))

@@ -9,7 +9,7 @@ import numpy as np
 
 from thresher._limits import LARGEST_SAMPLE_WEIGHT as MOST_WEIGHT
 from thresher._limits import MOST_THREADS
-from thresher.errors import ModelError, ParameterError, brief
+from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.rows import Labels, Rows
 
 
@@ -48,7 +48,10 @@ def check_rows(rows: Rows, owner: str, n_features: int, non_negative: bool) -> N
 def check_labels(rows: Rows, labels: Labels, owner: str, n_categories: int) -> None:
     """Refuse labels that are not one list per document, or of categories not known."""
     if labels.n_rows != rows.n_rows:
-        raise ModelError(f"There are {rows.n_rows} documents and {labels.n_rows} label lists.")
+        raise ModelError(
+            f"{counted(rows.n_rows, 'document')} cannot have "
+            f"{counted(labels.n_rows, 'label list')}; give one each."
+        )
     if len(labels.indices) and labels.indices.view(np.uint32).max() >= n_categories:
         raise ModelError(
             f"The labels use categories up to {labels.indices.max()} and {owner} knows "

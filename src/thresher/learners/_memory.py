@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from thresher._room import check_room
+from thresher.errors import counted
 from thresher.examples import Examples
 from thresher.learners._checks import check_labels, check_rows, checked_sample_weight
 from thresher.learners.learner import Progress
@@ -35,7 +36,10 @@ def in_memory(
 
 def signs_of(labels: Labels) -> np.ndarray:
     """Return 1 where a document belongs, -1 where it does not and 0 where that is not known."""
-    what = f"Answers of {labels.n_rows:,} documents for {labels.n_categories:,} categories"
+    what = (
+        f"Answers of {counted(labels.n_rows, 'document')} for "
+        f"{counted(labels.n_categories, 'category')}"
+    )
     n_cells = labels.n_rows * labels.n_categories
     check_room(2 * n_cells, what, "take another learner, such as passive-aggressive")
     signs = 2 * labels.to_dense().view(np.int8) - 1

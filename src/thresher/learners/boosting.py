@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import ModelError, ParameterError, counted
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows, in_blocks
 from thresher.learners._memory import in_memory, signs_of
@@ -176,8 +176,8 @@ class StumpBoosting(Learner):
             )
         if self.n_iter_ > self.max_iter:
             raise ParameterError(
-                f"StumpBoosting: max_iter is {self.max_iter} and there are {self.n_iter_} rounds "
-                "to go on from; give more, or fit without warm_start."
+                f"StumpBoosting: max_iter is {self.max_iter} and the learner has "
+                f"{counted(self.n_iter_, 'round')}; give more, or fit without warm_start."
             )
         return self._rounds
 

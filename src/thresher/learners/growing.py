@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import ModelError, ParameterError, counted
 from thresher.examples import Examples
 from thresher.learners._checks import check_labels, check_rows, checked_order, checked_sample_weight
 from thresher.learners._tables import Table, Tables
@@ -147,8 +147,8 @@ class GrowingLearner(Learner):
         """Make room for new features and categories, which hold the initial values."""
         if n_features < self.n_features or n_categories < self.n_categories:
             raise ModelError(
-                f"{type(self).__name__} has {self.n_features} features and "
-                f"{self.n_categories} categories and cannot grow to {n_features} and "
+                f"{type(self).__name__} has {counted(self.n_features, 'feature')} and "
+                f"{counted(self.n_categories, 'category')} and cannot grow to {n_features} and "
                 f"{n_categories}; use prune to remove features."
             )
         if (n_features, n_categories) != (self.n_features, self.n_categories):

@@ -292,7 +292,7 @@ class Learner(Estimator):
         X = validate_data(
             self, X, reset=reset, accept_sparse="csr", dtype=np.float32, ensure_all_finite=False
         )
-        rows = _rows_of(csr_array(X))
+        rows = Rows.from_scipy(csr_array(X))
         # scikit-learn's vectorizers leave rows unsorted; sorting takes longer than learning.
         seen = np.zeros(rows.n_columns, np.int64)
         unsigned = rows.indices.view(np.uint32)
@@ -307,7 +307,7 @@ class Learner(Estimator):
             matrix = csr_array(X, copy=True)
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
-            rows = _rows_of(matrix)
+            rows = Rows.from_scipy(matrix)
         return rows
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -328,9 +328,3 @@ class Learner(Estimator):
 def is_online(learner: Learner) -> bool:
     """Tell whether a learner can go on learning after it has been fitted."""
     return all(hasattr(learner, name) for name in ("start", "learn_rows", "grow", "prune"))
-
-
-def _rows_of(matrix: Any) -> Rows:
-    indptr = matrix.indptr.astype(np.int64, copy=False)
-    indices = matrix.indices.astype(np.int32, copy=False)
-    return Rows(indptr, indices, matrix.data, matrix.shape[1])

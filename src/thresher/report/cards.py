@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from thresher.errors import counted
 from thresher.evaluation import Contingency, Evaluation
 from thresher.report.charts import precision_recall_chart, precision_recall_frame
 from thresher.report.confusions import Confusions
 from thresher.report.curves import ThresholdCurve
-from thresher.report.markup import attributes, count, name, percent, plural, signed
+from thresher.report.markup import attributes, count, name, percent, signed
 from thresher.report.report import Words
 
 __all__ = ["Ground", "card_id", "cards"]
@@ -61,7 +62,7 @@ def _card(ground: Ground, c: int) -> str:
             why = "No document here belongs to it" if is_learned else "It was never learned"
         figure = f"<p>{why}, so there is no curve.</p>{_figures(table, None, moves=False)}"
     positives = table.true_positives + table.false_negatives
-    summary = f"F1 {percent(table.f1)}, {plural(positives, 'document')}"
+    summary = f"F1 {percent(table.f1)}, {counted(positives, 'document')}"
     return (
         f'<details class="card" id="{card_id(c)}"><summary><h3>'
         f"{name(evaluation.categories[c])}</h3> <span class=soft>{summary}</span></summary>"
@@ -146,7 +147,7 @@ def _confused(ground: Ground, c: int) -> str:
                 for other, times in others[:MOST_CONFUSED]
             )
             more = len(others) - MOST_CONFUSED
-            names += f" and {plural(more, 'other')}" if more > 0 else ""
+            names += f" and {counted(more, 'other')}" if more > 0 else ""
             parts.append(f"<div><h4>{verb}</h4><p>{names}</p></div>")
     return f'<div class="two">{"".join(parts)}</div>' if parts else ""
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher.decisions import ReliabilityCurve
+from thresher.errors import counted
 from thresher.report.curves import ThresholdCurve
-from thresher.report.markup import attributes, count, escape, percent, short
+from thresher.report.markup import attributes, escape, percent, short
 
 __all__ = [
     "learning_chart", "mistakes_chart", "precision_recall_chart", "precision_recall_frame",
@@ -133,7 +134,7 @@ def size_chart(points: Sequence[tuple[str, int, float, str | None]]) -> str:
     for category, size, f1, target in points:
         if size < 1 or math.isnan(f1):
             continue
-        title = f"{short(category)}: F1 {percent(f1)}, {count(size)} documents"
+        title = f"{short(category)}: F1 {percent(f1)}, {counted(size, 'document')}"
         circle = frame.circle("point", math.log10(size), f1, 4, title)
         marks.append(f'<a href="#{target}" tabindex="-1">{circle}</a>' if target else circle)
     grid = frame.grid(ticks, PERCENTS, "documents of the category", "F1, %")
@@ -148,7 +149,7 @@ def mistakes_chart(mistakes: Sequence[int]) -> str:
     step = max(1, -(-len(mistakes) // 10))
     xs = {float(n): str(n) for n in passes if (n - 1) % step == 0}
     ys = _ticks(top)
-    titles = [f"pass {n}: {m:,} mistakes" for n, m in zip(passes, mistakes, strict=True)]
+    titles = [f"pass {n}: {counted(m, 'mistake')}" for n, m in zip(passes, mistakes, strict=True)]
     line = frame.line(passes, mistakes, titles if len(mistakes) <= 60 else ())
     label = f"Mistakes fall from {mistakes[0]:,} in the first pass to {mistakes[-1]:,} in the last."
     return _svg(frame.grid(xs, ys, "pass", "mistakes") + line, label)
@@ -159,11 +160,11 @@ def learning_chart(points: Sequence[tuple[int, float]]) -> str:
     top = _round_up(max(n for n, _ in points))
     frame = Frame.of((0, top), (0, 1))
     numbers, f1s = zip(*sorted(points), strict=True)
-    titles = [f"{n:,} documents: F1 {percent(f1)} %" for n, f1 in sorted(points)]
+    titles = [f"{counted(n, 'document')}: F1 {percent(f1)} %" for n, f1 in sorted(points)]
     line = frame.line(numbers, f1s, titles)
     label = (
-        f"F1 is {percent(f1s[0])} percent after {numbers[0]:,} documents and {percent(f1s[-1])} "
-        f"after {numbers[-1]:,}."
+        f"F1 is {percent(f1s[0])} percent after {counted(numbers[0], 'document')} and "
+        f"{percent(f1s[-1])} after {numbers[-1]:,}."
     )
     return _svg(frame.grid(_ticks(top), PERCENTS, "documents learned from", "F1, %") + line, label)
 
@@ -173,7 +174,7 @@ def reliability_chart(curve: ReliabilityCurve) -> str:
     grid = UNIT.grid(PERCENTS, PERCENTS, "probability, %", "belonged, %")
     ideal = f'<path class="ideal" d="{UNIT.path((0, 1), (0, 1))}"/>'
     titles = [
-        f"predicted {percent(predicted)} %, was so {percent(observed)} %, in {n:,} pairs"
+        f"predicted {percent(predicted)} %, was so {percent(observed)} %, in {counted(n, 'pair')}"
         for predicted, observed, n in zip(*curve, strict=True)
     ]
     line = UNIT.line(curve.predicted.tolist(), curve.observed.tolist(), titles)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thresher._files import check_writable, write_text
+from thresher.errors import counted
 from thresher.report.markup import (
     attributes,
     breakable,
@@ -17,7 +18,6 @@ from thresher.report.markup import (
     escape,
     name,
     page,
-    plural,
     short,
     signed,
 )
@@ -121,7 +121,8 @@ def concept_page(
         "documents. Each document is a mixture of them."
     )
     left_out = len(view) - len(concepts)
-    note = f"<p class=soft>The {count(left_out)} smallest are not shown.</p>" if left_out else ""
+    hidden = counted(left_out, "smaller one is", "smaller ones are")
+    note = f"<p class=soft>{hidden} not shown.</p>" if left_out else ""
     parts = {
         "map": ("Map", _map(ground)),
         "list": ("Concepts", _list(ground) + note),
@@ -141,7 +142,7 @@ def _map(ground: Ground) -> str:
     for i, (size, numbers) in enumerate(zip(ground.view.sizes, ground.shown, strict=True)):
         drawn = _drawing(ground, numbers)
         if len(ground.shown) > 1:
-            head = f"<summary><h3>{plural(size, 'concept')}</h3></summary>"
+            head = f"<summary><h3>{counted(size, 'concept')}</h3></summary>"
             drawn = f'<details name="map"{attributes(open=i == 0)}>{head}{drawn}</details>'
         maps.append(drawn)
     keys = [
@@ -186,7 +187,7 @@ def _drawing(ground: Ground, numbers: np.ndarray) -> str:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{escape(about)}</title>'
             f"</circle>{text}</a>"
         )
-    label = f"A map of {plural(len(numbers), 'concept')}; each is a link to its card."
+    label = f"A map of {counted(len(numbers), 'concept')}; each is a link to its card."
     return (
         f'<svg class="concepts" viewBox="0 0 {WIDTH} {HEIGHT}" role="group"'
         f"{attributes(aria_label=label)}>{''.join(marks)}</svg>"
@@ -239,7 +240,7 @@ def _card(ground: Ground, number: int) -> str:
     return (
         f'<details class="card" id="z{number}"><summary><h3>{number} · {name(head)}</h3> '
         f"<span class=soft>{100 * concept.share:.1f} % of all words; one of "
-        f"{plural(concept.size, 'concept')}</span></summary>"
+        f"{counted(concept.size, 'concept')}</span></summary>"
         f'<div class="words brought"><h4>Its words: P(word | concept), %</h4><ol>{words}</ol></div>'
         f"{_speaks(ground, number)}{_documents(ground, number)}</details>"
     )
@@ -256,7 +257,7 @@ def _speaks(ground: Ground, number: int) -> str:
             for c in order[:MOST_NAMED]
         )
         more = len(order) - MOST_NAMED
-        named += f" and {plural(more, 'other')}" if more > 0 else ""
+        named += f" and {counted(more, 'other')}" if more > 0 else ""
         if named:
             parts.append(f"<div><h4>{title}</h4><p>{named}</p></div>")
     return f'<div class="two">{"".join(parts)}</div>' if parts else ""
@@ -325,7 +326,8 @@ def _categories(ground: Ground) -> str:
 where they hold, and take off where they do not. Below its name, the part of a category's weight
 that is on such rules."""
     left_out = len(ground.categories) - len(rows)
-    note = f"<p class=soft>{count(left_out)} others are not shown.</p>" if left_out else ""
+    hidden = counted(left_out, "other is", "others are")
+    note = f"<p class=soft>{hidden} not shown.</p>" if left_out else ""
     return f"""<section id="categories"><h2>Categories</h2><p>{what}</p>
 <table class="influences"><thead><tr><th scope="col">category</th>
 <th scope="col">concepts for it</th><th scope="col" class="wide">concepts against it</th></tr>

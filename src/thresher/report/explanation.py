@@ -57,9 +57,8 @@ def explanation_text(explanation: Explanation) -> Group:
         table.add_row(*_numbers(one, headings, digits=3), name, style=colour)
     verdict = Text(explanation.verdict(), style="bold")
     parts: list[RenderableType] = [_coloured(explanation), Text(), verdict, table]
-    n_others = len(explanation.shares) - MOST_LINES
-    if n_others > 0:
-        rest = explanation.total - sum(one.share for one in explanation.largest(MOST_LINES))
+    n_others, rest = explanation.smaller(MOST_LINES)
+    if n_others:
         parts.append(Text(f"{rest:+.3f} from {counted(n_others, f'other {last}')}", style="dim"))
     if explanation.neighbors:
         parts += _near_table(explanation)
@@ -81,11 +80,15 @@ def _near_table(explanation: Explanation) -> list[RenderableType]:
         numbers = f"{near.vote:.3f}", f"{near.similarity:.3f}", f"{near.document:,}"
         names = Text(escaped(", ".join(map(str, near.categories))))
         table.add_row(*numbers, names, Text(escaped(near.by())), style="green" if agrees else "red")
-    others = explanation.neighbors[MOST_LINES:]
-    if not others:
-        return [Text(), table]
-    votes, more = sum(near.vote for near in others), counted(len(others), "more neighbour")
-    return [Text(), table, Text(f"{votes:.3f} from {more}", style="dim")]
+    votes = _other_votes(explanation, MOST_LINES)
+    return [Text(), table, *([Text(votes, style="dim")] if votes else [])]
+
+
+def _other_votes(explanation: Explanation, most: int) -> str:
+    """Say how many neighbours are not listed, if any, and what they have of the votes."""
+    others = explanation.neighbors[most:]
+    votes = sum(near.vote for near in others)
+    return f"{votes:.3f} from {counted(len(others), 'more neighbour')}" if others else ""
 
 
 def _headings(explanation: Explanation) -> list[str]:
@@ -128,8 +131,11 @@ def _coloured(explanation: Explanation) -> Text:
     return text
 
 
-def explanation_fragment(explanation: Explanation) -> str:
-    """Return an explanation as a fragment of HTML, which notebooks and the report show."""
+def explanation_fragment(explanation: Explanation, most: int = MOST_ROWS) -> str:
+    """Return an explanation as a fragment of HTML, which notebooks and the report show.
+
+    Of the shares, the largest are listed, at `most` so many, and the others added up.
+    """
     text, pieces, done = explanation.text, [], 0
     for start, end, share in explanation.spans:
         colour = "46,160,67" if share > 0 else "248,81,73"
@@ -141,33 +147,48 @@ def explanation_fragment(explanation: Explanation) -> str:
         )
         done = end
     pieces.append(escape(text[done:]))
-    lines = "".join(f"<li>{escape(str(one))}" for one in explanation.neighbors[:MOST_ROWS])
-    near = f"<p>The documents that decide:</p><ol>{lines}</ol>" if lines else ""
+    lines = "".join(f"<li>{escape(str(one))}" for one in explanation.neighbors[:most])
+    votes = _other_votes(explanation, most)
+    more = f"<p>{votes}</p>" if votes else ""
+    near = f"<p>The documents that decide:</p><ol>{lines}</ol>{more}" if lines else ""
     return (
         f'<div class="thresher-explanation"><p><b>{escape(explanation.verdict())}</b></p>'
         f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
-        f"<div>{_share_table(explanation)}{_portion_table(explanation)}</div>"
+        f"<div>{_share_table(explanation, most)}{_portion_table(explanation, most)}</div>"
         f"{near}<p>{escape(explanation.remedy())}</p></div>"
     )
 
 
-def _share_table(explanation: Explanation) -> str:
-    """Return what matters: each word and its share, drawn as long as it is large."""
-    shares = explanation.largest(MOST_ROWS)
-    most = max((abs(one.share) for one in shares), default=0.0) or 1.0
-    rows = ((one, signed(one.share, 3), abs(one.share) / most) for one in shares)
+def _share_table(explanation: Explanation, most: int) -> str:
+    """Return what matters: each word and its share, drawn as long as it is large, and the sum."""
+    shares, (n_others, rest) = explanation.largest(most), explanation.smaller(most)
+    largest = max((abs(one.share) for one in shares), default=0.0) or 1.0
+    rows = ((one, signed(one.share, 3), abs(one.share) / largest) for one in shares)
     body = "".join(
         f'<tr class="{"for" if one.share > 0 else "against"}" style="--v:{level:.3f}">'
         f'<th scope="row">{escape(_name(one))}<small>{escape(_hint(one))}</small></th>'
         f"<td>{number}</td></tr>"
         for one, number, level in rows
     )
+    others = {counted(n_others, "smaller one"): rest} if n_others else {}
+    name, total = "together", explanation.total
+    if explanation.rival:  # the verdict has both scores, of which thresholds are taken off
+        name, total = "score", explanation.score
+        others |= {"less the threshold": -explanation.threshold} if explanation.threshold else {}
+    body += "".join(
+        f'<tr class="rest"><th scope="row">{what}</th><td>{signed(value, 3)}</td></tr>'
+        for what, value in others.items()
+    )
+    foot = f'<tr><th scope="row">{name}</th><td>{signed(total, 3)}</td></tr>'
     *_, unit = _headings(explanation)
     head = f'<th scope="col">{unit}</th><th scope="col">share</th>'
-    return f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return (
+        f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
+        f"<tfoot>{foot}</tfoot></table>"
+    )
 
 
-def _portion_table(explanation: Explanation) -> str:
+def _portion_table(explanation: Explanation, most: int) -> str:
     """Return what the shares are made of, folded away; nothing for rules and tests."""
     _, *portions, unit = _headings(explanation)
     if not portions:
@@ -175,7 +196,7 @@ def _portion_table(explanation: Explanation) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(_name(one))}</th>'
         f"{''.join(f'<td>{n}</td>' for n in _numbers(one, portions, digits=3))}</tr>"
-        for one in explanation.largest(MOST_ROWS)
+        for one in explanation.largest(most)
     )
     heads = "".join(f'<th scope="col">{one}</th>' for one in (unit, *portions))
     is_whole = "strength" in portions

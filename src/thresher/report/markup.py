@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 __all__ = [
-    "arrow", "attributes", "breakable", "count", "escape", "name", "page", "percent", "plural",
+    "arrow", "attributes", "breakable", "count", "escape", "name", "page", "percent",
     "short", "signed",
 ]  # fmt: skip
 
@@ -60,11 +60,6 @@ def percent(value: float | None) -> str:
 def count(value: float) -> str:
     """Return a number of things, its thousands parted."""
     return f"{int(value):,}"
-
-
-def plural(n: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def signed(value: float, digits: int = 2) -> str:

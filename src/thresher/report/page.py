@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thresher.decisions import Decisions
+from thresher.errors import counted
 from thresher.evaluation import Evaluation
 from thresher.evaluation.names import MEASURES, measures_of
 from thresher.evaluation.significance import Interval
@@ -25,7 +26,6 @@ from thresher.report.markup import (
     name,
     page,
     percent,
-    plural,
     short,
     signed,
 )
@@ -41,6 +41,7 @@ FEW_ROWS = 8  # which one finds without a filter
 LEAST_SPREAD = 2  # of the sizes of categories: with less, F1 against size is one column
 MOST_IN_MATRIX = 16
 MOST_PAIRS = 15
+MOST_SHARES = 8  # of an error
 
 PHONE_WORD = "doc<span class=wide>ument</span>s"  # a phone is narrow
 COUNTS = {"positives": PHONE_WORD, "assigned": "given"}
@@ -106,15 +107,15 @@ def opening(report: Report, intervals: dict[str, Interval]) -> str:
 def _counts(evaluation: Evaluation) -> str:
     """Say what became of the documents."""
     total, n = evaluation.contingency.total(), evaluation.n_documents
-    places = plural(len(evaluation.categories), "category", "categories")
+    places = counted(len(evaluation.categories), "category")
     given = total.true_positives + total.false_positives
     if is_one_each(evaluation):
         nothing = f"; {count(n - given)} got no category" if given < n else ""
-        wrong = f"{count(total.false_positives)} of {plural(n, 'document')}"
+        wrong = f"{count(total.false_positives)} of {counted(n, 'document')}"
         return f"{wrong} went to the wrong place, in {places}{nothing}."
     labels = total.true_positives + total.false_negatives
     return (
-        f"{plural(n, 'document')} with {plural(labels, 'label')} in {places}. "
+        f"{counted(n, 'document')} with {counted(labels, 'label')} in {places}. "
         f"The model gave {count(given)}: {count(total.true_positives)} were right, "
         f"{count(total.false_positives)} wrong, and {count(total.false_negatives)} were missed. "
         f"{percent(evaluation.exact_match)} % of the documents got exactly their labels."
@@ -136,8 +137,8 @@ def pictures(report: Report, ground: Ground) -> str:
         figures.append(_picture(size_chart(points), title, note))
     if len(report.mistakes) > 1:
         note = (
-            f"{plural(len(report.mistakes), 'pass', 'passes')}, rounds of learning on included; "
-            f"{count(report.mistakes[-1])} corrections in the last."
+            f"{counted(len(report.mistakes), 'pass')}, rounds of learning on included; "
+            f"{counted(report.mistakes[-1], 'correction')} in the last."
         )
         figures.append(_picture(mistakes_chart(report.mistakes), "Mistakes while learning", note))
     if len(report.learning_curve) > 1:
@@ -174,8 +175,7 @@ def categories(ground: Ground) -> str:
     averages = ("micro", "macro") if len(rows) > 1 else ()
     foot = "".join(_row(one, getattr(evaluation, one), list(columns)) for one in averages)
     hidden = len(rows) - MOST_ROWS
-    are = "is" if hidden == 1 else "are"
-    note = f"<p class=soft>{plural(hidden, 'smaller one')} {are} not shown.</p>"
+    note = f"<p class=soft>{counted(hidden, 'smaller one is', 'smaller ones are')} not shown.</p>"
     note = note if hidden > 0 else ""
     return f"""<section id="categories"><h2>Categories</h2>
 <div class="controls needs-js"{attributes(hidden=len(rows) < FEW_ROWS)}>
@@ -280,7 +280,7 @@ def _error(one: WrongDecision, is_open: bool) -> str:
     place = breakable(short(one.place, 200))
     about = ", ".join(name(label) for label in one.labels[:8]) or "no category"
     given = ", ".join(name(label) for label in one.given[:8]) or "nothing"
-    reasons = "".join(explanation_fragment(explanation) for explanation in one.explanations)
+    reasons = "".join(explanation_fragment(reason, MOST_SHARES) for reason in one.explanations)
     return (
         f'<details class="error {one.kind}"{attributes(open=is_open)}><summary>'
         f"<strong>{_from_to(one)}</strong> <bdi>{escape(first)}</bdi></summary>"

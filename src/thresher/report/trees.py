@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thresher.errors import escaped
-from thresher.report.markup import attributes, escape, plural, short
+from thresher.errors import counted, escaped
+from thresher.report.markup import attributes, escape, short
 
 if TYPE_CHECKING:
     from thresher.learners.tree import Tree
@@ -75,7 +75,7 @@ def tree_text(
         if tree.column[node] < 0:
             continue
         if depth == max_depth:
-            lines.append(f"{below}└─ … {plural(int(sizes[node]) - 1, 'node')} more")
+            lines.append(f"{below}└─ … {counted(int(sizes[node]) - 1, 'node')} more")
             continue
         less, more = _answers(tree, node, names)
         left, right = int(tree.left[node]), int(tree.right[node])
@@ -185,7 +185,7 @@ def _boxes(tree: Tree, names: Names, max_depth: int | None) -> dict[int, _Box]:
             lines.append(("asked", f"split: {name}"))
             lines.append(("", f"value: {tree.threshold[node]:.4g}"))
         elif not is_leaf:
-            lines.append(("number", f"… {plural(int(sizes[node]) - 1, 'node')}"))
+            lines.append(("number", f"… {counted(int(sizes[node]) - 1, 'node')}"))
         boxes[node] = _Box(depth, is_open, lines, answer_length)
     return boxes
 
@@ -234,7 +234,7 @@ def _answers(tree: Tree, node: int, names: Names) -> tuple[str, str]:
 def _documents(tree: Tree, node: int) -> str:
     """Say how many documents a node has; they may be weighed."""
     n = float(tree.n_documents[node])
-    return plural(int(n), "document") if n == int(n) else f"{n:,.4g} documents"
+    return counted(int(n), "document") if n == int(n) else f"{n:,.4g} documents"
 
 
 def _sizes(tree: Tree) -> np.ndarray:

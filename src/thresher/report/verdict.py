@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher.decisions import Decisions
+from thresher.errors import counted
 from thresher.evaluation import Evaluation, measure_title, read_measure
 from thresher.evaluation.measures import exactly_right
 from thresher.evaluation.significance import Interval, bootstrap_intervals, share_interval
 from thresher.report.cards import Ground, linked
-from thresher.report.markup import arrow, count, name, percent, plural
+from thresher.report.markup import arrow, count, name, percent
 
 __all__ = ["certainty", "figures", "intervals_of", "is_one_each", "sentences", "weakest"]
 
@@ -108,7 +109,7 @@ def sentences(evaluation: Evaluation, intervals: dict[str, Interval]) -> list[st
     if not labels:
         return ["No document here belongs to any category, so nothing can be told."]
     if not given:
-        them = plural(evaluation.n_documents, "document")
+        them = counted(evaluation.n_documents, "document")
         return [f"It gave no category to any of the {them}."]
     kind = _kind(evaluation)
     if kind == "one category":
@@ -124,7 +125,7 @@ def _of_one_each(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
         fits = f", and anything from {_range(interval)} of 100 would fit" if interval else ""
         return f"{_only(n)}: {right} of {n} went to the right place{fits}."
     if right == n:
-        return f"All {count(n)} documents went to the right place{_expect(n, interval)}."
+        return f"All {counted(n, 'document')} went to the right place{_expect(n, interval)}."
     share = _of_100(evaluation.exact_match, "documents").capitalize()
     return f"{share} go to the right place{_expect(n, interval)}."
 
@@ -136,7 +137,7 @@ def _of_several(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
     precision, recall = intervals.get("micro_precision"), intervals.get("micro_recall")
     if _is_few(n, [precision, recall]):
         return (
-            f"{_only(n)}: {total.true_positives} of the {plural(given, 'label')} that it gave "
+            f"{_only(n)}: {total.true_positives} of the {counted(given, 'label')} that it gave "
             f"were right, of {labels} that belong."
         )
     expect = ""
@@ -198,9 +199,9 @@ def _why(evaluation: Evaluation, c: int) -> str:
     table = evaluation.contingency
     hits, wrong, missed = (int(cell[c]) for cell in table[:3])
     if missed >= wrong:
-        return f"where it found {count(hits)} of {plural(hits + missed, 'document')}"
+        return f"where it found {count(hits)} of {counted(hits + missed, 'document')}"
     return (
-        f"where {count(wrong)} of the {plural(hits + wrong, 'document')} that got it do not belong"
+        f"where {count(wrong)} of the {counted(hits + wrong, 'document')} that got it do not belong"
     )
 
 
@@ -209,7 +210,7 @@ def _is_few(n: int, intervals: list[Interval | None]) -> bool:
 
 
 def _only(n: int) -> str:
-    return f"Only {plural(n, 'document was', 'documents were')} measured, too few to judge"
+    return f"Only {counted(n, 'document was', 'documents were')} measured, too few to judge"
 
 
 def _of_100(value: float, what: str) -> str:
@@ -285,7 +286,7 @@ def _overall(evaluation: Evaluation, measure: str, interval: Interval | None) ->
     n = evaluation.n_documents
     if measure == "exact_match":
         right = round(evaluation.exact_match * n)
-        title, note = "Accuracy", f"{count(right)} of {plural(n, 'document')} in the right place"
+        title, note = "Accuracy", f"{count(right)} of {counted(n, 'document')} in the right place"
     else:
         precision, recall = evaluation.micro["precision"], evaluation.micro["recall"]
         title = "F1" if len(evaluation.categories) == 1 else "Micro-F1"
@@ -324,7 +325,7 @@ def _confusion(ground: Ground) -> Figure | None:
     if not pairs:
         return None
     missed, given, n = pairs[0]
-    note = f"{plural(n, 'document')} missed the first and got the second"
+    note = f"{counted(n, 'document')} missed the first and got the second"
     if is_one_each(ground.evaluation):
         wrong = int(ground.evaluation.contingency.false_positives.sum())
         part = f"{count(n)} of {count(wrong)}" if n < wrong or n == 1 else f"all {count(n)}"

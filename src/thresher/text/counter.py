@@ -13,7 +13,7 @@ import numpy as np
 
 from thresher._fields import FIRST_LINE, field_names, split
 from thresher._kernels.text.counts import FIELDS, PARTS, WORDS
-from thresher.errors import ModelError, ParameterError, brief
+from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.parameters import THREADS, is_whole, plain
 from thresher.rows import Rows
 from thresher.storage import require_field
@@ -236,7 +236,7 @@ class TextCounter(TextParameters):
         if keep.dtype != bool or keep.shape != (self.n_features,):
             raise ParameterError(
                 f"keep is an array of {keep.dtype} of shape {keep.shape}; it must have one bool "
-                f"for each of the {self.n_features} columns."
+                f"for each of the {counted(self.n_features, 'column')}."
             )
         self._space = self._space.kept(keep, with_waiting)
 

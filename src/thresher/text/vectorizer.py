@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from thresher._kernels.text.counts import DIGIT, PARTS, sort_rows
-from thresher.errors import DocumentError, ParameterError
-from thresher.parameters import Kind, Share, Whole, parameter
+from thresher.errors import DocumentError, ParameterError, counted
+from thresher.parameters import Kind, Share, Whole, parameter, transformer_tags
 from thresher.text.counter import TextCounter
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
 from thresher.text.space import Items
@@ -119,8 +119,8 @@ class TextVectorizer(TextParameters):
             return counts, self._rank
         if counter.n_features == 0:
             raise DocumentError(
-                f"No token was found in {len(texts)} texts, so the vocabulary is empty; perhaps "
-                "they are empty, or `tokens` and `linguistics` leave nothing."
+                f"No token was found in {counted(len(texts), 'text')}, so the vocabulary is empty; "
+                "perhaps the texts are empty too, or `tokens` and `linguistics` leave nothing."
             )
         keep = self._limit(counter, counts, len(texts))
         if not keep.all():
@@ -143,7 +143,7 @@ class TextVectorizer(TextParameters):
         if high < low:
             raise ParameterError(
                 f"TextVectorizer: max_df is {self.max_df!r} and min_df is {self.min_df!r}, which "
-                f"means at most {high:g} and at least {low:g} of {n_documents} texts; "
+                f"means at most {high:g} and at least {low:g} of {counted(n_documents, 'text')}; "
                 "raise max_df or lower min_df."
             )
         keep: np.ndarray = (frequency >= low) & (frequency <= high)
@@ -155,8 +155,8 @@ class TextVectorizer(TextParameters):
             keep[by_name[(-total[by_name]).argsort()[self.max_features :]]] = False
         if not keep.any():
             raise DocumentError(
-                f"None of {len(keep)} features stands in at least {low:g} and at most {high:g} of "
-                f"{n_documents} texts; lower min_df or raise max_df."
+                f"None of {counted(len(keep), 'feature')} stands in at least {low:g} and at most "
+                f"{high:g} of {counted(n_documents, 'text')}; lower min_df or raise max_df."
             )
         return keep
 
@@ -204,14 +204,7 @@ class TextVectorizer(TextParameters):
         return hasattr(self, "counter_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(preserves_dtype=[]),
-            input_tags=InputTags(string=True, two_d_array=False),
-        )
+        return transformer_tags(string=True, two_d_array=False)
 
 
 def _kinds(counter: TextCounter) -> np.ndarray:
