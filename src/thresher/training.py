@@ -504,7 +504,7 @@ def _scores_of_fold(
     progress: Progress,
 ) -> np.ndarray:
     """Learn from some documents and score others, by their numbers; nothing of it is kept."""
-    part, learner = counts.take(learning), model.new_learner()
+    part, learner = counts.take(learning).apart(), model.new_learner()
     own = fold_features(model, features, learner, part)
     strengths = own.fit(part, most_columns(learner, part.n_categories))
     check_memory(learner, own, part.n_categories)
