@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from thresher._fields import Fields, as_text, field_columns
-from thresher._room import MUCH, check_room
+from thresher._room import MUCH, check_room, give_back
 from thresher._spool import Spool
 from thresher.assumptions import Assumption, assume, labelled
 from thresher.categories import Answers, Categories
@@ -419,6 +419,7 @@ def fit_line(
         remember = model.remember if is_online(learner) else 0
         memory = sampled(counts, remember, model.seed_) if remember else None
         strengths = features.weigh(counts)
+        give_back()
     how = {"n_jobs": model.n_jobs_, "progress": progress, "watch": watch}
     with timed(clock, "learn"):
         if is_tuned and not model.tune_folds:
@@ -455,10 +456,11 @@ def _fit_tracked(
     places[numbers] = np.arange(len(numbers))
     with learner.tracking(places, strengths.n_categories) as own:
         learner.fit_rows(strengths, n_jobs=n_jobs, **how)
-    order = np.argsort(numbers)  # a file is read from start to end
-    scores = [learner.score_rows(rows, n_jobs) for rows, _ in strengths.take(numbers[order])]
     own *= -np.float32(learner.own_share)
-    own[order] += np.concatenate(scores)
+    order, done = np.argsort(numbers), 0  # a file is read from start to end
+    for rows, _ in strengths.take(numbers[order]):
+        for _, part in rows.pieces():
+            own[order[done : (done := done + part.n_rows)]] += learner.score_rows(part, n_jobs)
     return np.asarray(own)
 
 
@@ -508,6 +510,7 @@ def _scores_of_fold(
     own = fold_features(model, features, learner, part)
     strengths = own.fit(part, most_columns(learner, part.n_categories))
     check_memory(learner, own, part.n_categories)
+    give_back()
     learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=progress)
     rows = (own.apply(rows) for rows, _ in counts.take(scored))
     return np.concatenate([learner.score_rows(one, n_jobs=model.n_jobs_) for one in rows])
