@@ -52,8 +52,11 @@ def check_room(n_bytes: int, what: str, remedy: str) -> None:
 
 
 def give_back() -> None:
-    """Give the system what was freed: the C library of Linux keeps it, for what may come next."""
-    with suppress(AttributeError, OSError, TypeError):  # others have no such thing
+    """Give the system what was freed: C libraries and Arrow keep it, for what may come next."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # only the C library of Linux has to be told
         import ctypes
 
         ctypes.CDLL(None).malloc_trim(0)

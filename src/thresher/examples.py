@@ -116,6 +116,10 @@ class Examples:
         self.__dict__.pop("mean_active", None)
         return self
 
+    def close(self) -> None:
+        """Give the rows up; they cannot be walked over any more."""
+        self._spool.close()
+
     def relabelled(self, labels: Labels) -> Examples:
         """Return the documents with other labels, one set for each; they must be in memory."""
         rows = [part for part, _ in self]

@@ -319,10 +319,10 @@ def fit(
             columns = reader.source.columns
             others = Reader(unlabelled, None, columns, None, clock, progress, model.fields)
             more, n_more = _counted_sample(stations.features, others, model.seed_)
+        stations.documents_seen = len(spool)
         line = fit_line(
             model, stations.features, Examples(spool), names, progress, watch, clock, more,
         )  # fmt: skip
-        stations.documents_seen = len(spool)
     _, stations.learner, stations.decisions, stations.tuning, stations.memory = line
     stations.columns = reader.source.columns
     note = reader.source.columns_note if reader.answers is None else ""
@@ -386,7 +386,7 @@ def fit_line(
     features : Features
         Which counted.
     counts : Examples
-        The counts.
+        The counts, which are given up.
     names : sequence of str
         The names of the categories.
     progress, watch, clock
@@ -426,6 +426,7 @@ def fit_line(
             numbers = _some(strengths, model.seed_)
             scores = _fit_tracked(learner, strengths, numbers, **how)
             known = strengths.labels().take(numbers)
+            strengths.close()  # what is in them, the learner has learned
             if model.objective == AUTO and objective and not model.calibrate:
                 decisions.tune(scores, known, objective)  # what to expect would take far longer
             else:

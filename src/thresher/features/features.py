@@ -475,7 +475,7 @@ class Features:
         return membership * int(n_models)
 
     def _factors(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """Return what tells, of columns that are counted, what their strengths are multiplied by."""
+        """Return what gives, for columns that are counted, the factors of their strengths."""
         if self._weights is None:
             return None
         is_shifted = self.n_concepts and self.columns is None

@@ -122,9 +122,7 @@ class Strength(Estimator):
 
         return restore
 
-    def apply(
-        self, rows: Rows, factors: Callable[[np.ndarray], np.ndarray] | None = None
-    ) -> Rows:
+    def apply(self, rows: Rows, factors: Callable[[np.ndarray], np.ndarray] | None = None) -> Rows:
         """Return the strengths in place of the counts; the rows' structure is shared.
 
         Parameters
