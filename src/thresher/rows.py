@@ -52,9 +52,9 @@ class Rows(NamedTuple):
 
     def take(self, order: np.ndarray) -> Rows:
         """Return the rows of `order`, in that order."""
-        rows = _gather(self.indptr, order, self.indices, self.values)
+        indptr, indices, values = _gather(self.indptr, order, self.indices, self.values)
         lengths = None if self.lengths is None else self.lengths[order]
-        return Rows(*rows, self.n_columns, lengths)
+        return Rows(indptr, indices, values, self.n_columns, lengths)
 
     def keep(self, kept: np.ndarray, renumber: bool = True) -> Rows:
         """Return the rows with only the columns that are `kept`, numbered anew or as before."""
@@ -144,9 +144,9 @@ class Labels(NamedTuple):
 
     def take(self, order: np.ndarray) -> Labels:
         """Return the labels of the documents of `order`, in that order."""
-        rows = _gather(self.indptr, order, self.indices)
+        indptr, indices = _gather(self.indptr, order, self.indices)
         weights, known = (one if one is None else one[order] for one in self[3:])
-        return Labels(*rows, self.n_categories, weights, known)
+        return Labels(indptr, indices, self.n_categories, weights, known)
 
     @staticmethod
     def concatenate(parts: Sequence[Labels]) -> Labels:
