@@ -489,6 +489,29 @@ def test_commands_share_a_damaged_cache_in_silence(model, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in files(cache / "kernels")} == before
 
 
+SPARING = """
+import sys
+from numba.core.runtime import rtsys
+from thresher import Categorizer
+from thresher._kernels._cache import activity
+from thresher._kernels._jit import kernel
+
+model = Categorizer.load(sys.argv[1])
+answers = model.predict(["a cow"])
+before = rtsys._init
+total = kernel(lambda n: sum([i for i in range(n)]))(5)  # which allocates
+print(answers, before, total, activity.compiled, activity.loaded > 0, model.predict(["a cow"]))
+"""
+
+
+@pytest.mark.slow
+def test_what_kept_kernels_bring_along_is_not_compiled_again(model, tmp_path):
+    """Numba's own library is, for one that must be compiled; both kinds run side by side."""
+    process = start("-c", SPARING, model, THRESHER_CACHE=str(copied(tmp_path)))
+    answer, complaint = process.communicate(timeout=300)
+    assert answer == "['animal'] False 10 1 True ['animal']\n", complaint
+
+
 COMMANDS = """
 import sys
 from typer.testing import CliRunner

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from thresher.errors import ParameterError
 
-__all__ = ["MUCH", "check_room", "room"]
+__all__ = ["MUCH", "check_room", "give_back", "room"]
 
 MUCH = 1 << 30  # bytes from which on it is said what will be needed
 CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")  # of a container, from within
@@ -49,3 +49,14 @@ def check_room(n_bytes: int, what: str, remedy: str) -> None:
             f"{what} need {n_bytes / 2**30:,.1f} GB of memory, and there are {most / 2**30:,.1f}: "
             f"{remedy}."
         )
+
+
+def give_back() -> None:
+    """Give the system what was freed: C libraries and Arrow keep it, for what may come next."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # only the C library of Linux has to be told
+        import ctypes
+
+        ctypes.CDLL(None).malloc_trim(0)

@@ -87,6 +87,20 @@ class Examples:
         part._block, part.n_concepts = self._block, self.n_concepts
         return part
 
+    def apart(self) -> Examples:
+        """Return the same documents as a copy, unless they are in a file, where they are shared."""
+        if self._spool.on_disk:
+            return self
+        rows, labels = next(iter(self))
+        own = Examples.of(rows, labels)
+        own.n_concepts = self.n_concepts
+        return own
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the rows are made, or chosen, from others that may be needed yet."""
+        return self._transform is not None or self._chosen is not None
+
     def map(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
         """Return the documents with other rows, made when they are asked for, each by itself."""
         mapped = Examples(self._spool, n_columns=n_columns, chosen=self._chosen)
@@ -96,11 +110,15 @@ class Examples:
 
     def rewrite(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
         """Put other rows in the place of these, which are given up, and return self."""
-        assert self._transform is None and self._chosen is None
+        assert not self.is_shared
         self._spool.map(transform)
         self.n_columns = n_columns
         self.__dict__.pop("mean_active", None)
         return self
+
+    def close(self) -> None:
+        """Give the rows up; they cannot be walked over any more."""
+        self._spool.close()
 
     def relabelled(self, labels: Labels) -> Examples:
         """Return the documents with other labels, one set for each; they must be in memory."""

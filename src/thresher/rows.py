@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = ["Labels", "Rows"]
+
+AT_ONCE = 1 << 17  # entries that are worked on together: what that takes beside them stays small
 
 
 class Rows(NamedTuple):
@@ -50,19 +52,44 @@ class Rows(NamedTuple):
 
     def take(self, order: np.ndarray) -> Rows:
         """Return the rows of `order`, in that order."""
-        indptr, places = _gather(self.indptr, order)
+        indptr, indices, values = _gather(self.indptr, order, self.indices, self.values)
         lengths = None if self.lengths is None else self.lengths[order]
-        return Rows(indptr, self.indices[places], self.values[places], self.n_columns, lengths)
+        return Rows(indptr, indices, values, self.n_columns, lengths)
 
     def keep(self, kept: np.ndarray, renumber: bool = True) -> Rows:
         """Return the rows with only the columns that are `kept`, numbered anew or as before."""
-        inside = kept[self.indices]
-        ends = np.concatenate([[0], np.cumsum(inside)])
-        indices = self.indices[inside]
-        if renumber:
-            indices = (np.cumsum(kept, dtype=np.int32) - 1)[indices].astype(np.int32, copy=False)
         width = int(np.count_nonzero(kept)) if renumber else self.n_columns
-        return Rows(ends[self.indptr], indices, self.values[inside], width, self.lengths)
+        new = np.cumsum(kept) - 1 if renumber else np.arange(len(kept))
+        return self.renumbered(np.where(kept, new, -1).astype(np.int32), width)
+
+    def renumbered(self, numbers: np.ndarray, n_columns: int) -> Rows:
+        """Return the rows in other columns, by the number of each; -1 is for what is left out."""
+        indices, values = np.empty(len(self.indices), np.int32), np.empty_like(self.values)
+        ends, n = [np.zeros(1, np.int64)], 0
+        for _, part in self.pieces():
+            columns = numbers[part.indices]
+            inside = columns >= 0
+            ends.append(n + np.append(0, np.cumsum(inside))[part.indptr[1:]])
+            here = slice(n, n := int(ends[-1][-1]))
+            indices[here], values[here] = columns[inside], part.values[inside]
+        for array in (indices, values):
+            array.resize(n, refcheck=False)  # gives back what is not used, in place
+        return Rows(np.concatenate(ends), indices, values, n_columns, self.lengths)
+
+    def pieces(self) -> Iterator[tuple[slice, Rows]]:
+        """Yield some rows at a time, and where their entries stand among all.
+
+        Examples
+        --------
+        >>> rows = Rows(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3), 3)
+        >>> [(entries, part.n_rows) for entries, part in rows.pieces()]
+        [(slice(0, 3, None), 2)]
+        """
+        for some, entries in _pieces(self.indptr):
+            indptr = self.indptr[some.start : some.stop + 1] - entries.start
+            lengths = None if self.lengths is None else self.lengths[some]
+            columns, values = self.indices[entries], self.values[entries]
+            yield entries, Rows(indptr, columns, values, self.n_columns, lengths)
 
     @staticmethod
     def concatenate(parts: Sequence[Rows]) -> Rows:
@@ -124,9 +151,9 @@ class Labels(NamedTuple):
 
     def take(self, order: np.ndarray) -> Labels:
         """Return the labels of the documents of `order`, in that order."""
-        indptr, places = _gather(self.indptr, order)
+        indptr, indices = _gather(self.indptr, order, self.indices)
         weights, known = (one if one is None else one[order] for one in self[3:])
-        return Labels(indptr, self.indices[places], self.n_categories, weights, known)
+        return Labels(indptr, indices, self.n_categories, weights, known)
 
     @staticmethod
     def concatenate(parts: Sequence[Labels]) -> Labels:
@@ -178,11 +205,27 @@ class Labels(NamedTuple):
         return dense
 
 
-def _gather(indptr: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indptr of the chosen rows, and the places of their entries in the old arrays."""
+def _pieces(indptr: np.ndarray) -> Iterator[tuple[slice, slice]]:
+    """Yield some rows at a time, of up to `AT_ONCE` entries or one row, and their entries."""
+    first = 0
+    while first < len(indptr) - 1:
+        last = int(np.searchsorted(indptr, indptr[first] + AT_ONCE, "right")) - 1
+        last = max(first + 1, last)
+        yield slice(first, last), slice(int(indptr[first]), int(indptr[last]))
+        first = last
+
+
+def _gather(indptr: np.ndarray, order: np.ndarray, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the indptr of the chosen rows, and their entries in each of the arrays."""
     starts, lengths = indptr[order], indptr[order + 1] - indptr[order]
     taken = _ends(lengths)
-    return taken, np.arange(taken[-1]) + np.repeat(starts - taken[:-1], lengths)
+    gathered = tuple(np.empty(taken[-1], array.dtype) for array in arrays)
+    for rows, entries in _pieces(taken):
+        places = np.repeat(starts[rows] - taken[rows], lengths[rows])
+        places += np.arange(entries.start, entries.stop)
+        for array, chosen in zip(arrays, gathered, strict=True):
+            chosen[entries] = array[places]
+    return taken, *gathered
 
 
 def _ends(lengths: Any) -> np.ndarray:

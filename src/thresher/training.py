@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from thresher._fields import Fields, as_text, field_columns
-from thresher._room import MUCH, check_room
+from thresher._room import MUCH, check_room, give_back
 from thresher._spool import Spool
 from thresher.assumptions import Assumption, assume, labelled
 from thresher.categories import Answers, Categories
@@ -326,10 +326,10 @@ def fit(
             columns = reader.source.columns
             others = Reader(unlabelled, None, columns, None, clock, progress, model.fields)
             more, n_more = _counted_sample(stations.features, others, model.seed_)
+        stations.documents_seen = len(spool)
         line = fit_line(
             model, stations.features, Examples(spool), names, progress, watch, clock, more,
         )  # fmt: skip
-        stations.documents_seen = len(spool)
     _, stations.learner, stations.decisions, stations.tuning, stations.memory = line
     stations.columns = reader.source.columns
     note = reader.source.columns_note if reader.answers is None else ""
@@ -393,7 +393,7 @@ def fit_line(
     features : Features
         Which counted.
     counts : Examples
-        The counts.
+        The counts, which are given up.
     names : sequence of str
         The names of the categories.
     progress, watch, clock
@@ -426,12 +426,14 @@ def fit_line(
         remember = model.remember if is_online(learner) else 0
         memory = sampled(counts, remember, model.seed_) if remember else None
         strengths = features.weigh(counts)
+        give_back()
     how = {"n_jobs": model.n_jobs_, "progress": progress, "watch": watch}
     with timed(clock, "learn"):
         if is_tuned and not model.tune_folds:
             numbers = _some(strengths, model.seed_)
             scores = _fit_tracked(learner, strengths, numbers, **how)
             known = strengths.labels().take(numbers)
+            strengths.close()  # what is in them, the learner has learned
             if model.objective == AUTO and objective and not model.calibrate:
                 decisions.tune(scores, known, objective)  # what to expect would take far longer
             else:
@@ -462,10 +464,11 @@ def _fit_tracked(
     places[numbers] = np.arange(len(numbers))
     with learner.tracking(places, strengths.n_categories) as own:
         learner.fit_rows(strengths, n_jobs=n_jobs, **how)
-    order = np.argsort(numbers)  # a file is read from start to end
-    scores = [learner.score_rows(rows, n_jobs) for rows, _ in strengths.take(numbers[order])]
     own *= -np.float32(learner.own_share)
-    own[order] += np.concatenate(scores)
+    order, done = np.argsort(numbers), 0  # a file is read from start to end
+    for rows, _ in strengths.take(numbers[order]):
+        for _, part in rows.pieces():
+            own[order[done : (done := done + part.n_rows)]] += learner.score_rows(part, n_jobs)
     return np.asarray(own)
 
 
@@ -511,10 +514,11 @@ def _scores_of_fold(
     progress: Progress,
 ) -> np.ndarray:
     """Learn from some documents and score others, by their numbers; nothing of it is kept."""
-    part, learner = counts.take(learning), model.new_learner()
+    part, learner = counts.take(learning).apart(), model.new_learner()
     own = fold_features(model, features, learner, part)
     strengths = own.fit(part, most_columns(learner, part.n_categories))
     check_memory(learner, own, part.n_categories)
+    give_back()
     learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=progress)
     rows = (own.apply(rows) for rows, _ in counts.take(scored))
     return np.concatenate([learner.score_rows(one, n_jobs=model.n_jobs_) for one in rows])

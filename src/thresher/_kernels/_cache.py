@@ -239,16 +239,20 @@ class KernelCache:
         return place / stamp() / f"{self._function.__name__}-{_digest(key).hex()[:24]}.kernel"
 
 
+@functools.cache  # once in a process is enough
 def _make_ready(context: Any) -> None:
-    """Make ready what compiled kernels call when they run.
+    """Let compiled kernels find what they call when they run.
 
-    It is the first step of `context.refresh`, which goes on to import all that the compiler needs,
-    scipy among it: more than all else that a short command does.
+    It is the first step of `context.refresh`. That goes on to compile a library, which kernels from
+    the disk bring along, and to import all that the compiler needs, scipy among it: more than all
+    else that a short command does, in time and in memory.
     """
     try:
-        from numba.core.runtime import rtsys
+        from llvmlite.binding import add_symbol
+        from numba.core.runtime import _nrt_python
 
-        rtsys.initialize(context)
+        for name, address in _nrt_python.c_helpers.items():
+            add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
     except Exception:  # of a Numba that has it elsewhere
         context.refresh()
 

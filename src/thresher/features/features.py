@@ -245,8 +245,8 @@ class Features:
             self._idle[counts.indices[counts.indices < len(self._idle)]] = False
 
     def _changed(self, counts: Examples, change: Callable[[Rows], Rows], n: int) -> Examples:
-        """Return other rows; those that are counted here are not needed any more."""
-        return (counts.map if self._counter is None else counts.rewrite)(change, n)
+        """Return other rows; where nobody else has the old ones, these are given up."""
+        return (counts.map if counts.is_shared else counts.rewrite)(change, n)
 
     def count(
         self, texts: Any, grow: bool = False, n_jobs: int = 1, clock: Clock | None = None
@@ -399,9 +399,10 @@ class Features:
         frequency, total = np.zeros(n_columns, np.int64), np.zeros(n_columns)
         scores = None if own.n_selected is None else SELECTIONS[own.select_by]()
         for rows, labels in counts:
-            frequency += np.bincount(rows.indices, minlength=n_columns)
-            if own.max_features is not None:
-                total += np.bincount(rows.indices, rows.values, minlength=n_columns)
+            for _, part in rows.pieces():
+                frequency += np.bincount(part.indices, minlength=n_columns)
+                if own.max_features is not None:
+                    total += np.bincount(part.indices, part.values, minlength=n_columns)
             if scores is not None:
                 scores.observe(rows, labels)
         *low, high = (
@@ -432,7 +433,7 @@ class Features:
 
     def _weigh(self, counts: Rows) -> Rows:
         if not self.n_concepts:
-            return self.strength.apply(counts, self._factors(counts))
+            return self.strength.apply(counts, self._factors())
         if len(self._idle):
             counts = self._awake(counts)
         is_concept = counts.indices < self.n_concepts
@@ -441,7 +442,7 @@ class Features:
             indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
         )
         strengths = self.concept_strengths(counts.values)
-        strengths[~is_concept] = self.strength.apply(text, self._factors(text)).values
+        strengths[~is_concept] = self.strength.apply(text, self._factors()).values
         return counts._replace(values=strengths)
 
     def _awake(self, counts: Rows) -> Rows:
@@ -473,13 +474,14 @@ class Features:
         n_models = 1 if self.strength.normalize is None else np.size(self.parameters.concepts)
         return membership * int(n_models)
 
-    def _factors(self, counts: Rows) -> np.ndarray | None:
-        """Return what the strength of each entry, all of them counted, is multiplied by."""
+    def _factors(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """Return what gives, for columns that are counted, the factors of their strengths."""
         if self._weights is None:
             return None
-        if self.columns is not None or not self.n_concepts:
-            return np.asarray(self._weights[self.blocks[counts.indices]])
-        return np.asarray(self._weights[self.counter.blocks[counts.indices - self.n_concepts]])
+        is_shifted = self.n_concepts and self.columns is None
+        blocks = self.counter.blocks if is_shifted else self.blocks
+        weights, first = self._weights, self.n_concepts if is_shifted else 0
+        return lambda columns: np.asarray(weights[blocks[columns - first]])
 
 
 def _drawn(n: int, most: int, generator: np.random.Generator) -> np.ndarray:

@@ -37,11 +37,11 @@ class Numbering:
         numbers, n = np.full(counts.n_columns, -1, np.int32), counts.n_concepts
         numbers[:n] = np.arange(n)
         for rows, _ in counts:
-            columns, first = np.unique(rows.indices, return_index=True)
-            new = columns[np.argsort(first)]
-            new = new[numbers[new] < 0]
-            numbers[new] = np.arange(n, n + len(new))
-            n += len(new)
+            for _, part in rows.pieces():
+                unmet = part.indices[numbers[part.indices] < 0]
+                new, first = np.unique(unmet, return_index=True)
+                numbers[new[np.argsort(first)]] = np.arange(n, n + len(new))
+                n += len(new)
         in_order = np.argsort(numbers, kind="stable")[len(numbers) - n :]
         return cls(numbers, n, blocks[in_order])
 
@@ -69,11 +69,7 @@ class Numbering:
 
     def apply(self, rows: Rows) -> Rows:
         """Return the rows in the columns that are left."""
-        columns = self.numbers[rows.indices]
-        inside = columns >= 0
-        ends = np.concatenate([[0], np.cumsum(inside)])
-        kept = rows.values[inside]
-        return Rows(ends[rows.indptr], columns[inside], kept, self.n_columns, rows.lengths)
+        return rows.renumbered(self.numbers, self.n_columns)
 
 
 def after_concepts(n: int, blocks: np.ndarray) -> np.ndarray:

@@ -93,13 +93,14 @@ class Strength(Estimator):
         self._n_documents += rows.n_rows
         if self.kind != "tf-idf":
             return self
-        present = rows.indices if rows.values.all() else rows.indices[rows.values != 0]
         n_columns = max(rows.n_columns, self._n_columns)
         frequencies = reserved(self._frequencies, n_columns)
-        if len(present) < n_columns:  # few documents must not cost a walk over all features
-            np.add.at(frequencies, present, 1)
-        else:
-            frequencies[:n_columns] += np.bincount(present, minlength=n_columns)
+        for _, part in rows.pieces():
+            present = part.indices if part.values.all() else part.indices[part.values != 0]
+            if len(present) < n_columns:  # few documents must not cost a walk over all features
+                np.add.at(frequencies, present, 1)
+            else:
+                frequencies[:n_columns] += np.bincount(present, minlength=n_columns)
         self._frequencies, self._n_columns = frequencies, n_columns
         return self
 
@@ -121,7 +122,7 @@ class Strength(Estimator):
 
         return restore
 
-    def apply(self, rows: Rows, factors: np.ndarray | None = None) -> Rows:
+    def apply(self, rows: Rows, factors: Callable[[np.ndarray], np.ndarray] | None = None) -> Rows:
         """Return the strengths in place of the counts; the rows' structure is shared.
 
         Parameters
@@ -129,19 +130,23 @@ class Strength(Estimator):
         rows : Rows
             Counts. "book" takes the number of tokens of each document from their `lengths`, or
             else the sum of its counts.
-        factors : array, one for each entry, optional
-            What strengths are multiplied by before they are normalised.
+        factors : callable, optional
+            Given the columns of entries, returns what their strengths are multiplied by before they
+            are normalised.
         """
         if not len(rows.values):
             return rows
         self._check_counts(rows)
-        strengths = self._weigh(rows)
-        if factors is not None:
-            strengths = strengths * factors
-        if self.normalize is not None:
-            if self.normalize not in ("l2", "sum", "l1"):
-                self.check_parameters()
-            strengths = _normalised(strengths, rows.indptr, squared=self.normalize == "l2")
+        if self.normalize not in (None, "l2", "sum", "l1"):
+            self.check_parameters()
+        strengths = np.empty(len(rows.values), np.float32)
+        for entries, part in rows.pieces():
+            own = self._weigh(part)
+            if factors is not None:
+                own = own * factors(part.indices)
+            if self.normalize is not None:
+                own = _normalised(own, part.indptr, squared=self.normalize == "l2")
+            strengths[entries] = own
         return Rows(rows.indptr, rows.indices, strengths, rows.n_columns, rows.lengths)
 
     def tables(self, n_columns: int, n_counts: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -205,6 +210,11 @@ class Strength(Estimator):
         )
 
     def _check_counts(self, rows: Rows) -> None:
+        if self.kind == "book" and rows.lengths is not None and len(rows.lengths) != rows.n_rows:
+            raise ParameterError(
+                f"The rows have {counted(len(rows.lengths), 'length')} for "
+                f"{counted(rows.n_rows, 'document')}; give one each."
+            )
         counts, low = rows.values, 0.0 if self._takes_logs_or_roots else _LOWEST
         if np.minimum.reduce(counts) >= low and np.maximum.reduce(counts) < np.inf:
             return
@@ -320,11 +330,6 @@ def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | 
     sizes = indptr[1:] - indptr[:-1]
     if lengths is None:
         lengths = _row_sums(counts, indptr, sizes)
-    if len(lengths) != len(indptr) - 1:
-        raise ParameterError(
-            f"The rows have {counted(len(lengths), 'length')} for "
-            f"{counted(len(indptr) - 1, 'document')}; give one each."
-        )
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
     weights = _one_plus_log(counts.astype(np.float64))
     weights *= scale.repeat(sizes)

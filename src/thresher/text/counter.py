@@ -190,7 +190,7 @@ class TextCounter(TextParameters):
         if n_jobs <= 1 or grow:
             counted = self._count(texts, grow, needed, clocks[0], beside=n_jobs > 1)
             if self._space.has_forgotten:
-                self._space = self._space.kept(np.ones(self.n_features, bool))
+                self._replace_space(np.ones(self.n_features, bool))
         else:
             borders = np.linspace(0, len(texts), n_jobs + 1).astype(int)
             pieces = [(texts[start:stop], False, needed) for start, stop in pairwise(borders)]
@@ -238,7 +238,11 @@ class TextCounter(TextParameters):
                 f"keep is an array of {keep.dtype} of shape {keep.shape}; it must have one bool "
                 f"for each of the {counted(self.n_features, 'column')}."
             )
-        self._space = self._space.kept(keep, with_waiting)
+        self._replace_space(keep, with_waiting)
+
+    def _replace_space(self, keep: np.ndarray, with_waiting: bool = True) -> None:
+        """Go on with some columns; what readers wrote to is of the old space and would hold it."""
+        self._space, self._pool = self._space.kept(keep, with_waiting), []
 
     def checkpoint(self) -> Callable[[], None]:
         """Return a function that puts the counter back to what it is now, bit for bit.
