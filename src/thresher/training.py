@@ -290,9 +290,7 @@ def fit(
     model = model.settled()
     stations = new_stations(model, reader.form)
     with Spool() as spool:
-        for batch in reader.batches("reading"):
-            rows = stations.features.counter.count(batch.texts, clock=clock)
-            spool.append(*that_count(rows, encoded(stations.categories, batch)))
+        _count(stations, reader, spool)
         if reader.answers is not None and reader.form == "indicator":
             stations.categories.encode([range(reader.answers.n_columns)], grow=True)
         new_numbers = stations.categories.sort()
@@ -346,6 +344,13 @@ def fit(
         )
         stations.assumptions.append(Assumption(sentence))
     return stations
+
+
+def _count(stations: Stations, reader: Reader, spool: Spool) -> None:
+    """Count all documents; no batch is held when it is done."""
+    for batch in reader.batches("reading"):
+        rows = stations.features.counter.count(batch.texts, clock=reader.clock)
+        spool.append(*that_count(rows, encoded(stations.categories, batch)))
 
 
 def _counted_sample(features: Features, reader: Reader, seed: int) -> tuple[Rows, int]:
@@ -427,6 +432,7 @@ def fit_line(
             scores = _fit_tracked(learner, strengths, numbers, **how)
             known = strengths.labels().take(numbers)
             strengths.close()  # what is in them, the learner has learned
+            give_back()
             if model.objective == AUTO and objective and not model.calibrate:
                 decisions.tune(scores, known, objective)  # what to expect would take far longer
             else:
