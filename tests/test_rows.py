@@ -91,14 +91,14 @@ def test_columns_are_numbered_as_they_are_met(rows):
 @pytest.mark.parametrize("kind", ["binary", "frequency", "sqrt", "log", "tf-idf", "book"])
 @pytest.mark.parametrize("normalize", [None, "sum", "l2"])
 def test_strengths_do_not_depend_on_the_pieces(rows, kind, normalize, monkeypatch):
-    def made():
+    def strengths():
         strength = Strength(kind, normalize=normalize).observe(rows)
         return strength.apply(rows, lambda columns: np.float32(0.5) + columns % 3).values
 
-    whole = made()
+    whole = strengths()
     for size in (1, 7, 64):
         monkeypatch.setattr("thresher.rows.AT_ONCE", size)
-        assert made().tobytes() == whole.tobytes()
+        assert strengths().tobytes() == whole.tobytes()
 
 
 @pytest.mark.parametrize("memory_limit", [0, 10**9])

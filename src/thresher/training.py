@@ -289,17 +289,8 @@ def fit(
     reader = Reader(documents, labels, None, sample_weight, clock, progress, model.fields)
     model = model.settled()
     stations = new_stations(model, reader.form)
-    n_jobs = model.n_jobs_
-
-    def count(batch: Batch) -> tuple[Rows, Labels]:
-        rows = stations.features.counter.count(batch.texts, n_jobs=n_jobs, clock=clock)
-        return that_count(rows, encoded(stations.categories, batch))
-
     with Spool() as spool:
-        batches = reader.batches("reading")
-        # One thread counts, in the order of the documents, while this one reads.
-        for rows, known in map(count, batches) if n_jobs == 1 else ahead(count, batches, 1):
-            spool.append(rows, known)
+        _count(stations, reader, spool, model.n_jobs_)
         if reader.answers is not None and reader.form == "indicator":
             stations.categories.encode([range(reader.answers.n_columns)], grow=True)
         new_numbers = stations.categories.sort()
@@ -353,6 +344,20 @@ def fit(
         )
         stations.assumptions.append(Assumption(sentence))
     return stations
+
+
+def _count(stations: Stations, reader: Reader, spool: Spool, n_jobs: int) -> None:
+    """Count all documents; no batch is held when it is done."""
+
+    def count(batch: Batch) -> tuple[Rows, Labels]:
+        counter = stations.features.counter
+        rows = counter.count(batch.texts, n_jobs=n_jobs, clock=reader.clock)
+        return that_count(rows, encoded(stations.categories, batch))
+
+    batches = reader.batches("reading")
+    # One thread counts, in the order of the documents, while this one reads.
+    for rows, labels in map(count, batches) if n_jobs == 1 else ahead(count, batches, 1):
+        spool.append(rows, labels)
 
 
 def _counted_sample(features: Features, reader: Reader, seed: int) -> tuple[Rows, int]:
@@ -434,6 +439,7 @@ def fit_line(
             scores = _fit_tracked(learner, strengths, numbers, **how)
             known = strengths.labels().take(numbers)
             strengths.close()  # what is in them, the learner has learned
+            give_back()
             if model.objective == AUTO and objective and not model.calibrate:
                 decisions.tune(scores, known, objective)  # what to expect would take far longer
             else:
