@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import pytest
 
-from thresher import LEARNERS, Categorizer, MissingExtra, compare, write_report
+from thresher import LEARNERS, Categorizer, MissingExtra, TextVectorizer, compare, write_report
 from thresher.concept_view import ConceptView
 from thresher.learners import is_online
 from thresher.report import write_concept_page
@@ -102,6 +102,7 @@ def test_the_command_line_works(tmp_path):
     [
         (lambda: Categorizer(lemmatize=True).fit(TEXTS, LABELS), "lemmas"),
         (lambda: LEARNERS["perceptron"]().fit(np.eye(2), [0, 1]), "scikit-learn"),
+        (lambda: TextVectorizer().fit_transform(TEXTS), "scikit-learn"),
     ],
 )
 def test_what_needs_an_extra_names_it(use, extra):

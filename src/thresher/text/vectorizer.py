@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from thresher._kernels.text.counts import DIGIT, PARTS, sort_rows
-from thresher.errors import DocumentError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted, missing_extra
 from thresher.parameters import Kind, Share, Whole, parameter, transformer_tags
 from thresher.text.counter import TextCounter
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
@@ -162,7 +162,10 @@ class TextVectorizer(TextParameters):
 
     def _matrix(self, counts: Items, rank: np.ndarray) -> csr_matrix:
         """Return a matrix with the columns renamed to their rank and sorted in each row."""
-        from scipy.sparse import csr_matrix
+        try:
+            from scipy.sparse import csr_matrix
+        except ImportError:
+            raise missing_extra("scipy", "scikit-learn", "Matrices of scipy") from None
 
         indptr, indices, values = counts
         n, n_columns = len(indices), self.counter_.n_features
