@@ -350,8 +350,7 @@ def _count(stations: Stations, reader: Reader, spool: Spool, n_jobs: int) -> Non
     """Count all documents; no batch is held when it is done."""
 
     def count(batch: Batch) -> tuple[Rows, Labels]:
-        counter = stations.features.counter
-        rows = counter.count(batch.texts, n_jobs=n_jobs, clock=reader.clock)
+        rows = stations.features.counter.count(batch.texts, clock=reader.clock)
         return that_count(rows, encoded(stations.categories, batch))
 
     batches = reader.batches("reading")

@@ -142,8 +142,7 @@ class TextCounter(TextParameters):
         grow : bool, default=True
             Give columns to what is new; else leave it out.
         n_jobs : int, default=1
-            How many threads to use, at most two where something may be added; the result is the
-            same.
+            How many threads to use where nothing is added; the result is the same.
         least : tuple of four int, optional
             In how many documents that were counted in this way a word, a run of words, a part and
             a word of a field must have been before it gets a column, of which this can be the last;
@@ -188,7 +187,7 @@ class TextCounter(TextParameters):
         clocks: list[Clock] = [defaultdict(float)]
         n_jobs = min(n_jobs, len(texts))
         if n_jobs <= 1 or grow:
-            counted = self._count(texts, grow, needed, clocks[0], beside=n_jobs > 1)
+            counted = self._count(texts, grow, needed, clocks[0])
             if self._space.has_forgotten:
                 self._replace_space(np.ones(self.n_features, bool))
         else:
@@ -369,26 +368,16 @@ class TextCounter(TextParameters):
             scratch = Scratch(space, words, Surface(space, PARTS, folding, self.char_ngram_range))
         return scratch
 
-    def _count(
-        self, texts: Any, grow: bool, least: np.ndarray, clock: Clock, beside: bool = False
-    ) -> Counted:
-        """Count texts, in slices; they are cut in a thread `beside` this one, if it is asked."""
+    def _count(self, texts: Any, grow: bool, least: np.ndarray, clock: Clock) -> Counted:
         if grow:
             self._space.prepare(least)
         pool, scratch = self._pool, self._borrow()
-        how = grow, least, scratch, clock, beside
-        counted = [self._count_slice(one, *how) for one in slices(texts)]
+        counted = [self._count_slice(one, grow, least, scratch, clock) for one in slices(texts)]
         pool.append(scratch)
         return counted[0] if len(counted) == 1 else _stacked(counted)
 
     def _count_slice(
-        self,
-        texts: Any,
-        grow: bool,
-        least: np.ndarray,
-        scratch: Scratch,
-        clock: Clock,
-        beside: bool,
+        self, texts: Any, grow: bool, least: np.ndarray, scratch: Scratch, clock: Clock
     ) -> Counted:
         scratch.refresh()
         words = parts = fields = None
@@ -397,10 +386,10 @@ class TextCounter(TextParameters):
             texts = [piece for text in texts for piece in split(text, self.fields)]
         if self._space.has_words:
             in_fields: list[Coded] = [(np.zeros(0, np.int32), _START[:0])]
-            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, beside, in_fields)
+            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, in_fields)
             words = None if self.ngram_range is None else words
         if self.char_ngram_range is not None:
-            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock, beside)
+            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock)
             lengths = n_tokens if words is None else lengths
         began = perf_counter()
         if self.char_ngram_range is not None:
@@ -421,7 +410,6 @@ class TextCounter(TextParameters):
         grow: bool,
         scratch: Scratch,
         clock: Clock,
-        beside: bool,
         in_fields: list[Coded] | None = None,
     ) -> Counted:
         """Return how often each word, run or token to be cut stands in texts, and their lengths.
@@ -432,8 +420,7 @@ class TextCounter(TextParameters):
         n_pieces, done = self._n_pieces, 0
         rows, began, space = Tally(len(texts) // n_pieces, scratch), perf_counter(), self._space
         history, n_tokens, token_ends = space.history(), 0, [_START]
-        tokenizer = self._tokenizers[block]
-        for tokens in tokenizer.cut_beside(texts) if beside else tokenizer.cut(texts):
+        for tokens in self._tokenizers[block].cut(texts):
             token_ends.append(tokens.ends + n_tokens)
             n_tokens += len(tokens.spans)
             last = slice(-(done + 1) % n_pieces, None, n_pieces)  # pieces of a text

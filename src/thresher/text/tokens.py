@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
-from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,28 +134,16 @@ class Tokenizer:
         self.pattern = None if token_pattern is None else compiled(token_pattern)
         self.composes = self.pattern is None and unspaced is not None
 
-    def cut_beside(self, texts: Any) -> Iterator[Tokens]:
-        """Yield the same as `cut`, while a thread is busy with the next."""
-        chunks = self.cut(texts, n_rooms=2)
-        with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(next, chunks, None)
-            while (tokens := coming.result()) is not None:
-                coming = pool.submit(next, chunks, None)
-                yield tokens
-
-    def cut(self, texts: Any, n_rooms: int = 1) -> Iterator[Tokens]:
-        """Yield the tokens of checked texts, chunk by chunk; a long text may go on in the next.
-
-        They are valid until so many more are cut.
-        """
+    def cut(self, texts: Any) -> Iterator[Tokens]:
+        """Yield the tokens of checked texts, chunk by chunk; a long text may go on in the next."""
         if self.pattern is not None:
             texts = texts if isinstance(texts, list) else texts.to_pylist()
             for start, stop in _groups(_lengths(texts), CHUNK):
                 yield self._cut_by_pattern(texts[start:stop], self.pattern)[0]
             return
-        rooms = cycle([_Room() for _ in range(n_rooms)])
+        room = _Room()
         for characters in _batches(texts, self.lowercase, self.composes):
-            yield from self._cut_by_table(characters, rooms)
+            yield from self._cut_by_table(characters, room)
 
     def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray]]:
         """Yield the tokens of one text, and where each starts and ends in the folded characters."""
@@ -182,7 +168,7 @@ class Tokenizer:
             starts, ends = np.repeat(starts, times), np.repeat(ends, times)
         return Origins(np.append(starts, len(text)), np.append(ends, len(text)))
 
-    def _cut_by_table(self, characters: _Characters, rooms: Iterator[_Room]) -> Iterator[Tokens]:
+    def _cut_by_table(self, characters: _Characters, room: _Room) -> Iterator[Tokens]:
         data, offsets, bound = characters
         table = _table(self.rule, self.lowercase, bound)
         ranges, shift = _ranges(self.rule), 32 if self.lowercase else 0
@@ -190,11 +176,9 @@ class Tokenizer:
         cursor = np.array([0, offsets[0], 0, 0], np.int64)  # document, place, finished, size
         ends = np.empty(len(offsets) - 1, np.int64)
         # A separator follows each document.
-        room, room_size = None, min(CHUNK, int(offsets[-1] - offsets[0]) + len(ends))
+        room.reserve(min(CHUNK, int(offsets[-1] - offsets[0]) + len(ends)))
         document, place = 0, int(offsets[0])
         while document < len(ends):
-            room = next(rooms) if room is None else room
-            room.reserve(room_size)
             n = scan(
                 data, offsets, cursor, room.size, table, ranges, shift, self.min_length,
                 room.text, room.kinds, room.marks, room.marks.view("<u8"), room.edges, room.spans,
@@ -203,11 +187,9 @@ class Tokenizer:
             before = document, place
             document, place, finished, size = cursor.tolist()
             if (document, place) == before:  # not even one token fits
-                room_size = 2 * room.size
+                room.reserve(2 * room.size)
                 continue
-            own_ends = ends[:finished].copy()  # the next ones are written while these are used
-            yield Tokens(room.text, room.spans[: int(n)], own_ends, size, has_pairs)
-            room = None
+            yield Tokens(room.text, room.spans[: int(n)], ends[:finished], size, has_pairs)
 
     def _cut_by_pattern(self, texts: list[str], pattern: Pattern) -> tuple[Tokens, np.ndarray]:
         """Return the tokens of some texts, and where each stands in their folded characters.
