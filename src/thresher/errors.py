@@ -23,6 +23,8 @@ def escaped(text: str) -> str:
     >>> print(escaped("spam\\x1b[2J\\nham"))
     spam\\x1b[2J\\nham
     """
+    if text.isprintable():  # nearly always, and every document's place comes here
+        return text
     import re
 
     return re.sub(_UNPRINTED, lambda match: ascii(match[0])[1:-1], text)

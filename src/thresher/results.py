@@ -37,6 +37,7 @@ __all__ = [
 
 REFUSED = (TypeError, ValueError, OverflowError, pa.ArrowException)  # by pyarrow, to make an array
 ANY_CHARACTER = r"[^\s\pZ\x1e]"  # of a text that is not empty
+_as_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each line
 
 # Columns by name, each an Arrow array or, of values to keep, a list of them as they were read.
 Table = dict[str, Any]
@@ -281,7 +282,7 @@ class _JSONLines:
     def write(self, table: Table) -> None:
         columns = [_values(column) for column in table.values()]
         for row in zip(*columns, strict=True):
-            line = json.dumps(dict(zip(table, row, strict=True)), ensure_ascii=False)
+            line = _as_json(dict(zip(table, row, strict=True)))
             self._sink.write(line.encode("utf-8", "replace") + b"\n")
 
     def close(self) -> None:
@@ -367,7 +368,7 @@ def _is_of_texts(values: list[Any]) -> bool:
 
 def _text(value: Any) -> str:
     if isinstance(value, bool | int | float | list | dict):
-        return json.dumps(_plain(value), ensure_ascii=False)
+        return _as_json(_plain(value))
     return value_text(value)
 
 
@@ -396,6 +397,8 @@ def _values(column: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value_text(value)
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):

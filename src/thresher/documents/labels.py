@@ -22,7 +22,7 @@ def value_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
+        return value if value.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, bool | np.bool_):
