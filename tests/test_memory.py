@@ -6,6 +6,8 @@ import pytest
 from thresher._arrays import LINE, lined_up
 from thresher._kernels._jit import kernel
 from thresher._kernels._memory import arrays_at, places, prefetch
+from thresher.learners import _tables
+from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, Tables
 
 DTYPES = np.int64, np.float32, np.bool_, np.uint8
 
@@ -55,3 +57,26 @@ def test_long_rows_begin_where_a_line_begins(shape, dtype, width):
     assert (array == 1).all()
     if array.itemsize * width >= 2 * LINE:
         assert all(row.ctypes.data % LINE == 0 for row in array.reshape(-1, width))
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 4096])
+def test_spare_cells_are_given_up_in_place(at_once, monkeypatch):
+    monkeypatch.setattr(_tables, "AT_ONCE", at_once)
+    layout = {
+        "weights": Table(BOTH, np.float32, 0.5), "live": Table(BOTH, bool, True),
+        "seen": Table(FEATURES, bool, False), "clock": Table(CATEGORIES, np.float64, 0.0),
+    }  # fmt: skip
+    tables = Tables(layout, 29, 33)
+    chance = np.random.default_rng(0)
+    tables["weights"][:] = chance.normal(size=(30, 33))
+    tables["live"][:] = chance.random((30, 33)) < 0.5
+    before = {name: array.copy() for name, array in tables.items()}
+    assert tables.whole["weights"].shape == (30, 48)
+    tables.tighten()
+    assert tables.whole["weights"].shape == (30, 33)
+    assert tables["weights"].flags.c_contiguous
+    for name, array in tables.items():
+        np.testing.assert_array_equal(array, before[name])
+    tables.grow(31, 60)
+    np.testing.assert_array_equal(tables["weights"][:30, :33], before["weights"])
+    assert (tables["weights"][30:] == 0.5).all() and (tables["weights"][:, 33:] == 0.5).all()

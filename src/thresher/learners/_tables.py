@@ -15,6 +15,8 @@ from thresher._limits import LARGEST_WEIGHT
 from thresher.errors import ModelError
 from thresher.storage import require_tensor
 
+AT_ONCE = 4096  # rows that are moved together
+
 FEATURES, CATEGORIES, BOTH = "features", "categories", "both"
 
 
@@ -85,6 +87,21 @@ class Tables:
             if axes != CATEGORIES:
                 whole[used[0] : wanted[0]] = fill
         self.n_features, self.n_categories = n_features, n_categories
+
+    def tighten(self) -> None:
+        """Give up the spare cells of rows, in place: what is saved is then written without a copy.
+
+        They are there for threads that learn from many documents.
+        """
+        for name, array in self.items():
+            whole = self.whole[name]
+            if array.ndim < 2 or whole.shape[1] == array.shape[1]:
+                continue
+            (n, width), flat = array.shape, whole.reshape(-1)
+            for first in range(0, n, AT_ONCE):
+                part = array[first : first + AT_ONCE].ravel()  # a copy: rows move over each other
+                flat[first * width : first * width + len(part)] = part
+            self.whole[name] = flat[: n * width].reshape(n, width)
 
     def prune(self, keep: np.ndarray) -> None:
         """Keep only some features."""

@@ -231,6 +231,7 @@ class OnlineLearner(GrowingLearner):
                     watch(number, met, int(mistakes.sum()), met * len(mistakes))
             if not any(self.mistakes_[-1:]):
                 break
+        self._tables.tighten()
         self.check_bounds()
         return self
 
