@@ -130,3 +130,11 @@ def test_labels_in_all_their_forms():
     np.testing.assert_array_equal(labels.take(np.array([2, 1])).to_dense(), [dense[2], dense[1]])
     both = Labels.concatenate([labels, Labels.from_lists([[3]], 4)])
     assert both.n_categories == 4 and both.n_rows == 4
+
+
+def test_what_is_imported_late_is_listed_too():
+    """So that the reference, and who looks around, finds it."""
+    from thresher import learners
+
+    assert set(learners.__all__) <= set(dir(learners))
+    assert all(getattr(learners, name) is not None for name in learners.__all__)

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from thresher.learners.rocchio import Rocchio
     from thresher.learners.tree import DecisionTree
 
-    LEARNERS: dict[str, type[Learner]]
-    """The learners by the name that the command line and the model file use."""
-
 __all__ = [
     "LEARNERS",
     "BoostedPerceptrons",
@@ -49,6 +46,9 @@ __all__ = [
     "make_learner",
     "register",
 ]
+
+LEARNERS: dict[str, type[Learner]]  # made when it is asked for
+"""The learners by the name that the command line and the model file use."""
 
 ENTRY_POINTS = "thresher.learners"  # the group under which other packages name theirs
 
@@ -74,6 +74,10 @@ def __getattr__(name: str) -> Any:
     if name not in OTHERS:
         raise AttributeError(f"module 'thresher.learners' has no attribute {name!r}")
     return getattr(import_module(f"thresher.learners.{OTHERS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 @cache
