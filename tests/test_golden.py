@@ -11,10 +11,12 @@ forms and scripts without spaces.
 import json
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
 from thresher import Categorizer
+from thresher.categorizer import SETTLED
 
 FOLDER = Path(__file__).parent / "golden"
 FORMATS = [json.loads((FOLDER / f"v{n}.json").read_text(encoding="utf-8")) for n in (1, 2, 3)]
@@ -25,8 +27,14 @@ SCRIPTS = json.loads((FOLDER / "scripts.json").read_text(encoding="utf-8"))
 
 
 def assert_same_scores(model, expected):
-    scores = model.scores(GOLDEN["unseen"])
+    texts = GOLDEN["unseen"]
+    scores = model.scores(texts)
     assert np.ascontiguousarray(scores, "<f4").tobytes().hex() == expected["scores"]
+    if numba.config.DISABLE_JIT:
+        return
+    for _ in range(2 + SETTLED // len(texts)):  # one by one, for which it is frozen after some
+        one_by_one = np.concatenate([model.scores([text]) for text in texts])
+        assert one_by_one.tobytes() == np.ascontiguousarray(scores).tobytes()
 
 
 def feature_shares(model, text, category):
