@@ -63,6 +63,7 @@ LINES: dict[str, dict[str, Any]] = {
     "parts": {"ngram_range": None, "char_ngram_range": (3, 4)},
     "space": {"ngram_range": (1, 2), "char_ngram_range": (3, 3), "min_df": {"parts": 2}},
     "fields": FIELDS | {"ngram_range": (1, 2)},
+    "lead": {"fields": "lead"},
     "concepts": {"concepts": (2, 3), "min_df": 1},
     "stemmed": {"stem": True, "stop_words": True},
     "book": {"tokens": "book", "strength": "book", "lowercase": False},

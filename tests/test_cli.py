@@ -63,10 +63,10 @@ def test_a_model_remembers_its_fields(tickets, tmp_path):
     assert 'has no column "body"; its columns are "subject", "text"' in run(
         "predict", path, other, status=2
     )
-    run(
-        "train", tickets, "--text", "body", "--labels", "team", "--fields", "first-line", "-o", path
-    )
-    assert run("predict", path, tickets).split() == teams
+    for fields in ("first-line", "lead"):
+        run("train", tickets, "--text", "body", "--labels", "team", "--fields", fields, "-o", path)
+        assert run("predict", path, tickets).split() == teams
+        assert Categorizer.load(path).fields == fields
 
 
 @pytest.fixture

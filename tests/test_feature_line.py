@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from copy import deepcopy
 from itertools import pairwise
 
 import numpy as np
@@ -12,11 +13,14 @@ import pytest
 
 from thresher import Categorizer, DocumentError, ModelError, ParameterError, TextCounter
 from thresher.documents import read_documents
+from thresher.experiments.counted import CountedDocuments
 from thresher.experiments.progressive import progressive_validation
 from thresher.experiments.protocols import cross_validate
 from thresher.features import FeatureParameters, Features
+from thresher.learners import make_learner
 from thresher.storage import read_model, write_model
 from thresher.text import BLOCKS
+from thresher.training import fold_features
 
 TEXTS = [
     "Wheat prices rose; wheat exports fell.",
@@ -27,6 +31,7 @@ TEXTS = [
     "",
 ] * 2
 LABELS = ["grain", "oil", "sea", "oil", "sea", "grain"] * 2
+LONG = [text.replace(" ", "\n", 1) + 19 * " tonnes of" + " wheat\nand oil" for text in TEXTS]
 SPACE = {
     "ngram_range": (1, 2),
     "char_ngram_range": (4, 4),
@@ -53,6 +58,10 @@ def items(document, fields=()):
     text = "\n".join(texts) if is_row else document
     if fields == "first-line":
         texts, fields = [next((one for one in text.split("\n") if one.strip()), "")], [fields]
+    if fields == "lead":
+        line, *lines = [one for one in text.split("\n") if one.strip()]
+        texts = [line, " ".join(" ".join(lines).split()[:40])]
+        fields = ["first-line", "lead"]
     words = re.findall(r"\b\w\w+\b", text.lower())
     for field, one in zip(fields, texts, strict=False):
         for word in re.findall(r"\b\w\w+\b", one.lower()):
@@ -98,7 +107,8 @@ def by_name(model, texts):
 
 
 @pytest.mark.parametrize(
-    ("documents", "fields"), [(TEXTS, None), (TEXTS, "first-line"), (ROWS, FIELDS)]
+    ("documents", "fields"),
+    [(TEXTS, None), (TEXTS, "first-line"), (LONG, "lead"), (ROWS, FIELDS)],
 )
 def test_one_space_equals_the_recipe_in_plain_python(documents, fields):
     least = SPACE["min_df"] | {"fields": 3}
@@ -170,6 +180,70 @@ def test_the_words_of_a_field_tell_what_the_common_ones_cannot():
     texts = [f"{subject}\n{body}" for subject, body in pairs]
     assert Categorizer(preset="fast").fit(texts, labels).score(texts, labels) == 0.5
     assert Categorizer(fields="first-line").fit(texts, labels).score(texts, labels) == 1.0
+
+
+def check_fields(features):
+    """Check that the fields of columns are those in their names."""
+    fields, numbers = features.fields(), {"first-line": 1, "lead": 2}
+    names = features.names(np.arange(features.n_columns))
+    assert fields.tolist() == [numbers.get(name.partition(":")[0], 0) for name in names]
+    assert fields.dtype == np.uint8 and set(fields.tolist()) == {0, 1, 2}
+
+
+LINES = [{}, {"concepts": [2, 3]}, {"n_selected": 40}, {"min_df": 2}]
+
+
+@pytest.mark.parametrize("options", [*LINES, {"n_selected": 40, "concepts": 2}], ids=str)
+def test_each_column_knows_its_field(options, tmp_path):
+    model = Categorizer(ngram_range=(1, 2), fields="lead", **options).fit(LONG, LABELS)
+    check_fields(model.features_)
+    model.learn(["zebra quagga\nzebra ships"] * 3, ["sea"] * 3)
+    check_fields(model.features_)
+    features = deepcopy(model.features_)
+    keep = np.arange(features.n_columns) % 3 > 0
+    keep |= features.are_for_concepts()
+    features.prune(keep)
+    check_fields(features)
+    np.testing.assert_array_equal(model.features_.narrowed(keep).fields(), features.fields())
+    model.save(tmp_path / "m")
+    loaded = Categorizer.load(tmp_path / "m").learn(["okapi\nokapi ports"] * 3, ["sea"] * 3)
+    check_fields(loaded.features_)
+    assert loaded.features_.n_columns > model.features_.n_columns
+
+
+@pytest.mark.parametrize("options", [{}, {"hashing_bits": 9}], ids=str)
+@pytest.mark.parametrize("more", LINES, ids=str)
+@pytest.mark.parametrize("fields", ["first-line", "lead"])
+def test_the_columns_of_a_fold_know_their_fields(fields, more, options):
+    model = Categorizer(ngram_range=(1, 2), fields=fields, **options, **more)
+    counted = CountedDocuments.read(model, LONG, LABELS)
+    chosen = np.array([7, 1, 2, 0, 3, 9, 8])
+    texts, labels = ([of_all[i] for i in chosen] for of_all in (LONG, LABELS))
+    own = model.fit(texts, labels).features_
+    part = counted.fit(model, chosen).line.features
+    np.testing.assert_array_equal(part.fields(), own.fields())
+    np.testing.assert_array_equal(part.blocks, own.blocks)
+
+
+@pytest.mark.parametrize("n_concepts", [0, 3])
+def test_a_part_of_a_fold_knows_its_fields_as_its_own_counter_does(n_concepts):
+    options = {"ngram_range": (1, 2), "fields": "lead"}
+    counted = CountedDocuments.read(Categorizer(preset="fast", **options), LONG, LABELS)
+    whole, counts = counted.features, counted.counts
+    for chosen in (np.arange(1, 10), np.arange(1, 6)):  # a fold, and one of its own folds
+        counts = counts.take(chosen)
+        whole = fold_features(FeatureParameters(), whole, make_learner("arow"), counts)
+    counter = TextCounter(**options)
+    counter.count(LONG[2:7])
+    for ours, its in ((whole.blocks, counter.blocks), (whole.fields(), counter.field_numbers())):
+        np.testing.assert_array_equal(ours, its)
+    columns = whole.columns.after_concepts(n_concepts)
+    blocks, fields = columns.of_counts()
+    met = columns.numbers >= 0
+    for ours, its in ((columns.blocks, blocks), (columns.fields, fields)):
+        np.testing.assert_array_equal(ours[columns.numbers[met]], its[met])
+        assert not its[~met].any()
+    assert not columns.fields[:n_concepts].any()
 
 
 def test_a_stream_of_rows_is_learned_as_a_table_is(tables):

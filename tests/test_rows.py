@@ -83,8 +83,9 @@ def test_columns_are_numbered_as_they_are_met(rows):
     examples = Examples.of(
         rows.keep(np.arange(N_COLUMNS) != 5, False), Labels.from_lists([[]] * 36, 1)
     )
-    numbering = Numbering.as_met(examples, np.arange(N_COLUMNS))
+    numbering = Numbering.as_met(examples, np.arange(N_COLUMNS), -np.arange(N_COLUMNS))
     assert numbering.blocks.tolist() == met and numbering.numbers[5] == -1
+    assert (-numbering.fields).tolist() == met
     assert numbering.numbers[met].tolist() == list(range(len(met))) == list(range(39))
 
 

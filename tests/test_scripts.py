@@ -172,6 +172,7 @@ COUNTERS = [
     {"tokens": "book", "ngram_range": (1, 2)},
     {"ngram_range": None, "char_ngram_range": (1, 3)},
     {"char_ngram_range": (2, 2), "char_ngram_tokens": "words", "fields": "first-line"},
+    {"fields": "lead"},
     {"hashing_bits": 12, "lowercase": False},
 ]
 
@@ -215,9 +216,10 @@ def test_places_in_each_script(script, options):
     assert spans[0] == spans[1]
 
 
-@given(st.one_of(scripts, anything))
-def test_pairs_belong_to_their_characters(text):
-    counter = TextCounter(fields="first-line")
+@pytest.mark.parametrize("fields", ["first-line", "lead"])
+@given(text=st.one_of(scripts, anything))
+def test_pairs_belong_to_their_characters(fields, text):
+    counter = TextCounter(fields=fields)
     counter.count([text])
     places = counter.places(text)
     pieces, entries = places.belonging()
@@ -225,7 +227,7 @@ def test_pairs_belong_to_their_characters(text):
     total = dict.fromkeys(range(counter.n_features), 0.0)
     for entry in entries:
         total[entry.column] += entry.weight
-        name = names[entry.column].removeprefix("first-line:")
+        name = names[entry.column].removeprefix("first-line:").removeprefix("lead:")
         assert pieces[entry.piece].name in name
     counts = counter.count([text], grow=False)
     assert list(total) == counts.indices.tolist()

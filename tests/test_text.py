@@ -22,6 +22,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from naive import text as naive
 from thresher import DocumentError, Linguistics, ModelError, ParameterError
+from thresher._fields import field_names, split
 from thresher._kernels.text.counts import sort_rows
 from thresher.text import TextCounter, TextVectorizer
 from thresher.text import space as space_module
@@ -62,6 +63,7 @@ OPTIONS = [
     {"gaps": True, "ngram_range": (1, 3)},
     {"gaps": True, "ngram_range": (2, 5), "min_length": 1, "char_ngram_range": (3, 3)},
     {"fields": "first-line"},
+    {"fields": "lead", "ngram_range": (1, 2)},
     {"fields": ("subject", "body"), "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
     {"fields": ("subject",), "ngram_range": None, "char_ngram_range": (4, 4)},
     {"fields": ("subject", "body"), "token_pattern": "[^a]+"},
@@ -72,6 +74,7 @@ OPTIONS = [
     {"hashing_bits": 12, "ngram_range": (1, 2), "char_ngram_range": (2, 3)},
     {"hashing_bits": 3, "fields": ("subject", "body")},
     {"hashing_bits": 14, "fields": "first-line", "char_ngram_range": (2, 3)},
+    {"hashing_bits": 10, "fields": "lead", "ngram_range": (1, 2)},
     {"hashing_bits": 9, "fields": ("subject",), "ngram_range": None, "char_ngram_range": (2, 2)},
 ]
 GROWING = [one for one in OPTIONS if "hashing_bits" not in one]
@@ -95,6 +98,7 @@ FOLDED = [
      "char_ngram_tokens": "words"},
     {"linguistics": Shortening(), "ngram_range": (1, 2), "char_ngram_range": (3, 3)},
     {"linguistics": Shortening(), "ngram_range": (1, 2), "fields": ("subject", "body")},
+    {"linguistics": Shortening(), "fields": "lead", "token_pattern": "[^a]+"},
     {"linguistics": Shortening(), "hashing_bits": 10, "ngram_range": (1, 2)},
 ]  # fmt: skip
 
@@ -120,6 +124,42 @@ def same_counts(first, second, texts, **options):
 
 
 # -- against the slow twin
+
+
+@given(st.lists(st.text(st.sampled_from("ab\n \t\r\x1e\u3000中é\u0301"), max_size=9), max_size=80))
+def test_the_lead_is_that_of_its_twin(words):
+    text = " ".join(words)
+    pieces = naive.fields_of(text, "lead")
+    assert split(text, "lead") == [piece for _, piece in pieces]
+    before, line, lead, rest = split(text, "lead")
+    assert before + line + lead + rest == text
+    assert [before, line, lead + rest] == split(text, "first-line")
+    assert len(lead.split()) == min(40, len((lead + rest).split()))
+    options = {"fields": "lead", "min_length": 1}
+    counter, twin = TextCounter(**options), naive.Counter(**options)
+    assert dicts(counter.count([text])) == twin.count([text])
+    assert counter.feature_names() == twin.names()
+
+
+@pytest.mark.parametrize("options", GROWING + FOLDED[:-1], ids=name_of)
+@given(texts=texts_lists, kept=st.integers(1, 5))
+def test_the_field_of_a_column_is_that_in_its_name(options, texts, kept):
+    counter, twin = TextCounter(**options), naive.Counter(**options)
+    counter.count(texts)
+    twin.count(texts)
+    names = field_names(options.get("fields"))
+    of_twin = [1 + names.index(one[0]) if block == 3 else 0 for block, one in twin.numbers]
+    numbers = counter.field_numbers()
+    assert numbers.dtype == np.uint8 and numbers.tolist() == of_twin
+    keep = np.arange(counter.n_features) % kept == 0
+    counter.prune(keep)
+    assert counter.field_numbers().tolist() == numbers[keep].tolist()
+
+
+def test_hashed_columns_are_told_apart_by_field_where_there_is_one():
+    one, two = (TextCounter(fields=fields, hashing_bits=3) for fields in ("first-line", "lead"))
+    assert one.field_numbers().tolist() == [0] * 4 + [1] * 4
+    assert two.field_numbers().tolist() == [0] * 8
 
 
 @pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
@@ -641,6 +681,7 @@ for options in (
      "char_ngram_tokens": "words"},
     {"hashing_bits": 12}, {"hashing_bits": 12, "ngram_range": (1, 2), "char_ngram_range": (3, 4)},
     {"fields": "first-line", "ngram_range": (1, 2)}, {"fields": "first-line", "hashing_bits": 12},
+    {"fields": "lead", "char_ngram_range": (3, 3)},
 ):
     counter = TextCounter(**options)
     for grown in range(3):
@@ -903,7 +944,7 @@ def same_states(first, second):
     return header == other_header and tensors.keys() == other_tensors.keys() and all(same)
 
 
-@pytest.mark.parametrize("fields", [None, "first-line", ("subject", "body")])
+@pytest.mark.parametrize("fields", [None, "first-line", "lead", ("subject", "body")])
 def test_the_same_history_gives_the_same_state(fields):
     texts = ["a rose is a rose", "is it", "Ein Röslein, Röslein", "\x1eit is\x1ea rose"]
     first, second = (TextCounter(ngram_range=(1, 3), fields=fields) for _ in range(2))
@@ -1036,6 +1077,9 @@ def test_a_span_holds_its_word(tokens, text):
         ({"token_pattern": r"r(os)e"}, "a ROSE", [("OS", 0)]),
         ({"fields": "first-line"}, " \n My İ ROSE\nis",
          [("My", -1), ("İ", -1), ("ROSE", 0), ("is", 1), ("My", -1), ("İ", -1), ("ROSE", 2)]),
+        ({"fields": "lead"}, " \n My İ ROSE\n\x1eİ\u2003is, rose " + "_ " * 37 + "Rose",
+         [("My", -1), ("İ", -1), ("ROSE", 0), ("İ", -1), ("is", 1), ("rose", 0), ("Rose", 0),
+          ("My", -1), ("İ", -1), ("ROSE", 2), ("İ", -1), ("is", -1), ("rose", -1)]),
         ({"fields": ("subject", "body"), "ngram_range": (1, 2)}, "a\x1eRose\x1eis it\x1erose",
          [("Rose", 0), ("is", 1), ("Rose\x1eis", 2), ("it", -1), ("is it", -1), ("rose", 0),
           ("it\x1erose", -1), ("Rose", -1), ("is", -1), ("it", -1)]),
@@ -1078,7 +1122,7 @@ def test_hashed_columns_can_be_named_from_the_text():
         ({"linguistics": "english"}, "have a method `fold`"),
         ({"fields": ()}, r"fields is \(\); it must be up to 8 different names of columns"),
         ({"fields": ("subject", "subject")}, "different names"),
-        ({"fields": ("subject", 3)}, "names of columns, 'first-line' or None"),
+        ({"fields": ("subject", 3)}, "names of columns, 'first-line', 'lead' or None"),
         ({"fields": tuple("abcdefghi")}, "up to 8"),
         ({"fields": "first-line", "hashing_bits": 1}, "too few columns for words and fields"),
     ],

@@ -6,27 +6,34 @@ first mark, or after one too many, stands in no field: a text without marks has 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from thresher.errors import DocumentError
 
-__all__ = ["FIRST_LINE", "MARK", "as_text", "field_columns", "field_names", "join", "split"]
+__all__ = ["MARK", "PLACES", "as_text", "field_columns", "field_names", "join", "split"]
 
 MARK = "\x1e"  # the record separator of ASCII, which is white space: no token reaches over it
 FIRST_LINE = "first-line"
+LEAD = "lead"  # the first line and the words after it
+PLACES = (FIRST_LINE, LEAD)  # what stands for fields that are places in a text
+# What follows the first line is nothing, or begins with the end of that line.
+_FIRST_WORDS = re.compile(r"(?:\s++\S++){0,40}")
 
 Fields = str | Sequence[str] | None
 
 
 def field_names(fields: Fields) -> tuple[str, ...]:
     """Return the names of the fields, given as the parameter `fields` has them."""
+    if fields == LEAD:
+        return FIRST_LINE, LEAD
     return (fields,) if isinstance(fields, str) else tuple(fields or ())
 
 
 def field_columns(fields: Fields) -> tuple[str, ...]:
     """Return those of the fields that are columns of a table, not places in a text."""
-    return () if fields == FIRST_LINE else field_names(fields)
+    return () if fields in PLACES else field_names(fields)
 
 
 def join(fields: Sequence[str], others: Sequence[str] = ()) -> str:
@@ -46,13 +53,20 @@ def split(text: str, fields: Fields) -> list[str]:
 
     Examples
     --------
-    >>> split("\\n Wheat up\\nPrices rose.", FIRST_LINE)
+    >>> split("\\n Wheat up\\nPrices rose.", "first-line")
     ['\\n ', 'Wheat up', '\\nPrices rose.']
+    >>> [len(piece.split()) for piece in split("Wheat up\\n" + 50 * "Prices rose. ", "lead")]
+    [0, 2, 40, 60]
     """
-    if fields == FIRST_LINE:
+    if fields in PLACES:
         rest = text.lstrip()
         line = rest.partition("\n")[0]
-        return [text[: len(text) - len(rest)], line, rest[len(line) :]]
+        start = len(text) - len(rest)
+        end = start + len(line)
+        if fields == FIRST_LINE:
+            return [text[:start], line, text[end:]]
+        stop = _FIRST_WORDS.match(text, end).end()  # type: ignore[union-attr]
+        return [text[:start], line, text[end:stop], text[stop:]]
     n_pieces = len(field_names(fields)) + 2
     pieces = text.split(MARK, n_pieces - 1)
     return pieces + [""] * (n_pieces - len(pieces))

@@ -583,11 +583,12 @@ def fold_features(
     parameters: FeatureParameters, whole: Features, learner: Learner, counts: Examples
 ) -> Features:
     """Return empty features for a part of the documents of `whole`, itself maybe for a part."""
-    blocks = whole.blocks if whole.columns is None else whole.columns.counted_blocks()
+    both = whole.blocks, whole.fields()
+    blocks, fields = both if whole.columns is None else whole.columns.of_counts()
     if whole.is_hashed:
-        columns = Numbering.hashed(np.ones(counts.n_columns, bool), blocks)
+        columns = Numbering.hashed(np.ones(counts.n_columns, bool), blocks, fields)
     else:
-        columns = Numbering.as_met(counts, blocks)
+        columns = Numbering.as_met(counts, blocks, fields)
     features = Features(parameters, learner.preferred_strength, None, columns)
     features.n_concepts = counts.n_concepts  # folded in already, or to be learned from the part
     return features

@@ -145,6 +145,11 @@ def fields_of(text, fields):
     if fields == "first-line":
         before, line, rest = re.fullmatch(r"(\s*)([^\n]*)(.*)", text, re.DOTALL).groups()
         return [(None, before), ("first-line", line), (None, rest)]
+    if fields == "lead":
+        before, (field, line), (_, rest) = fields_of(text, "first-line")
+        ends = [0, *(word.end() for word in re.finditer(r"\S+", rest))]
+        end = ends[:41][-1]
+        return [before, (field, line), ("lead", rest[:end]), (None, rest[end:])]
     before, *pieces = text.split("\x1e")
     rest = "\x1e".join(pieces[len(fields) :])
     return [(None, before), *zip(fields, pieces, strict=False), (None, rest)]
@@ -185,14 +190,17 @@ class Counter:
 
     def tokenize(self, text, unspaced=None):
         """Return the tokens of a text; none reaches over the edge of a field."""
+        pieces = fields_of(text, self.fields)
+        return [word for _, piece in pieces for word in self.tokenize_piece(piece, unspaced)]
+
+    def tokenize_piece(self, piece, unspaced=None):
+        """Return the tokens of a field, or of what stands in none."""
         if unspaced is None:
             unspaced = "characters" if self.ngram_range and self.ngram_range[1] > 1 else "pairs"
-        pieces, options = fields_of(text, self.fields), self.tokens | {"unspaced": unspaced}
-        return [word for _, piece in pieces for word in tokenize(piece, **options)]
+        return tokenize(piece, **self.tokens, unspaced=unspaced)
 
-    def words(self, text, unspaced=None):
-        """Return the words of a text as they are counted."""
-        words = self.tokenize(text, unspaced)
+    def fold(self, words):
+        """Return words as they are counted."""
         if self.linguistics is not None:
             words = [word for word in self.linguistics.fold(words) if word]
         return words
@@ -207,10 +215,10 @@ class Counter:
         """Return the features of a text, in their order."""
         features = []
         if self.ngram_range is not None:
-            for grams in ngrams(self.words(text), *self.ngram_range, self.gaps):
+            for grams in ngrams(self.fold(self.tokenize(text)), *self.ngram_range, self.gaps):
                 features += [(int(len(words) > 1), words) for words in grams]
         if self.char_ngram_range is not None:
-            words = self.words(text, "stretches")
+            words = self.fold(self.tokenize(text, "stretches"))
             if self.char_ngram_tokens == "whitespace":
                 words = unicodedata.normalize("NFC", text)
                 words = (words.lower() if self.tokens.get("lowercase", True) else words).split()
@@ -218,7 +226,8 @@ class Counter:
                 features += [(2, (part,)) for part in char_grams(word, *self.char_ngram_range)]
         for field, piece in fields_of(text, self.fields):
             if field is not None:
-                features += [(3, (field, word)) for word in self.words(piece)]
+                words = self.fold(self.tokenize_piece(piece))
+                features += [(3, (field, word)) for word in words]
         return features
 
     def column(self, feature):

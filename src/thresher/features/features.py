@@ -107,6 +107,22 @@ class Features:
             return self.columns.blocks
         return after_concepts(self.n_concepts, self.counter.blocks)
 
+    def fields(self) -> np.ndarray:
+        """Return, for each column, 0, or 1 + the number of the field whose word it is.
+
+        Where columns are hashed, several fields share theirs: that is 0 too.
+
+        Examples
+        --------
+        >>> features = Features(FeatureParameters(), {"kind": "sqrt"}, TextCounter(fields="lead"))
+        >>> rows = features.count(["Wheat up\\nWheat rose"], grow=True)
+        >>> features.names([0, 3, 6]), features.fields().tolist()
+        (['wheat', 'first-line:wheat', 'lead:rose'], [0, 0, 0, 1, 1, 2, 2])
+        """
+        if self.columns is not None:
+            return self.columns.fields
+        return after_concepts(self.n_concepts, self.counter.field_numbers(), 0)
+
     @property
     def is_hashed(self) -> bool:
         """Whether the place of a column is its name."""
@@ -160,7 +176,7 @@ class Features:
 
         Of many documents a sample is taken, and one of those without labels.
         """
-        blocks = self.counter.blocks if self.columns is None else self.columns.counted_blocks()
+        blocks = self.counter.blocks if self.columns is None else self.columns.of_counts()[0]
         is_word = blocks == 0 if (blocks == 0).any() else np.ones(len(blocks), bool)
         n_kinds = 1 if unlabelled is None else 2
         most = MOST_MEMBERSHIPS // (n_kinds * int(np.sum(self.parameters.concepts)))
@@ -307,7 +323,7 @@ class Features:
         if self.columns is not None:
             self.columns = self.columns.pruned(keep)
         elif self.is_hashed:
-            self.columns = Numbering.hashed(keep, self.blocks)
+            self.columns = Numbering.hashed(keep, self.blocks, self.fields())
         else:
             self.counter.prune(keep[self.n_concepts :], with_waiting)
             if self.concepts is not None:
@@ -324,7 +340,8 @@ class Features:
         """
         numbers = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
         narrow = copy(self)
-        narrow.columns = Numbering(numbers, int(np.count_nonzero(keep)), self.blocks[keep])
+        n_kept, fields = int(np.count_nonzero(keep)), self.fields()[keep]
+        narrow.columns = Numbering(numbers, n_kept, self.blocks[keep], fields)
         narrow._idle = reserved(self._idle, len(keep))[: len(keep)][keep]
         narrow.strength = deepcopy(self.strength)
         narrow.strength.prune(keep)
@@ -385,7 +402,7 @@ class Features:
                 raise ModelError("The model leaves out columns that are not hashed; it is damaged.")
             shape = (features.n_columns,)
             kept = require_tensor(tensors, "kept", np.uint8, shape, high=1).astype(bool)
-            features.columns = Numbering.hashed(kept, features.blocks)
+            features.columns = Numbering.hashed(kept, features.blocks, features.fields())
         features.strength = Strength.from_state(*part_of("strength", header, tensors))
         return features
 

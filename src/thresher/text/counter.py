@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher._fields import FIRST_LINE, field_names, split
+from thresher._fields import field_columns, field_names, split
 from thresher._kernels.text.counts import FIELDS, PARTS, WORDS
 from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.parameters import THREADS, is_whole, plain
@@ -123,6 +123,20 @@ class TextCounter(TextParameters):
         Where columns are hashed, words and runs of words share theirs, which count as words.
         """
         return self._space.blocks[: self._space.n_columns]
+
+    def field_numbers(self) -> np.ndarray:
+        """Return, for each column, 0, or 1 + the number of the field whose word it is.
+
+        Where columns are hashed, several fields share theirs: that is 0 too.
+
+        Examples
+        --------
+        >>> counter = TextCounter(fields=("title", "text"))
+        >>> rows = counter.count([{"title": "A rose", "text": "Rose is red"}])
+        >>> counter.field_numbers().tolist()
+        [0, 0, 0, 1, 2, 2, 2]
+        """
+        return self._space.field_numbers()
 
     def count(
         self,
@@ -465,7 +479,7 @@ class TextCounter(TextParameters):
         check_texts([text])
         if not self._fields:
             return [Piece(text, 0, None)]
-        pieces, start, gap = [], 0, int(self.fields != FIRST_LINE)  # the mark
+        pieces, start, gap = [], 0, int(bool(field_columns(self.fields)))  # the mark
         for number, piece in enumerate(split(text, self.fields), -1):
             field = number if 0 <= number < len(self._fields) else None
             pieces.append(Piece(piece, start, field))

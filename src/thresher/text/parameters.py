@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
-from thresher._fields import FIRST_LINE, Fields, field_names
+from thresher._fields import PLACES, Fields, field_names
 from thresher.errors import ParameterError
 from thresher.parameters import AUTO, Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
 
@@ -44,12 +44,13 @@ def _refused_fields(value: Any) -> str | None:
     are_names = all(isinstance(name, str) and name for name in names)
     if are_names and 0 < len(set(names)) == len(names) <= MOST_FIELDS:
         return None
-    return f"up to {MOST_FIELDS} different names of columns, {FIRST_LINE!r} or None"
+    places = ", ".join(map(repr, PLACES))
+    return f"up to {MOST_FIELDS} different names of columns, {places} or None"
 
 
 def _parsed_fields(text: str) -> Fields:
     names = tuple(name.strip() for name in text.split(","))
-    return FIRST_LINE if names == (FIRST_LINE,) else names
+    return names[0] if len(names) == 1 and names[0] in PLACES else names
 
 
 class TextParameters(Estimator):
@@ -128,9 +129,10 @@ class TextParameters(Estimator):
         ),
         words="""Text columns whose words are features of their own besides. They are called
         "subject:wheat", say, and the words of all columns together are counted as ever; or
-        "first-line", for the first line of each text that is not blank. A document is then a row
-        of a table, or a dict of texts by name, in which what is missing is empty; the words of a
-        plain text stand in no column.""",
+        "first-line", for the first line of each text that is not blank; or "lead", for that line
+        and, as a field of their own, the 40 words between blanks that follow it. With columns, a
+        document is a row of a table, or a dict of texts by name, in which what is missing is empty;
+        the words of a plain text stand in no column.""",
         flag="--fields",
     )
     hashing_bits: int | None = _declare(

@@ -231,6 +231,11 @@ class Space:
         items = np.arange(n, dtype=np.int32) if self.as_numbered else self.items[:n]
         return self.blocks[:n], items
 
+    def field_numbers(self) -> np.ndarray:
+        """Return, for each column, 0, or 1 + the number of the field whose word it is."""
+        blocks, items = self.of_columns()
+        return np.where(blocks == FIELDS, items % max(1, len(self.fields)) + 1, 0).astype(np.uint8)
+
     def columns_of(self, block: int, numbers: np.ndarray) -> np.ndarray:
         """Return the columns of items, or of codes of runs; -1 for what has none."""
         if self.as_numbered:
@@ -618,6 +623,13 @@ class HashedSpace(Space):
         first = np.uint64(self.firsts[FIELDS])
         hash_pairs(self.salts[fields], hashes, self.masks[FIELDS], first, columns)
         return columns
+
+    def field_numbers(self) -> np.ndarray:
+        """Return 1 for the columns of the only field; several share theirs, which have 0."""
+        numbers = np.zeros(self.n_columns, np.uint8)
+        if len(self.fields) == 1:
+            numbers[self.blocks == FIELDS] = 1
+        return numbers
 
     def settle(self, rows: list[Items | None], grow: bool, least: np.ndarray) -> Items:
         return reduce(Items.beside, (one for one in rows if one is not None))
