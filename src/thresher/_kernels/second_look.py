@@ -1,0 +1,124 @@
+"""Pairs of a document and a category that it may have: which they are, and what is known of each.
+
+Of a pair there is evidence, from the words of the document, and what the other candidates say.
+"""
+
+import math
+
+import numpy as np
+
+from thresher._kernels._jit import kernel
+
+# What stands in a pair's evidence; after them, what the words of each field add.
+FOR_IT, STRONGEST, OF_FIELDS = range(3)
+# What stands in a pair's description after its score and evidence.
+PROBABILITY, RANK, MARGIN, POSITIVES, LIKELIEST, NEEDED, LIFT, N_OTHERS = range(8)
+DOUBT = 2.0  # documents that a category is taken to have had without any knowledge of the others
+
+
+@kernel
+def choose(scores, n_known, candidates):
+    """Write the best categories of each document, of equal ones the first, best first."""
+    n_candidates = candidates.shape[1]
+    for i in range(len(scores)):
+        n = 0
+        for k in range(n_known):
+            score = scores[i, k]
+            place = n
+            while place > 0 and score > scores[i, candidates[i, place - 1]]:
+                place -= 1
+            if place == n_candidates:
+                continue
+            n = min(n + 1, n_candidates)
+            for later in range(n - 1, place, -1):
+                candidates[i, later] = candidates[i, later - 1]
+            candidates[i, place] = k
+
+
+@kernel
+def weigh_evidence(indptr, indices, values, weights, fields, candidates, own, evidence):
+    """Write what the words of each document add to the scores of its candidates.
+
+    The first row of the weights is that of what is always on, which is no word. What a document has
+    added to its own scores is taken off its words, by how strong each is in it.
+    """
+    n_candidates = candidates.shape[1]
+    for i in range(len(candidates)):
+        size = 0.0
+        for at in range(indptr[i], indptr[i + 1]):
+            size += values[at] * values[at]
+        size = max(size, 1e-30)
+        evidence[i] = 0
+        for at in range(indptr[i], indptr[i + 1]):
+            column, value = indices[at], values[at]
+            field = fields[column]
+            for c in range(n_candidates):
+                share = value * (
+                    weights[1 + column, candidates[i, c]] - own[i, c] * value / np.float32(size)
+                )
+                if share > 0:
+                    evidence[i, c, FOR_IT] += share
+                    if share > evidence[i, c, STRONGEST]:
+                        evidence[i, c, STRONGEST] = share
+                if field > 0:
+                    evidence[i, c, OF_FIELDS + field - 1] += share
+
+
+@kernel
+def together(indptr, others, counts, j, k):
+    """Return how many documents had both categories."""
+    low, high = indptr[j], indptr[j + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if others[middle] < k:
+            low = middle + 1
+        else:
+            high = middle
+    if low < indptr[j + 1] and others[low] == k:
+        return counts[low]
+    return 0.0
+
+
+@kernel
+def describe(
+    scores, candidates, evidence, scale, slope, offsets, positives, total, indptr, others, both, out
+):
+    """Write what is known of each pair: its score, its evidence, and what the others say.
+
+    The probability of a category given another one is of the documents that had this, and of
+    `DOUBT` more, which had it as often as all.
+    """
+    n_candidates, n_evidence = candidates.shape[1], evidence.shape[2]
+    probability = np.empty(n_candidates)
+    first = 1 + n_evidence
+    for i in range(len(candidates)):
+        for c in range(n_candidates):
+            k = candidates[i, c]
+            score = scores[i, k] / scale
+            probability[c] = 1 / (1 + math.exp(-min(max(slope * score + offsets[k], -30.0), 30.0)))
+            out[i, c, 0] = score
+            for e in range(n_evidence):
+                out[i, c, 1 + e] = evidence[i, c, e] / scale
+        for c in range(n_candidates):
+            k = candidates[i, c]
+            prior = (positives[k] + 0.5) / (total + 1)
+            likeliest = needed = lift = 0.0
+            for d in range(n_candidates):
+                if d == c:
+                    continue
+                j = candidates[i, d]
+                n_both = together(indptr, others, both, j, k)
+                other_prior = (positives[j] + 0.5) / (total + 1)
+                given = (n_both + DOUBT * prior) / (positives[j] + DOUBT)
+                implied = (n_both + DOUBT * other_prior) / (positives[k] + DOUBT)
+                likeliest = max(likeliest, probability[d] * given)
+                needed = max(needed, probability[d] * implied)
+                lift += probability[d] * math.log(given / prior)
+            rival = 0 if c > 0 else min(1, n_candidates - 1)
+            out[i, c, first + PROBABILITY] = probability[c]
+            out[i, c, first + RANK] = c
+            out[i, c, first + MARGIN] = out[i, c, 0] - out[i, rival, 0]
+            out[i, c, first + POSITIVES] = math.log(1 + positives[k])
+            out[i, c, first + LIKELIEST] = likeliest
+            out[i, c, first + NEEDED] = needed
+            out[i, c, first + LIFT] = lift
