@@ -51,7 +51,7 @@ class FrozenReader:
     @staticmethod
     def supports(stations: Stations) -> bool:
         """Tell whether it can read for a model."""
-        return FrozenCounter.supports(stations.features.counter)
+        return stations.second_look is None and FrozenCounter.supports(stations.features.counter)
 
     def is_of(self, stations: Stations) -> bool:
         """Tell whether it was made of these."""

@@ -37,6 +37,8 @@ from thresher.linguistics import LanguageParameters, Linguistics
 from thresher.parameters import AUTO, THREADS, Choice, Flag, Kind, Some, Whole, inherited, parameter
 from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
+from thresher.second_look import Kind as LookKind
+from thresher.second_look import SecondLook
 from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
@@ -141,6 +143,16 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         has exactly one; a few without any (5 % at most) are then left out, with a warning.""",
         flag="--mode",
         panel=DECIDING,
+    )
+    second_look: LookKind | None = parameter(
+        default=None,
+        kind=Choice((None, *get_args(LookKind))),
+        words="""Where documents have several labels, look again at the likeliest categories of
+        each, beside each other: what place each has, which come together, what the title and the
+        strongest words say. "trees" or "linear": what judges; None: the learner decides alone. It
+        is left out where it promises nothing, by folds.""",
+        flag="--second-look",
+        panel=LEARNING,
     )
     objective: str | None = parameter(
         default="auto",
@@ -679,11 +691,11 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         def score(batch: Batch, n_jobs: int = 1) -> tuple[Batch, np.ndarray, dict[str, float]]:
             own: dict[str, float] = {}
             with self.lock.reading(owner):  # who asks may hold it already, while a writer waits
-                features, learner = self.stations.features, self.stations.learner
+                stations, features = self.stations, self.stations.features
                 with training.timed(own, "count"):
                     rows = features.apply(features.count(batch.texts, n_jobs=n_jobs))
                 with training.timed(own, "score"):
-                    scores = learner.score_rows(rows, n_jobs=n_jobs)
+                    scores = stations.scores(rows, n_jobs)
             return batch, scores, own
 
         # All threads share the first batch, which may be the only one; of more, each takes its own.
@@ -752,7 +764,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         stations = self.stations
         is_short = isinstance(documents, list) and 0 < len(documents) <= STRAIGHT_THROUGH
         if is_short and all(isinstance(one, str) for one in documents):
-            yield stations.learner.score_rows(self.strengths(documents), n_jobs=self.n_jobs_)
+            yield stations.scores(self.strengths(documents), self.n_jobs_)
             return
         for _, scores in self.score_batches(documents):
             yield scores
@@ -807,7 +819,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             keep = stations.categories.drop(category)
             stations.learner.drop_categories(keep)
             stations.decisions = stations.decisions.take(keep)
-            stations.renumber(np.where(keep, np.cumsum(keep) - 1, -1))
+            stations.renumber(np.where(keep, np.cumsum(keep) - 1, -1), keep)
         return self
 
     def merge_categories(self, category: Any, into: Any) -> Self:
@@ -828,7 +840,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             stations.decisions = stations.decisions.take(keep)
             numbers = np.cumsum(keep) - 1
             numbers[source] = numbers[target]
-            stations.renumber(numbers)
+            stations.renumber(numbers, keep)
         return self
 
     @contextmanager
@@ -883,6 +895,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             tensors: dict[str, np.ndarray] = {}
             if remember and stations.memory is not None:
                 parts["memory"] = stations.memory
+            if stations.second_look is not None:
+                parts["second_look"] = stations.second_look
             for name, station in parts.items():
                 header[name], arrays = station.state()
                 tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
@@ -986,6 +1000,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             is_compacted=require_field({"compacted": False} | header, "compacted", bool)
             or learner.is_compacted,
         )  # fmt: skip
+        if "second_look" in header:
+            look = part_of("second_look", header, tensors)
+            model._stations.second_look = SecondLook.from_state(*look, shape, learner)
         if "memory" in header:
             memory = part_of("memory", header, tensors)
             model._stations.memory = Memory.from_state(*memory, *shape)

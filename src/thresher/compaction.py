@@ -15,6 +15,7 @@ from thresher.features import Features
 from thresher.learners import Learner
 from thresher.parameters import Number
 from thresher.rows import Labels, Rows
+from thresher.second_look import SecondLook
 from thresher.training import Stations
 
 __all__ = ["ALLOWED", "Compaction", "Judges", "compact", "remembered"]
@@ -101,10 +102,12 @@ def compact(stations: Stations, judges: Judges | None, allow: float = ALLOWED) -
     n_before, keep = features.n_columns, np.ones(features.n_columns, bool)
     result = Compaction(n_before, n_before, False, 0, 0)
     if judges is not None and judges.counts.n_rows:
-        trial = _Trial(features, before, stations.decisions, judges)
+        trial = _Trial(features, before, stations.decisions, judges, stations.second_look)
         result, keep, stations.learner = trial.smallest(stations.learner, allow)
     if not features.is_hashed:
         features.prune(keep, with_waiting=False)
+    if stations.second_look is not None:
+        stations.second_look = stations.second_look.grown(features.fields())
     stations.memory = stations.sample = stations.tuning = None
     stations.is_compacted = True
     return result
@@ -114,11 +117,16 @@ class _Trial:
     """Documents, how they are decided, and what of that changes with other features."""
 
     def __init__(
-        self, features: Features, learner: Learner, decisions: Decisions, judges: Judges
+        self,
+        features: Features,
+        learner: Learner,
+        decisions: Decisions,
+        judges: Judges,
+        look: SecondLook | None,
     ) -> None:
-        self.features, self.decisions, self.judges = features, decisions, judges
+        self.features, self.decisions, self.judges, self.look = features, decisions, judges, look
         self.rows = features.apply(judges.counts)
-        self.scores = self._without_own(learner.score_rows(self.rows), 1.0)
+        self.scores = self._scores(learner)
         self.decided = decisions.decide(self.scores)
 
     def smallest(self, learner: Learner, allow: float) -> tuple[Compaction, np.ndarray, Learner]:
@@ -171,20 +179,24 @@ class _Trial:
         # Documents added to their own scores by as much as each feature was strong in them.
         whole = _sums(self.rows.values.astype(np.float64) ** 2, self.rows.indptr)
         left = scale * _sums(old * rows.values, rows.indptr) / _above_zero(whole)
-        return smaller, self._without_own(smaller.score_rows(rows), left[:, None])
+        look = None if self.look is None else self.look.grown(self.look.fields[keep])
+        return smaller, self._unseen(smaller, rows, look, left[:, None])
 
     def _scores(self, learner: Learner) -> np.ndarray:
-        return self._without_own(learner.score_rows(self.rows), 1.0)
+        return self._unseen(learner, self.rows, self.look, 1.0)
 
-    def _without_own(self, scores: np.ndarray, left: Any) -> np.ndarray:
+    def _unseen(
+        self, learner: Learner, rows: Rows, look: SecondLook | None, left: Any
+    ) -> np.ndarray:
         """Return the scores of documents as if they had not been learned.
 
         What is `left` is the share of what they have added that still counts.
         """
-        if self.judges.own is None:
-            return scores
-        own = np.nan_to_num(self.judges.own) * left
-        return np.asarray(scores - own, np.float32)
+        scores, own = learner.score_rows(rows), None
+        if self.judges.own is not None:
+            own = np.nan_to_num(self.judges.own) * left
+            scores = np.asarray(scores - own, np.float32)
+        return scores if look is None else look.apply(scores, rows, learner, own=own)
 
     def _changed(self, scores: np.ndarray) -> int:
         """Return how many documents are decided otherwise."""

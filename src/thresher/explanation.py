@@ -15,6 +15,7 @@ from thresher.rows import Rows
 from thresher.text.places import Entry
 
 if TYPE_CHECKING:
+    from thresher.second_look import SecondLook
     from thresher.training import Stations
 
 __all__ = ["Change", "Explanation", "Near", "Share", "explain", "strongest"]
@@ -52,6 +53,12 @@ class Share(NamedTuple):
     def weight(self) -> float:
         """What the strength of the word itself counts for."""
         return self.own / self.strength if self.strength else 0.0
+
+    def scaled(self, factor: float) -> Share:
+        """Return the share in another measure."""
+        parts = (self.own, self.parts, self.runs, self.concepts)
+        own, parts, runs, concepts = (factor * one for one in parts)
+        return self._replace(own=own, parts=parts, runs=runs, concepts=concepts)
 
     def portions(self) -> str:
         """Say what the share is made of, where it is more than the word itself."""
@@ -210,7 +217,7 @@ def explain(stations: Stations, text: str, category: Any = None) -> Explanation:
     if not len(stations.categories):
         raise ModelError("The model has no category yet: there is no decision to explain.")
     rows = stations.features.apply(stations.features.count([text]))
-    scores = stations.learner.score_rows(rows)
+    scores = stations.scores(rows)
     margins = scores[0] - stations.decisions.thresholds
     number = int(np.argmax(margins)) if category is None else stations.categories.number(category)
     chosen = bool(stations.decisions.decide(scores)[0, number])
@@ -317,6 +324,10 @@ def _readable(stations: Stations, columns: np.ndarray) -> list[str]:
     return names
 
 
+def _ordinal(place: int) -> str:
+    return f"{place}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(place, 'th') }"
+
+
 @dataclass
 class _Word:
     """A word of the document: what it adds, and where."""
@@ -365,6 +376,44 @@ class _Decision(NamedTuple):
         return lines, words
 
     def _lines(self) -> tuple[list[Share], list[_Word]]:
+        lines, words = self._first_lines()
+        look = self.stations.second_look
+        if look is None or self.number >= look.n_known:
+            return lines, words
+        return self._looked_again(look, lines), words
+
+    def _looked_again(self, look: SecondLook, lines: list[Share]) -> list[Share]:
+        """Return what the second look goes by; the words keep their lines, in its measure.
+
+        What words add to the learner's score is worth so much in the second look's, on average; how
+        far it is from that, for this document and category, has a line of its own.
+        """
+        view = look.explained(self.rows, self.stations.learner, self.number)
+        names = self.stations.categories.names
+        if view.place is None:
+            return [
+                Share(f"(not among its {view.n_candidates} likeliest categories)", 1.0, view.score)
+            ]
+        constant = self.stations.learner.constant_name
+        start = view.base + view.worth * sum(one.share for one in lines if one.feature == constant)
+        words = view.worth * sum(one.share for one in lines)
+        lines = [one.scaled(view.worth) for one in lines if one.feature != constant]
+        lines.append(Share("(what such words are worth here)", 1.0, view.words - words))
+        place = f"({_ordinal(view.place)} of its likeliest categories"
+        if view.rival is not None:
+            beside = "above" if view.margin > 0 else "below"
+            place += f", {abs(view.margin):.2f} {beside} {names[view.rival]}"
+        lines.append(Share(f"{place})", view.place, view.among))
+        if view.other is not None:
+            share = f"{100 * view.given:.0f} % of whose documents have {names[self.number]}"
+            lines.append(Share(f"(beside {names[view.other]}, {share})", view.given, view.together))
+        n = counted(round(view.positives), "document")
+        lines.append(Share(f"({n} had it)", view.positives, view.frequency))
+        lines.append(Share(constant, 1.0, start))
+        return lines
+
+    def _first_lines(self) -> tuple[list[Share], list[_Word]]:
+        """Return all lines of the learner's score."""
         learner, features, rows = self.stations.learner, self.stations.features, self.rows
         added, (rest,) = learner.contributions(rows, self.number)
         constant = float(rest) + self.bar
@@ -572,7 +621,7 @@ class _Decision(NamedTuple):
         if not texts:
             return None
         features, decisions = self.stations.features, self.stations.decisions
-        scores = self.stations.learner.score_rows(features.apply(features.count(texts)))
+        scores = self.stations.scores(features.apply(features.count(texts)))
         decided = decisions.decide(scores)
         turned = np.flatnonzero(decided[:, self.number] != self.chosen)
         if not len(turned):

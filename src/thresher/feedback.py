@@ -22,12 +22,14 @@ from thresher.learners.online import OnlineLearner
 from thresher.parameters import names_of
 from thresher.rehearsal import Sample
 from thresher.rows import Labels, Rows
+from thresher.second_look import SecondLook, Unseen, candidates_of
 from thresher.training import (
     Progress,
     Reader,
     Stations,
     decision_mode,
     encoded,
+    fold_numbers,
     new_stations,
     no_progress,
     that_count,
@@ -47,6 +49,7 @@ SHOWN = 5  # documents that are still wrong
 BEGINNING = 60  # characters of a text
 LOST = 0.0065  # the share of the others that a new category may take from where they belong
 FOR_EACH = {"single-label": 2.0, "multi-label": 0.5}  # and how many for each of its own
+LOOKED = 500  # documents, at least, to learn the second look from, and before that is tried again
 YOUNG = 256  # documents: until it has so many, a new category is given its place anew
 
 
@@ -70,6 +73,7 @@ class Learned:
     features: int = 0  # new ones
     categories: list[str] = field(default_factory=list)  # new ones
     warnings: list[str] = field(default_factory=list)
+    looked_anew: bool | None = None  # whether the second look was changed, if that was tried
 
     @property
     def right(self) -> int:
@@ -85,6 +89,9 @@ class Learned:
             f"New: {counted(self.features, 'feature')}"
             + (f" and {names_of(self.categories)}." if self.categories else ", no category."),
         ]
+        if self.looked_anew is not None:
+            anew = "was learned anew from what is remembered" if self.looked_anew else "stays"
+            lines.append(f"The second look {anew}.")
         for one in self.wrong[:SHOWN]:
             decided = ", ".join(map(escaped, one.decided)) or "nothing"
             labels = ", ".join(map(escaped, one.labels)) or "nothing"
@@ -106,6 +113,7 @@ class Learned:
             "features": self.features,
             "categories": self.categories,
             "warnings": self.warnings,
+            "looked_anew": self.looked_anew,
         }
 
 
@@ -188,6 +196,9 @@ class _Lesson:
         stations.sample = self._sample()
         for batch in batches:
             self._learn_batch(batch, n_rounds)
+        if stations.second_look is not None:
+            with timed(self.clock, "second look"):
+                self._look_anew(stations.second_look)
         if stations.sample is not None:
             rows, before, drawn, _ = stations.sample
             after = self._decided(rows)
@@ -211,6 +222,40 @@ class _Lesson:
             "give documents of other categories with it, or train with remember above 0."
             for name in self.learned.categories
         ]
+
+    def _look_anew(self, look: SecondLook) -> None:
+        """Learn the second look from what is remembered, if that is much and promises more.
+
+        Remembered documents are taken as if they had not been learned. The look as it is has seen
+        many of them, and more; one that is better all the same is no harm.
+        """
+        stations, memory, model = self.stations, self.stations.memory, self.model
+        if memory is None or stations.documents_seen - look.n_learned < max(
+            LOOKED, len(memory) // 2
+        ):
+            return
+        stations.second_look = look.noted(stations.documents_seen)
+        n, features = len(stations.categories), stations.features
+        own = memory.own(range(len(memory)), n)
+        known = [one.known is None for one in memory.documents]
+        places = np.flatnonzero(~np.isnan(own).any(1) & known)
+        if len(places) < LOOKED:
+            return
+        own, labels = own[places], memory.labels(places, n)
+        rows = features.apply(memory.rows(places, features.n_columns))
+        scores = self.learner.score_rows(rows, model.n_jobs_) - own
+        candidates = candidates_of(scores, rows, self.learner, look.fields, look.n_fields, own=own)
+        folds = fold_numbers(model.settled(), labels)
+        unseen = Unseen(scores, candidates, labels, folds, memory.weights()[places])
+        how: Any = {"seed": model.seed_, "n_jobs": model.n_jobs_}
+        anew, after = SecondLook.fit(look.kind, unseen, stations.documents_seen, **how)
+        before = look.apply(scores, rows, self.learner, model.n_jobs_, own)
+        losses = [unseen.loss(one, look.n_known) for one in (after, before)]
+        self.learned.looked_anew = losses[0] < losses[1]
+        if self.learned.looked_anew:
+            decisions = stations.decisions.replace()
+            decisions.thresholds[look.n_known :] = decisions.default_threshold
+            stations.second_look, stations.decisions = anew.grown(look.fields), decisions
 
     def _generator(self) -> np.random.Generator:
         """Return what is random in this lesson, the same for the same model."""
@@ -238,7 +283,7 @@ class _Lesson:
 
     def _decided(self, rows: Rows) -> np.ndarray:
         """Return how documents are decided now."""
-        scores = self.learner.score_rows(rows, self.model.n_jobs_)
+        scores = self.stations.scores(rows, self.model.n_jobs_)
         if not np.isfinite(scores).all():
             raise ParameterError(
                 f"{type(self.learner).__name__} would score remembered documents with what is no "
@@ -254,6 +299,8 @@ class _Lesson:
         labels = self._about(encoded(stations.categories, batch))
         counts = features.count(batch.texts, grow=True, clock=self.clock)
         counts, labels = that_count(counts, labels)
+        if stations.second_look is not None:
+            stations.second_look = stations.second_look.grown(features.fields())
         with timed(self.clock, "strength"):
             undo.append(features.checkpoint(counts.indices))
             features.observe(counts)
@@ -376,7 +423,7 @@ class _Lesson:
 
     def _still_wrong(self, rows: Rows, labels: Labels) -> np.ndarray:
         """Return which documents are decided otherwise than their labels say."""
-        scores = self.learner.score_rows(rows, self.model.n_jobs_)
+        scores = self.stations.scores(rows, self.model.n_jobs_)
         wrong = self.stations.decisions.decide(scores) != labels.to_dense()
         if labels.known is not None:
             wrong &= labels.known
@@ -387,7 +434,7 @@ class _Lesson:
         if not len(wrong):
             return
         stations, names = self.stations, self.stations.categories.names
-        decided = stations.decisions.decide(self.learner.score_rows(rows.take(wrong)))
+        decided = stations.decisions.decide(stations.scores(rows.take(wrong)))
         truth = labels.take(wrong).to_dense()
         present = np.arange(len(batch))
         if batch.weights is not None:
@@ -404,7 +451,9 @@ class _Lesson:
         surer than they are.
         """
         stations, memory = self.stations, self.stations.memory
-        if memory is None or not len(memory) or np.isnan(own).any():
+        look = stations.second_look
+        is_looked_at = look is not None and k < look.n_known  # and is decided as all others are
+        if memory is None or not len(memory) or np.isnan(own).any() or is_looked_at:
             return
         n, features, decisions = len(stations.categories), stations.features, stations.decisions
         places = range(len(memory))
@@ -441,6 +490,8 @@ class _Lesson:
                 stations.memory = stations.memory.pruned(keep)
             if stations.sample is not None:
                 stations.sample = stations.sample._replace(rows=stations.sample.rows.keep(keep))
+            if stations.second_look is not None:
+                stations.second_look = stations.second_look.grown(stations.features.fields())
 
 
 def place_of(
@@ -519,9 +570,11 @@ def _figures_back(stations: Stations) -> Callable[[], None]:
     n_categories, decisions = len(stations.categories), stations.decisions
     seen, is_mode_open = stations.documents_seen, stations.is_mode_open
     memory, late, sample = stations.memory, dict(stations.late), stations.sample
+    second_look = stations.second_look
 
     def restore() -> None:
         stations.memory, stations.late, stations.sample = memory, late, sample
+        stations.second_look = second_look
         stations.categories.truncate(n_categories)
         stations.decisions, stations.documents_seen = decisions, seen
         stations.is_mode_open = is_mode_open

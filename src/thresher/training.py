@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from thresher._fields import Fields, as_text, field_columns
+from thresher._fields import Fields, as_text, field_columns, field_names
 from thresher._room import MUCH, check_room, give_back
 from thresher._spool import Spool
 from thresher.assumptions import Assumption, assume, labelled
 from thresher.categories import Answers, Categories
 from thresher.corpora import open_documents
-from thresher.decisions import Decisions, Tuning, tune_decisions
+from thresher.decisions import Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
 from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning, counted
+from thresher.evaluation import Evaluation
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import MOST_DOCUMENTS, FeatureParameters, Features, Numbering
@@ -29,6 +30,7 @@ from thresher.learners import Learner, is_online
 from thresher.parameters import AUTO
 from thresher.rehearsal import Memory, Sample, sampled
 from thresher.rows import Labels, Rows
+from thresher.second_look import Candidates, SecondLook, Unseen, candidates_of
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -67,6 +69,7 @@ class Stations:
     features: Features
     learner: Learner
     decisions: Decisions
+    second_look: SecondLook | None = None
     tuning: Tuning | None = None
     documents_seen: int = 0
     columns: Columns | None = None  # of the table that the documents were read from
@@ -80,6 +83,10 @@ class Stations:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"sample": None}
 
+    def scores(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the scores of documents, given their strengths."""
+        return scores_of(self.learner, self.second_look, rows, n_jobs)
+
     def check_whole(self) -> None:
         """Refuse to learn where what that needs is left out."""
         if self.is_compacted:
@@ -88,11 +95,14 @@ class Stations:
                 "that it was made from, and compact that again."
             )
 
-    def renumber(self, numbers: np.ndarray) -> None:
+    def renumber(self, numbers: np.ndarray, keep: np.ndarray) -> None:
         """Let what goes by numbers of categories go by new ones; -1 is for one that is gone.
 
-        Its documents are remembered no more: they say nothing of what may take its place.
+        Its documents are remembered no more: they say nothing of what may take its place. Which are
+        kept as themselves, not as a part of another, is said beside.
         """
+        if self.second_look is not None:
+            self.second_look = self.second_look.renumbered(numbers, keep)
         if self.memory is not None:
             labels = enumerate(one.labels for one in self.memory.documents)
             gone = [i for i, theirs in labels if (numbers[theirs] < 0).any()]
@@ -107,8 +117,19 @@ class Line(NamedTuple):
     features: Features
     learner: Learner
     decisions: Decisions
+    second_look: SecondLook | None
     tuning: Tuning | None
     memory: Memory | None
+
+    def scores(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the scores of documents, given their strengths."""
+        return scores_of(self.learner, self.second_look, rows, n_jobs)
+
+
+def scores_of(learner: Learner, look: SecondLook | None, rows: Rows, n_jobs: int) -> np.ndarray:
+    """Return what the learner gives, after the second look if there is one."""
+    scores = learner.score_rows(rows, n_jobs)
+    return scores if look is None else look.apply(scores, rows, learner, n_jobs)
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -321,7 +342,8 @@ def fit(
         line = fit_line(
             model, stations.features, Examples(spool), names, progress, watch, clock, more,
         )  # fmt: skip
-    _, stations.learner, stations.decisions, stations.tuning, stations.memory = line
+    _, stations.learner, stations.decisions, *others = line
+    stations.second_look, stations.tuning, stations.memory = others
     stations.columns = reader.source.columns
     note = reader.source.columns_note if reader.answers is None else ""
     stations.assumptions = assume(asked, stations.decisions.mode, known, names, note)
@@ -418,12 +440,26 @@ def fit_line(
     learner, is_tuned = model.new_learner(), bool(objective or model.calibrate)
     aims = names, objective, model.calibrate, len(counts)
     held_out: dict[int, np.ndarray] = {}  # scores by the number of the document
-    if is_tuned and model.tune_folds:
+    kind, look = model.second_look if decisions.mode == "multi-label" else None, None
+    if model.tune_folds and (is_tuned or kind):
         with timed(clock, "tune"):
-            scores, labels, numbers = held_out_scores(model, features, counts, progress)
-            folds = fold_numbers(model, counts.labels())[numbers]
-            decisions, tuning = tune_decisions(decisions, scores, labels, *aims, folds)
+            unseen, numbers = held_out_scores(model, features, counts, progress, bool(kind))
+            scores, known, folds = unseen.scores, unseen.labels, unseen.folds
+            before, (decisions, tuning) = (
+                decisions,
+                tune_decisions(decisions, scores, known, *aims, folds),
+            )
             held_out = dict(zip(numbers.tolist(), scores, strict=True))
+        if kind:
+            with timed(clock, "second look"):
+                progress("a second look", len(scores), None)
+                how: Any = {"seed": model.seed_, "n_jobs": model.n_jobs_}
+                look, scores = SecondLook.fit(kind, unseen, len(counts), **how)
+                promised = tune_decisions(before, scores, known, *aims, folds)
+                if is_worse(promised[1].after, tuning.after, objective):
+                    look = None
+                else:
+                    decisions, tuning = promised
     with timed(clock, "strength"):
         counts = features.choose(counts, most_columns(learner, counts.n_categories))
         check_memory(learner, features, counts.n_categories)
@@ -454,7 +490,9 @@ def fit_line(
             unseen = [held_out.get(number, missing) for number in memory.numbers.tolist()]
             rows = features.apply(memory.rows(range(len(memory)), features.n_columns))
             memory = memory.with_own(learner.score_rows(rows, model.n_jobs_) - np.array(unseen))
-    return Line(features, learner, decisions, tuning, memory)
+    if look is not None:
+        look = look.grown(features.fields())
+    return Line(features, learner, decisions, look, tuning, memory)
 
 
 def _fit_tracked(
@@ -484,19 +522,25 @@ def _some(examples: Examples, seed: int) -> np.ndarray:
 
 
 def held_out_scores(
-    model: Categorizer, features: Features, counts: Examples, progress: Progress
-) -> tuple[np.ndarray, Labels, np.ndarray]:
-    """Return scores of documents by learners that have not learned from them, labels and numbers.
+    model: Categorizer,
+    features: Features,
+    counts: Examples,
+    progress: Progress,
+    with_evidence: bool = False,
+) -> tuple[Unseen, np.ndarray]:
+    """Return documents with scores of learners that have not learned from them, and their numbers.
 
     The documents are divided into stratified folds; all that is learned, the choice of features
     and their frequencies too, is learned from all folds but one, which is then scored. The
     documents come in random order, and at most so many that their scores stay within
-    `MOST_SCORES`, whose numbers are the third that is returned; learned from are all.
+    `MOST_SCORES`; learned from are all. For a second look, their words are heard too.
     """
     labels = counts.labels()
     fold = fold_numbers(model, labels)
     chosen = _some(counts, model.seed_)
     scores = np.empty((len(chosen), labels.n_categories), np.float32)
+    heard: list[Candidates] = []
+    order: list[np.ndarray] = []
     for number in range(fold.max() + 1):
 
         def tell(stage: str, documents: int, share: float | None, fold: int = number + 1) -> None:
@@ -505,9 +549,16 @@ def held_out_scores(
         learning, places = np.flatnonzero(fold != number), np.flatnonzero(fold[chosen] == number)
         places = places[np.argsort(chosen[places])]  # a file is read from start to end
         if len(places):
-            asked = learning, chosen[places]
-            scores[places] = _scores_of_fold(model, features, counts, *asked, tell)
-    return scores, labels.take(chosen), chosen
+            asked = learning, chosen[places], with_evidence
+            scores[places], theirs = _scores_of_fold(model, features, counts, *asked, tell)
+            heard.append(theirs)
+            order.append(places)
+    known = labels.take(chosen)
+    weights = np.ones(len(chosen)) if known.weights is None else known.weights
+    candidates = Candidates.concatenate(heard)
+    if with_evidence:
+        candidates = candidates.take(np.argsort(np.concatenate(order)))
+    return Unseen(scores, candidates, known, fold[chosen], weights), chosen
 
 
 def _scores_of_fold(
@@ -516,17 +567,30 @@ def _scores_of_fold(
     counts: Examples,
     learning: np.ndarray,
     scored: np.ndarray,
+    with_evidence: bool,
     progress: Progress,
-) -> np.ndarray:
-    """Learn from some documents and score others, by their numbers; nothing of it is kept."""
+) -> tuple[np.ndarray, Candidates]:
+    """Learn from some documents and score others, by their numbers; nothing else is kept."""
     part, learner = counts.take(learning).apart(), model.new_learner()
     own = fold_features(model, features, learner, part)
     strengths = own.fit(part, most_columns(learner, part.n_categories))
     check_memory(learner, own, part.n_categories)
     give_back()
     learner.fit_rows(strengths, n_jobs=model.n_jobs_, progress=progress)
-    rows = (own.apply(rows) for rows, _ in counts.take(scored))
-    return np.concatenate([learner.score_rows(one, n_jobs=model.n_jobs_) for one in rows])
+    fields = own.fields(), len(field_names(model.fields))
+    scores, heard = [], []
+    for counted_rows, _ in counts.take(scored):
+        rows = own.apply(counted_rows)
+        scores.append(learner.score_rows(rows, n_jobs=model.n_jobs_))
+        if with_evidence:
+            heard.append(candidates_of(scores[-1], rows, learner, *fields))
+    return np.concatenate(scores), Candidates.concatenate(heard)
+
+
+def is_worse(after: Evaluation, before: Evaluation, objective: str | None) -> bool:
+    """Tell whether decisions are expected to be worse than others, by the objective's measure."""
+    aim = Objective.parse(objective or "f1")
+    return aim.is_worse(after.contingency, before.contingency)
 
 
 def most_columns(learner: Learner, n_categories: int) -> int | None:

@@ -87,10 +87,10 @@ class Fitted(NamedTuple):
 
     def score(self, documents: CountedDocuments, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of some of the documents for the categories that were met."""
-        learner, features = self.line.learner, self.line.features
+        features = self.line.features
         blocks = documents.counts.take(chosen)
         counts = (features.with_concepts(rows) for rows, _ in blocks)
-        return np.concatenate([learner.score_rows(features.apply(rows)) for rows in counts])
+        return np.concatenate([self.line.scores(features.apply(rows)) for rows in counts])
 
     def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
         """Return labels in the learner's numbering, what it never met last, and their names."""

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from thresher._kernels.second_look import (
+    LIFT,
+    LIKELIEST,
+    MARGIN,
+    N_OTHERS,
+    OF_FIELDS,
+    POSITIVES,
+    PROBABILITY,
+    RANK,
+)
 from thresher.errors import ModelError
 from thresher.rows import Labels, Rows
 from thresher.second_look.linear import Linear
@@ -35,7 +45,39 @@ class Unseen(NamedTuple):
 
     def take(self, documents: np.ndarray) -> Unseen:
         """Return some of the documents."""
-        return Unseen(*(one.take(documents) if hasattr(one, "take") and not isinstance(one, np.ndarray) else one[documents] for one in self))
+        scores, candidates, labels, folds, weights = self
+        return Unseen(
+            scores[documents], candidates.take(documents), labels.take(documents),
+            folds[documents], weights[documents],
+        )  # fmt: skip
+
+    def loss(self, scores: np.ndarray, n_known: int) -> float:
+        """Return how far scores of the first categories, as logarithms of odds, are from right."""
+        truth = self.labels.to_dense()[:, :n_known]
+        odds = np.where(truth, -scores[:, :n_known], scores[:, :n_known]).astype(np.float64)
+        return float(np.average(np.logaddexp(0, odds).sum(1), weights=self.weights))
+
+
+class View(NamedTuple):
+    """What the second look saw of a document and a category; the shares add up to the score.
+
+    Where the category is not among the likeliest, it has no place, and no shares.
+    """
+
+    score: float
+    n_candidates: int
+    place: int | None = None  # among the candidates, from 1
+    worth: float = 1.0  # what a score of the learner is worth in this measure, on average
+    words: float = 0.0  # the share of what the words add
+    among: float = 0.0  # that of its place
+    rival: int | None = None  # the best other category
+    margin: float = 0.0  # how far it is above that, in this measure
+    together: float = 0.0  # the share of what comes together
+    other: int | None = None  # the category that says most by that
+    given: float = 0.0  # in which share of whose documents this was met
+    positives: float = 0.0  # how many documents had the category
+    frequency: float = 0.0  # the share of that
+    base: float = 0.0  # the share of nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,31 +98,29 @@ class SecondLook:
         What is known of the categories.
     judge : BoostedTrees or Linear
         From what is known of a pair to its score, the logarithm of its odds.
-    fields : array of uint8
-        Of each column, 0 or one more than the number of the field whose word it is.
-    n_fields : int
-        How many fields there are.
     has_evidence : bool
         Whether words add to scores: the learner has weights.
+    n_fields : int
+        How many fields the documents have.
     n_learned : int
         How many documents the model had learned from when this was made.
+    fields : array of uint8
+        Of each column, 0 or one more than the number of the field whose word it is.
     """
 
     kind: Kind
     pairs: Pairs
     judge: Judge
-    fields: np.ndarray
-    n_fields: int
     has_evidence: bool
+    n_fields: int
     n_learned: int
+    fields: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @classmethod
     def fit(
         cls,
         kind: Kind,
         unseen: Unseen,
-        fields: np.ndarray,
-        n_fields: int,
         n_learned: int,
         *,
         seed: int = 0,
@@ -94,8 +134,8 @@ class SecondLook:
             What judges.
         unseen : Unseen
             The documents.
-        fields, n_fields, n_learned
-            As they are kept.
+        n_learned : int
+            How many documents the learner has learned from.
         seed : int, default=0
             Of what is random in the trees.
         n_jobs : int, default=1
@@ -114,9 +154,9 @@ class SecondLook:
         for fold, look in zip(folds, crossed, strict=True):
             here = np.flatnonzero(unseen.folds == fold)
             scores[here] = _judged(*look, unseen.scores[here], unseen.candidates.take(here))
-        has_evidence = unseen.candidates.evidence.shape[2] > 0
-        look = cls(kind, *whole.result(), fields, n_fields, has_evidence, n_learned)
-        return look, scores
+        n_kinds = unseen.candidates.evidence.shape[2]
+        n_fields = max(0, n_kinds - OF_FIELDS)
+        return cls(kind, *whole.result(), n_kinds > 0, n_fields, n_learned), scores
 
     @property
     def n_known(self) -> int:
@@ -162,14 +202,50 @@ class SecondLook:
         self, scores: np.ndarray, rows: Rows, learner: Any, own: np.ndarray | None = None
     ) -> Candidates:
         """Return the categories that documents may have, and what their words say of them."""
-        weights = learner.plain_weights()[0] if self.has_evidence else None
-        return candidates_of(
-            scores, rows, weights, self.fields, self.n_fields, self.n_known, own
+        fields = self.fields, self.n_fields
+        return candidates_of(scores, rows, learner, *fields, self.n_known, own)
+
+    def explained(self, rows: Rows, learner: Any, number: int) -> View:
+        """Return what was seen of one document, given its strengths, and a category."""
+        scores = learner.score_rows(rows)
+        candidates = self.candidates(scores, rows, learner)
+        after = _judged(self.pairs, self.judge, scores, candidates)
+        score, numbers = float(after[0, number]), candidates.numbers[0]
+        places = np.flatnonzero(numbers == number)
+        if not len(places):
+            return View(score, len(numbers))
+        facts = self.pairs.describe(scores, candidates)[0]
+        place, first = int(places[0]), facts.shape[1] - N_OTHERS
+        *shares, base = self.judge.shares(facts[place : place + 1])[0].tolist()
+        worth = self.pairs.slope / self.pairs.scale
+        probabilities = facts[:, first + PROBABILITY]
+        given = [self.pairs.given(number, int(j)) if j != number else 0.0 for j in numbers]
+        other = int(np.argmax(probabilities * given)) if any(given) else None
+        rival = None if len(numbers) == 1 else int(numbers[1 if place == 0 else 0])
+        return View(
+            score=score,
+            n_candidates=len(numbers),
+            place=place + 1,
+            worth=worth,
+            words=sum(shares[: first + 1]),
+            among=shares[first + RANK] + shares[first + MARGIN],
+            rival=rival,
+            margin=self.pairs.slope * float(facts[place, first + MARGIN]),
+            together=sum(shares[first + LIKELIEST : first + LIFT + 1]),
+            other=None if other is None else int(numbers[other]),
+            given=0.0 if other is None else given[other],
+            positives=float(self.pairs.positives[number]),
+            frequency=shares[first + POSITIVES],
+            base=base,
         )
 
     def grown(self, fields: np.ndarray) -> Self:
         """Return the same for more columns."""
         return replace(self, fields=fields)
+
+    def noted(self, n_learned: int) -> Self:
+        """Return the same, as of when so many documents were learned."""
+        return replace(self, n_learned=n_learned)
 
     def renumbered(self, numbers: np.ndarray, keep: np.ndarray) -> Self | None:
         """Return the same for other numbers of categories, of which some were not kept."""
@@ -177,7 +253,9 @@ class SecondLook:
         known = numbers[: self.n_known]
         if not n_left:
             return None
-        return replace(self, pairs=self.pairs.renumbered(np.where(known < n_left, known, -1), n_left))
+        return replace(
+            self, pairs=self.pairs.renumbered(np.where(known < n_left, known, -1), n_left)
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors."""
@@ -191,7 +269,10 @@ class SecondLook:
 
     @classmethod
     def from_state(
-        cls, header: dict[str, Any], tensors: dict[str, np.ndarray], shape: tuple[int, int],
+        cls,
+        header: dict[str, Any],
+        tensors: dict[str, np.ndarray],
+        shape: tuple[int, int],
         learner: Any,
     ) -> Self:
         """Return the second look that `state` was taken from, of so many columns and categories."""
@@ -207,7 +288,7 @@ class SecondLook:
             raise ModelError("The model's second look goes by weights, and the learner has none.")
         n_facts = pairs.n_facts(n_fields if has_evidence else None)
         judge = JUDGES[kind].from_state(*part_of("judge", header, tensors), n_facts)
-        return cls(kind, pairs, judge, fields, n_fields, has_evidence, n_learned)  # type: ignore
+        return cls(kind, pairs, judge, has_evidence, n_fields, n_learned, fields)  # type: ignore
 
 
 def _learned(kind: Kind, unseen: Unseen, seed: int) -> tuple[Pairs, Judge]:
@@ -221,9 +302,7 @@ def _learned(kind: Kind, unseen: Unseen, seed: int) -> tuple[Pairs, Judge]:
     return pairs, JUDGES[kind].fit(flat, truth.ravel(), each, seed=seed)
 
 
-def _judged(
-    pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidates
-) -> np.ndarray:
+def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidates) -> np.ndarray:
     """Return the scores of candidates as they are judged; of other categories, still lower ones."""
     facts = pairs.describe(scores, candidates)
     judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -29,11 +30,18 @@ class Candidates(NamedTuple):
         """Return those of some documents."""
         return Candidates(self.numbers[documents], self.evidence[documents])
 
+    @staticmethod
+    def concatenate(parts: Sequence[Candidates]) -> Candidates:
+        """Return those of documents one below the other."""
+        if not parts:
+            return Candidates(np.zeros((0, 0), np.int32), np.zeros((0, 0, 0), np.float32))
+        return Candidates(*map(np.concatenate, zip(*parts, strict=True)))
+
 
 def candidates_of(
     scores: np.ndarray,
     rows: Rows,
-    weights: np.ndarray | None,
+    learner: Any,
     fields: np.ndarray,
     n_fields: int,
     n_known: int | None = None,
@@ -47,8 +55,8 @@ def candidates_of(
         What the learner gives.
     rows : Rows
         The documents' strengths.
-    weights : array or None
-        The weights that were added up, after those of what is always on; None where there are none.
+    learner : Learner
+        What gave the scores, for its weights.
     fields : array of uint8
         For each column, 0 or one more than the number of the field whose word it is.
     n_fields : int
@@ -61,6 +69,7 @@ def candidates_of(
     n_known = scores.shape[1] if n_known is None else n_known
     numbers = np.zeros((len(scores), min(MOST_CANDIDATES, n_known)), np.int32)
     choose(scores, n_known, numbers)
+    weights, _ = learner.plain_weights() or (None, None)
     n_kinds = 0 if weights is None else OF_FIELDS + n_fields
     evidence = np.zeros((*numbers.shape, n_kinds), np.float32)
     if weights is not None:
@@ -150,13 +159,17 @@ class Pairs:
         n_both = float(self.both[row][place].sum())
         return n_both / self.positives[j] if self.positives[j] else 0.0
 
-    def renumbered(self, numbers: np.ndarray) -> Self:
-        """Return the same for other numbers of categories, -1 for one that is gone.
+    @staticmethod
+    def n_facts(n_fields: int | None) -> int:
+        """Return how many facts describe a pair; None is for documents without evidence."""
+        return 1 + (0 if n_fields is None else OF_FIELDS + n_fields) + N_OTHERS
+
+    def renumbered(self, numbers: np.ndarray, n: int) -> Self:
+        """Return the same for other numbers of categories, `n` of them, -1 for one that is gone.
 
         Of two that have one number now, the documents are added up; those of both are counted
         twice.
         """
-        numbers, n = numbers[: self.n_categories], int(numbers.max(initial=-1)) + 1
         kept = numbers >= 0
         positives = np.bincount(numbers[kept], self.positives[kept], n)
         offsets = np.zeros(n)
@@ -164,8 +177,7 @@ class Pairs:
         rows = np.repeat(numbers, np.diff(self.indptr))
         columns, both = numbers[self.others], self.both
         inside = (rows >= 0) & (columns >= 0) & (rows != columns)
-        counts = _counted(rows[inside], columns[inside], both[inside], n)
-        indptr, others, both = counts
+        indptr, others, both = _counted(rows[inside], columns[inside], both[inside], n)
         return replace(
             self, positives=positives, offsets=offsets, indptr=indptr, others=others, both=both
         )

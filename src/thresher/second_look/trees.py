@@ -1,0 +1,209 @@
+"""Boosted trees: many small trees, each of which mends what those before it got wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from thresher._kernels.boosted_trees import add_scores, add_shares, grow, take_slopes
+from thresher._limits import LARGEST_WEIGHT
+from thresher.errors import ModelError
+from thresher.second_look._given import check_width, counted, log_odds
+from thresher.storage import require_field, require_tensor
+
+__all__ = ["BoostedTrees"]
+
+N_ROUNDS = 150
+RATE = 0.06  # the part of its Newton step that a tree takes
+MOST_LEAVES = 24
+LEAST_PAIRS = 100  # of a leaf: what fewer agree on may be chance
+L2 = 5.0  # added to the curvature of a leaf, so that a few pairs do not move it far
+# Of the features, for each tree, so that the trees differ. To draw them for each question anew, as
+# scikit-learn does, is no better on held-out pairs and needs the histograms of all.
+DRAWN_SHARE = 0.4
+MOST_BINS = 255  # of a feature: their numbers fit into a byte
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """Gradient boosting of the logistic loss; a score is the log-odds that a pair belongs.
+
+    A node asks whether a feature is above its threshold. It has a value of its own, also if it is
+    no leaf, so that each answer on the way of a pair has a share: by how much the value changes.
+
+    References
+    ----------
+    J. Friedman, Greedy function approximation: a gradient boosting machine, 2001; G. Ke et al.,
+    LightGBM: a highly efficient gradient boosting decision tree, 2017.
+
+    Examples
+    --------
+    >>> X = np.arange(1000, dtype=np.float32)[:, None]
+    >>> trees = BoostedTrees.fit(X, X[:, 0] >= 300)
+    >>> trees.score(X[[0, 299, 300, 999]]).round(1)
+    array([-4.6, -4.6,  4.7,  4.7])
+    """
+
+    n_features: int
+    base: float
+    starts: np.ndarray  # int32: the root of each tree, after which its other nodes stand
+    feature: np.ndarray  # int32, of each node: what it asks for; -1: it is a leaf
+    threshold: np.ndarray  # float32
+    child: np.ndarray  # int32: where it goes if not above; the next one if above; -1: it is a leaf
+    value: np.ndarray  # float64
+
+    # ---- learning ----------------------------------------------------------------------------
+
+    @classmethod
+    def fit(
+        cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None, *, seed: int = 0
+    ) -> Self:
+        """Learn from pairs, a row of finite features each, and whether they belong.
+
+        Those without weight are left out; where few are left, the base alone is learned.
+        """
+        X, y, weights = counted(X, y, weights)
+        base = log_odds(y, weights)
+        forest = _boosted(_binned(X), y, weights, base, seed)
+        return cls(X.shape[1], base, *forest)
+
+    # ---- scores, and why ---------------------------------------------------------------------
+
+    def score(self, X: np.ndarray) -> np.ndarray:
+        """Return the log-odds of each pair."""
+        check_width(X, self.n_features)
+        scores = np.full(len(X), self.base)
+        add_scores(np.ascontiguousarray(X, np.float32), *self._forest, scores)
+        return scores
+
+    def shares(self, X: np.ndarray) -> np.ndarray:
+        """Return what each feature adds to the score of each pair; the last column is the base."""
+        check_width(X, self.n_features)
+        shares = np.zeros((len(X), self.n_features + 1))
+        shares[:, -1] = self.base
+        add_shares(np.ascontiguousarray(X, np.float32), *self._forest, shares)
+        return shares
+
+    @cached_property
+    def least(self) -> float:
+        """The score that no pair is below."""
+        lowest = np.where(self.feature < 0, self.value, np.inf)
+        # Added in the order of the scores, so that it is no higher for its rounding either.
+        return sum(np.minimum.reduceat(lowest, self.starts).tolist(), self.base)
+
+    @property
+    def _forest(self) -> tuple[np.ndarray, ...]:
+        return self.starts, self.feature, self.threshold, self.child, self.value
+
+    # ---- files -------------------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return all nodes, as a JSON-able header and arrays."""
+        names = ("starts", "feature", "threshold", "child", "value")
+        return {"base": self.base}, dict(zip(names, self._forest, strict=True))
+
+    @classmethod
+    def from_state(
+        cls, header: dict[str, Any], tensors: dict[str, np.ndarray], n_features: int
+    ) -> Self:
+        """Rebuild the trees from what `state` returned, checking everything."""
+        base = require_field(header, "base", float, low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT)
+        feature = require_tensor(tensors, "feature", np.int32, (None,), low=-1, high=n_features - 1)
+        size = (len(feature),)
+        starts = require_tensor(tensors, "starts", np.int32, (None,), low=0, high=len(feature) - 1)
+        threshold = require_tensor(
+            tensors, "threshold", np.float32, size, low=-LARGEST, high=LARGEST
+        )
+        child = require_tensor(tensors, "child", np.int32, size, low=-1, high=len(feature) - 2)
+        value = require_tensor(tensors, "value", np.float64, size, finite=True)
+        if not _is_forest(starts, feature, child):
+            raise ModelError(
+                "The second look's part of the model is damaged: the nodes of its trees do not fit "
+                "together."
+            )
+        return cls(n_features, base, starts, feature, threshold, child, value)
+
+
+class Binned(NamedTuple):
+    """The features of pairs, each as the number of a bin."""
+
+    bins: np.ndarray  # uint8, a row per pair
+    n_bins: np.ndarray  # int64, of each feature
+    edges: np.ndarray  # float32, a row per feature: the highest that each bin but the last holds
+
+
+def _boosted(
+    binned: Binned, y: np.ndarray, weights: np.ndarray, base: float, seed: int
+) -> list[np.ndarray]:
+    """Return the roots and the nodes of the trees: what they ask, where they go, their values."""
+    varied = np.flatnonzero(binned.n_bins > 1)
+    n_rounds = N_ROUNDS if len(y) >= 2 * LEAST_PAIRS and len(varied) else 0
+    random, n_drawn = np.random.default_rng(seed), math.ceil(DRAWN_SHARE * len(varied))
+    scores, slopes = np.full(len(y), base), np.empty((len(y), 2))
+    rows, spare = np.empty(len(y), np.uint32), np.empty(len(y), np.uint32)
+    histograms = np.empty((MOST_LEAVES, n_drawn, MOST_BINS, 3))
+    leaves, sums = np.empty((MOST_LEAVES, 5), np.int64), np.empty((MOST_LEAVES, 5))
+    size = n_rounds * (2 * MOST_LEAVES - 1)
+    feature, child = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
+    nodes = feature, np.zeros(size, np.float32), child, np.zeros(size)
+    starts, n_nodes = [], 0
+    for _ in range(n_rounds):
+        drawn = np.sort(random.choice(varied, n_drawn, replace=False)).astype(np.uint32)
+        take_slopes(scores, y, weights, slopes, rows)
+        end = grow(
+            *binned, drawn, slopes, rows, spare, histograms, leaves, sums,
+            LEAST_PAIRS, RATE, L2, scores, n_nodes, *nodes,
+        )  # fmt: skip
+        if end > n_nodes:
+            starts.append(n_nodes)
+            n_nodes = end
+    return [np.array(starts, np.int32), *(one[:n_nodes].copy() for one in nodes)]
+
+
+def _binned(X: np.ndarray) -> Binned:
+    bins, edges = np.empty(X.shape, np.uint8), np.zeros((X.shape[1], MOST_BINS - 1), np.float32)
+    n_bins = np.ones(X.shape[1], np.int64)
+    for j, column in enumerate(X.T):
+        own = _edges(column)
+        bins[:, j] = np.searchsorted(own, column)
+        edges[j, : len(own)] = own
+        n_bins[j] += len(own)
+    return Binned(bins, n_bins, edges)
+
+
+def _edges(column: np.ndarray) -> np.ndarray:
+    """Return thresholds that part the values into bins of about as many pairs each.
+
+    They are half-way between neighbouring values, all of them where these are few.
+    """
+    values, counts = np.unique(column, return_counts=True)
+    places = np.arange(len(values) - 1)
+    if len(values) > MOST_BINS:
+        wanted = len(column) * np.arange(1, MOST_BINS) / MOST_BINS
+        places = np.unique(np.searchsorted(counts.cumsum(), wanted))
+        places = places[places < len(values) - 1]
+    low, high = values[places], values[places + 1]
+    middle = ((low.astype(np.float64) + high) / 2).astype(np.float32)
+    return np.where(middle < high, middle, low)  # where nothing is between, it is rounded up
+
+
+def _is_forest(starts: np.ndarray, feature: np.ndarray, child: np.ndarray) -> bool:
+    """Tell whether each node but the roots is the child of one before it, in the same tree."""
+    inside = np.flatnonzero(feature >= 0)
+    children = child[inside].astype(np.int64)
+    ends = np.append(starts[1:], len(feature))
+    if not len(starts) or starts[0] != 0 or not (starts < ends).all():
+        return not len(starts) and not len(feature)
+    tree = np.searchsorted(starts, inside, side="right") - 1
+    others = np.delete(np.arange(len(feature)), starts)
+    return bool(
+        (child[feature < 0] == -1).all()
+        and (children > inside).all()
+        and (children + 1 < ends[tree]).all()
+        and np.array_equal(np.sort(np.concatenate([children, children + 1])), others)
+    )
