@@ -342,8 +342,8 @@ def fit(
         line = fit_line(
             model, stations.features, Examples(spool), names, progress, watch, clock, more,
         )  # fmt: skip
-    _, stations.learner, stations.decisions, *others = line
-    stations.second_look, stations.tuning, stations.memory = others
+    stations.learner, stations.decisions = line.learner, line.decisions
+    stations.second_look, stations.tuning, stations.memory = line[3:]
     stations.columns = reader.source.columns
     note = reader.source.columns_note if reader.answers is None else ""
     stations.assumptions = assume(asked, stations.decisions.mode, known, names, note)
@@ -453,8 +453,8 @@ def fit_line(
         if kind:
             with timed(clock, "second look"):
                 progress("a second look", len(scores), None)
-                how: Any = {"seed": model.seed_, "n_jobs": model.n_jobs_}
-                look, scores = SecondLook.fit(kind, unseen, len(counts), **how)
+                seed, n_jobs = model.seed_, model.n_jobs_
+                look, scores = SecondLook.fit(kind, unseen, len(counts), seed=seed, n_jobs=n_jobs)
                 promised = tune_decisions(before, scores, known, *aims, folds)
                 if is_worse(promised[1].after, tuning.after, objective):
                     look = None
@@ -487,9 +487,9 @@ def fit_line(
             learner.fit_rows(strengths, **how)
         if memory is not None:
             missing = np.full(counts.n_categories, np.nan, np.float32)
-            unseen = [held_out.get(number, missing) for number in memory.numbers.tolist()]
+            theirs = [held_out.get(number, missing) for number in memory.numbers.tolist()]
             rows = features.apply(memory.rows(range(len(memory)), features.n_columns))
-            memory = memory.with_own(learner.score_rows(rows, model.n_jobs_) - np.array(unseen))
+            memory = memory.with_own(learner.score_rows(rows, model.n_jobs_) - np.array(theirs))
     if look is not None:
         look = look.grown(features.fields())
     return Line(features, learner, decisions, look, tuning, memory)

@@ -14,7 +14,7 @@ from thresher.storage import require_field, require_tensor
 __all__ = ["Linear"]
 
 PULL = 1.0  # towards weights of zero, where features are standardised; scikit-learn's 1 / C
-ENOUGH = 1e-10  # nats a pair: a step that gains no more is the last
+ENOUGH = 1e-10  # of the loss: a step that gains no more is the last
 MOST_STEPS = 100
 FARTHEST = 30.0  # what a score is at most, either way: beyond, probabilities do not differ
 LARGEST = float(np.finfo(np.float32).max)
@@ -31,10 +31,10 @@ class Linear:
     --------
     >>> X = np.array([[0, 7], [1, 7], [2, 7], [3, 7]], np.float32)
     >>> Linear.fit(X, np.array([False, False, True, True])).shares(X).round(2)
-    array([[-1.4 ,  0.  ,  0.  ],
-           [-0.47,  0.  ,  0.  ],
-           [ 0.47,  0.  ,  0.  ],
-           [ 1.4 ,  0.  ,  0.  ]])
+    array([[-1.27,  0.  ,  0.  ],
+           [-0.42,  0.  ,  0.  ],
+           [ 0.42,  0.  ,  0.  ],
+           [ 1.27,  0.  ,  0.  ]])
     """
 
     base: float
@@ -135,6 +135,6 @@ def _fit_line(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, base: fl
         else:
             break  # no step makes it less: this is the least
         gain, line, loss, margins = loss - new_loss, tried, new_loss, new_margins
-        if gain <= ENOUGH * weights.sum():
+        if gain <= ENOUGH * loss:
             break
     return line
