@@ -56,9 +56,8 @@ class Share(NamedTuple):
 
     def scaled(self, factor: float) -> Share:
         """Return the share in another measure."""
-        parts = (self.own, self.parts, self.runs, self.concepts)
-        own, parts, runs, concepts = (factor * one for one in parts)
-        return self._replace(own=own, parts=parts, runs=runs, concepts=concepts)
+        portions = ("own", "parts", "runs", "concepts")
+        return self._replace(**{name: factor * getattr(self, name) for name in portions})
 
     def portions(self) -> str:
         """Say what the share is made of, where it is more than the word itself."""

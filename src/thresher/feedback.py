@@ -230,9 +230,8 @@ class _Lesson:
         many of them, and more; one that is better all the same is no harm.
         """
         stations, memory, model = self.stations, self.stations.memory, self.model
-        if memory is None or stations.documents_seen - look.n_learned < max(
-            LOOKED, len(memory) // 2
-        ):
+        n_since = stations.documents_seen - look.n_learned
+        if memory is None or n_since < max(LOOKED, len(memory) // 2):
             return
         stations.second_look = look.noted(stations.documents_seen)
         n, features = len(stations.categories), stations.features

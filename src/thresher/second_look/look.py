@@ -250,12 +250,8 @@ class SecondLook:
     def renumbered(self, numbers: np.ndarray, keep: np.ndarray) -> Self | None:
         """Return the same for other numbers of categories, of which some were not kept."""
         n_left = int(np.count_nonzero(keep[: self.n_known]))
-        known = numbers[: self.n_known]
-        if not n_left:
-            return None
-        return replace(
-            self, pairs=self.pairs.renumbered(np.where(known < n_left, known, -1), n_left)
-        )
+        known = np.where(numbers < n_left, numbers, -1)[: self.n_known]
+        return replace(self, pairs=self.pairs.renumbered(known, n_left)) if n_left else None
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors."""
