@@ -38,7 +38,7 @@ from thresher.parameters import AUTO, THREADS, Choice, Flag, Kind, Some, Whole, 
 from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
 from thresher.second_look import Kind as LookKind
-from thresher.second_look import SecondLook
+from thresher.second_look import MOST_CANDIDATES, SecondLook
 from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
@@ -1134,10 +1134,16 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         elif is_open and mode is not None:
             decided["learner"] = "linear-svm" if mode == "multi-label" else "arow"
         if is_auto(self.tune_folds):
-            decided["tune_folds"] = 0 if is_open and self.preset == "fast" else 5
+            is_quick = is_open and self.preset == "fast" and self.second_look is None
+            decided["tune_folds"] = 0 if is_quick else 5
         settled = self.replace(**decided)
         if settled.tune_folds == 1:
             raise ParameterError("tune_folds is 1; it must be 0, or 2 and more.")
+        if settled.tune_folds == 0 and settled.second_look is not None:
+            raise ParameterError(
+                "tune_folds is 0, and a second look is learned from the scores of documents that "
+                "were left out while learning; give 2 or more, or leave it to be chosen."
+            )
         if settled.tune_folds == 0 and not hasattr(settled.new_learner(), "tracking"):
             raise ParameterError(
                 f"tune_folds is 0, and {settled.learner!r} does not keep track of what documents "
@@ -1237,6 +1243,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "options": ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "all default",
                 "mode": stations.decisions.mode,
                 "thresholds": f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}",
+                **_about_look(stations.second_look),
                 "documents_seen": stations.documents_seen,
                 "categories": len(stations.categories),
                 "features": self.n_features,
@@ -1267,6 +1274,13 @@ def _about_concepts(concepts: Concepts | None) -> dict[str, str]:
         return {}
     sizes = " + ".join(map(str, concepts.sizes_))
     return {"concepts": f"{sizes}, which stay as they are when the model learns on; words grow"}
+
+
+def _about_look(look: SecondLook | None) -> dict[str, str]:
+    if look is None:
+        return {}
+    most = counted(min(MOST_CANDIDATES, look.n_known), "likeliest category")
+    return {"second_look": f"by {look.kind}, at the {most} of a document"}
 
 
 def is_auto(value: Any) -> bool:

@@ -354,6 +354,10 @@ def fit(
             "categories, a linear SVM would need too much memory."
         )
         stations.assumptions.append(Assumption(sentence))
+    if model.second_look is not None and stations.second_look is None:
+        is_single = stations.decisions.mode == "single-label"
+        why = "documents have one label each" if is_single else "it promises no better decisions"
+        stations.assumptions.append(Assumption(f"The second look is left out: {why}."))
     stations.assumptions += [Assumption(one, True) for one in stations.features.doubts]
     n_sampled, n_all = stations.features.n_sampled, stations.documents_seen + n_more
     if 0 < n_sampled < n_all:
