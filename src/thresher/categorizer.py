@@ -37,8 +37,8 @@ from thresher.linguistics import LanguageParameters, Linguistics
 from thresher.parameters import AUTO, THREADS, Choice, Flag, Kind, Some, Whole, inherited, parameter
 from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
-from thresher.second_look import Kind as LookKind
 from thresher.second_look import MOST_CANDIDATES, SecondLook
+from thresher.second_look import Kind as LookKind
 from thresher.storage import part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
