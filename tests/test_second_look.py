@@ -474,3 +474,18 @@ def test_on_the_command_line(corpus, tmp_path):
     assert run(app, ["evaluate", str(model), str(data)]).exit_code == 0
     result = run(app, ["train", str(data), "-o", str(model), "--second-look", "forest"])
     assert result.exit_code == 2 and "forest" in result.output
+
+
+def test_after_warm_up_nothing_of_it_is_compiled(corpus):
+    """What warm-up does by hand is what `fit`, `predict`, `explain` and `learn` come to."""
+    from thresher._kernels._cache import activity
+    from thresher.cli.warm_up import _look_again
+
+    _look_again()
+    before = activity.compiled
+    for options in ({"fields": "lead"}, {}):
+        fitted = Categorizer(second_look="trees", **options).fit(*corpus)
+        fitted.explain(corpus[0][0])
+        fitted.learn(corpus[0][:3], corpus[1][:3])
+        fitted.predict(corpus[0])
+    assert activity.compiled == before

@@ -39,7 +39,7 @@ from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
 from thresher.second_look import MOST_CANDIDATES, SecondLook
 from thresher.second_look import Kind as LookKind
-from thresher.storage import part_of, read_model, require_field, write_model
+from thresher.storage import LOOKED_VERSION, part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
 
@@ -900,8 +900,10 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             for name, station in parts.items():
                 header[name], arrays = station.state()
                 tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
-            narrow = stations.is_compacted
-            write_model(path, header, tensors, keep_previous=keep_previous, narrow=narrow)
+            how: dict[str, Any] = {"keep_previous": keep_previous, "narrow": stations.is_compacted}
+            if stations.second_look is not None:
+                how["version"] = LOOKED_VERSION
+            write_model(path, header, tensors, **how)
         log.info("saved to %s", path)
 
     @classmethod
