@@ -481,11 +481,16 @@ def test_after_warm_up_nothing_of_it_is_compiled(corpus):
     from thresher._kernels._cache import activity
     from thresher.cli.warm_up import _look_again
 
-    _look_again()
-    before = activity.compiled
-    for options in ({"fields": "lead"}, {}):
-        fitted = Categorizer(second_look="trees", **options).fit(*corpus)
+    def use(**options):
+        fitted = Categorizer(**options).fit(*corpus)
         fitted.explain(corpus[0][0])
         fitted.learn(corpus[0][:3], corpus[1][:3])
         fitted.predict(corpus[0])
+
+    use(fields="lead")
+    use()
+    _look_again()
+    before = activity.compiled
+    use(fields="lead", second_look="trees")
+    use(second_look="trees")
     assert activity.compiled == before
