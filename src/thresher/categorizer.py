@@ -144,13 +144,14 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         flag="--mode",
         panel=DECIDING,
     )
-    second_look: LookKind | None = parameter(
-        default=None,
-        kind=Choice((None, *get_args(LookKind))),
+    second_look: LookKind | Literal["auto"] | None = parameter(
+        default=AUTO,
+        kind=Choice((AUTO, None, *get_args(LookKind))),
         words="""Where documents have several labels, look again at the likeliest categories of
         each, beside each other: what place each has, which come together, what the title and the
-        strongest words say. "trees" or "linear": what judges; None: the learner decides alone. It
-        is left out where it promises nothing, by folds.""",
+        strongest words say. "trees" or "linear" is what judges; with None, the learner decides
+        alone. It is left out where it promises nothing, by folds. "auto" is "trees" where the
+        learner and the preset are left alone and there are 500 documents or more.""",
         flag="--second-look",
         panel=LEARNING,
     )
@@ -1135,13 +1136,16 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             decided["learner"] = AROW(max_iter=1)
         elif is_open and mode is not None:
             decided["learner"] = "linear-svm" if mode == "multi-label" else "arow"
+        if is_auto(self.second_look) and mode is not None:
+            is_best = is_open and self.preset == "best" and self.tune_folds != 0
+            decided["second_look"] = "trees" if is_best and mode == "multi-label" else None
         if is_auto(self.tune_folds):
-            is_quick = is_open and self.preset == "fast" and self.second_look is None
+            is_quick = is_open and self.preset == "fast" and self.second_look in (AUTO, None)
             decided["tune_folds"] = 0 if is_quick else 5
         settled = self.replace(**decided)
         if settled.tune_folds == 1:
             raise ParameterError("tune_folds is 1; it must be 0, or 2 and more.")
-        if settled.tune_folds == 0 and settled.second_look is not None:
+        if settled.tune_folds == 0 and settled.second_look not in (AUTO, None):
             raise ParameterError(
                 "tune_folds is 0, and a second look is learned from the scores of documents that "
                 "were left out while learning; give 2 or more, or leave it to be chosen."
