@@ -50,7 +50,7 @@ def model(corpus):
 
 @pytest.fixture(scope="module")
 def plain(corpus):
-    return Categorizer(fields="lead").fit(*corpus)
+    return Categorizer(fields="lead", second_look=None).fit(*corpus)
 
 
 # What is known of a pair --------------------------------------------------------------------------

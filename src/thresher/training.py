@@ -446,7 +446,7 @@ def fit_line(
     learner, is_tuned = model.new_learner(), bool(objective or model.calibrate)
     aims = names, objective, model.calibrate, len(counts)
     held_out: dict[int, np.ndarray] = {}  # scores by the number of the document
-    kind = None if is_small or decisions.mode == "single-label" else model.second_look
+    kind: Any = None if is_small or decisions.mode == "single-label" else model.second_look
     look: SecondLook | None = None
     if model.tune_folds and (is_tuned or kind):
         with timed(clock, "tune"):
