@@ -60,10 +60,10 @@ def of_learner(name: str) -> Contender:
 
 
 LOOKS: dict[str, dict[str, Any]] = {
-    "Thresher, second look with the lead": {"second_look": "trees", "fields": "lead"},
-    "Thresher, second look": {"second_look": "trees"},
-    "Thresher, second look by a line, with the lead": {"second_look": "linear", "fields": "lead"},
-    "Thresher, fast, second look with the lead": {
+    "Thresher, fields=lead": {"fields": "lead"},
+    "Thresher, no second look": {"second_look": None},
+    "Thresher, fields=lead, second_look=linear": {"second_look": "linear", "fields": "lead"},
+    "Thresher, fast, fields=lead, second_look=trees": {
         "preset": "fast", "second_look": "trees", "fields": "lead",
     },
 }  # fmt: skip
