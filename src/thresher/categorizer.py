@@ -671,10 +671,9 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         clock : dict, optional
             Seconds by stage, to which the time taken is added.
         """
-        pairs = self.map_batches(
+        return self.map_batches(
             lambda batch, scores: (batch, scores), documents, labels, progress=progress, clock=clock
         )
-        yield from pairs
 
     def map_batches(
         self,
