@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
@@ -460,6 +461,7 @@ def _beside(*parts: str | pa.Array, **options: Any) -> pa.Array:
     return pc.binary_join_element_wise(*large, _text_scalar(""), **options)
 
 
+@cache  # every batch has the same ones
 def _text_scalar(text: str) -> pa.Scalar:
     return to_arrow([text]).cast(pa.large_string())[0]
 
