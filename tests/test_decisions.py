@@ -69,6 +69,21 @@ def test_limits_hold_for_every_document(scores, limits):
     assert (np.where(chosen, -np.inf, scores).max(axis=1) <= worst_chosen).all()
 
 
+@given(
+    st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), max_size=5),
+    st.sampled_from(["multi-label", "single-label"]),
+)
+def test_numbers_of_categories_stand_in_the_order_of_their_margins(scores, mode):
+    scores = np.array(scores, float).reshape(-1, 3)
+    decisions = Decisions(mode, [0.5, -0.5, 0])
+    numbers, ends = decisions.decide_numbers(scores)
+    assert ends[0] == 0 and len(ends) == len(scores) + 1
+    for i, chosen in enumerate(decisions.decide(scores)):
+        margins = scores[i] - decisions.thresholds
+        expected = sorted(np.flatnonzero(chosen).tolist(), key=lambda c: -margins[c])
+        assert numbers[ends[i] : ends[i + 1]].tolist() == expected
+
+
 def test_no_document_and_no_category():
     for mode in ("multi-label", "single-label"):
         assert Decisions(mode).decide(np.zeros((2, 0))).shape == (2, 0)

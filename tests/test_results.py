@@ -14,12 +14,15 @@ import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from test_cli import run, runner
 from thresher import Categorizer, read_documents
 from thresher.cli import app
 from thresher.documents import streams
 from thresher.errors import DocumentError
+from thresher.results import WRITERS
 
 TEXTS = ["out of toner", "the monitor flickers", "cannot log in", "account is locked", "charged"]
 TEAMS = ["hardware", "hardware", "access", "access", "billing"]
@@ -123,6 +126,11 @@ def test_a_table_gives_columns_and_what_was_left_out_in_order(tmp_path, block, s
         (f"{path}:9", ("012", "charged"), ""),
     ]
     assert documents.n_documents == 4 and documents.n_skipped == 2
+    batches = list(documents)
+    sizes = [len(batch) + len(batch.skipped) for batch in batches]
+    assert [batch.n_before for batch in batches] == np.cumsum([0, *sizes])[:-1].tolist()
+    places = [[batch.place(i) for i in range(len(batch))] for batch in batches]
+    assert [batch.places() for batch in batches] == places
 
 
 @pytest.mark.parametrize("block", [16, 64, 1 << 20])
@@ -417,6 +425,114 @@ def test_results_need_no_pandas(saved, tmp_path):
     path = tmp_path / "r.csv"
     subprocess.run([sys.executable, "-c", code, *map(str, words), "-o", path], check=True)
     assert [row["note"] for row in rows_of(path)] == ["", "no text"]
+
+
+def lines_of(table):
+    """Return a table as the file of JSON lines that is written of it."""
+    writer = WRITERS[".jsonl"](io.BytesIO(), None, ())
+    writer.write(writer.prepare(table))
+    return writer._sink.getvalue().decode().split("\n")[:-1]
+
+
+def finite(value):
+    """Return a number as it stands in JSON, where a single one is as short as it can be."""
+    return float(str(value)) if value is not None and np.isfinite(value) else None
+
+
+SINGLE = st.floats(width=32) | st.sampled_from([1.0, -0.0, 1e-4, 9.999e-5, 1e9, 1e10, 1e16, 1e-7])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.floats(-1e300, 1e300),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+ROWS = st.lists(
+    st.tuples(
+        st.integers(-(2**63), 2**63 - 1) | st.none(),
+        SINGLE | st.none(),
+        st.floats() | st.none(),
+        st.text() | st.none(),
+        st.lists(st.text() | st.sampled_from(["grain", 'say "no"', "\\", "\n\x00\x7f\u2028"])),
+        JSON,
+    ),
+    max_size=5,
+)
+
+
+@given(ROWS, st.text())
+def test_json_lines_are_those_of_python(rows, name):
+    whole, single, double, texts, lists, values = (
+        map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(6))
+    )
+    single = [None if one is None else np.float32(one) for one in single]
+    table = {
+        f"whole{name}": pa.array(whole, pa.int64()),
+        "single": pa.array(single, pa.float32()),
+        "double": pa.array(double, pa.float64()),
+        "text": pa.array(texts, pa.string()),
+        "lists": pa.array(lists, pa.list_(pa.string())),
+        "later": pa.array([["before"], *lists], pa.list_(pa.string())).slice(1),
+        "repeated": pa.array(texts, pa.string()).dictionary_encode(),
+        "values": values,
+    }
+    single, double = ([*map(finite, column)] for column in (single, double))
+    columns = zip(whole, single, double, texts, lists, lists, texts, values, strict=True)
+    expected = [dict(zip(table, row, strict=True)) for row in columns]
+    dumped = [json.dumps(one, ensure_ascii=False) for one in expected]
+    assert lines_of(table) == dumped
+
+
+def test_odd_values_stand_in_json_lines_as_json_has_them():
+    nowhere = float("nan")
+    table = {
+        "list": pa.array([["a", None], None, []], pa.list_(pa.string())),
+        "deep": pa.array([[[1], []], [], [[2, 3]]]),
+        "numbers": pa.array([[0.5, nowhere], [1.0], []]),
+        "flag": pa.array([True, None, False]),
+        "large": pa.array([2**64 - 1, None, 0], pa.uint64()),
+        "nothing": pa.nulls(3),
+        'half \ud800 "key"': [{"\ud800": ["\udc00", nowhere]}, (1, 2), 10**30],
+    }
+    assert lines_of(table) == [
+        '{"list": ["a", null], "deep": [[1], []], "numbers": [0.5, null], "flag": true, '
+        '"large": 18446744073709551615, "nothing": null, '
+        '"half ? \\"key\\"": {"?": ["\N{REPLACEMENT CHARACTER}", null]}}',
+        '{"list": null, "deep": [], "numbers": [1.0], "flag": null, "large": null, '
+        '"nothing": null, "half ? \\"key\\"": [1, 2]}',
+        '{"list": [], "deep": [[2, 3]], "numbers": [], "flag": false, "large": 0, '
+        f'"nothing": null, "half ? \\"key\\"": {10**30}}}',
+    ]
+    damaged = pa.array([b"caf\xe9", b"plain", None]).cast(pa.binary()).view(pa.string())
+    assert lines_of({"text": damaged})[0] == '{"text": "caf\N{REPLACEMENT CHARACTER}"}'
+
+
+@pytest.mark.parametrize(
+    "more", [["-o", "r.csv"], ["-o", "r.jsonl"], ["-o", "r.parquet"], ["--json"], []]
+)
+def test_any_number_of_threads_gives_the_same_bytes(several, tmp_path, monkeypatch, more):
+    several.save(tmp_path / "m.thresher")
+    (tmp_path / "a.jsonl").write_text(BAD_LINES * 30)
+    monkeypatch.chdir(tmp_path)
+    words = ["predict", "m.thresher", "a.jsonl", "--text", "body", "--on-error", "skip", *more]
+    given = []
+    for block, threads in ((1 << 20, 1), (150, 1), (150, 2), (150, 5)):
+        with mock.patch.object(streams, "BLOCK", block):
+            printed = run(*words, "--threads", threads)
+        table = rows_of(tmp_path / more[1]) if len(more) > 1 else None
+        given.append((printed, table))
+    assert given[1:] == given[:1] * 3
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_goes_wrong_with_a_row_is_told_and_leaves_no_file(saved, tmp_path, threads):
+    odd = pa.array([b"fine"] * 40 + [b"caf\xe9"]).cast(pa.binary()).view(pa.string())
+    nested = pa.StructArray.from_arrays([odd], ["name"])
+    table = pa.table({"text": ["toner"] * 41, "odd": nested})
+    pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=4)
+    target = tmp_path / "r.jsonl"
+    words = ["predict", saved, tmp_path / "a.parquet", "--keep", "odd", "-o", target]
+    refused = runner.invoke(app, [*map(str, words), "--threads", str(threads)])
+    assert refused.exit_code == 2 and "no text in UTF-8" in refused.stderr
+    assert not target.exists() and len(list(tmp_path.iterdir())) == 2
 
 
 # Lines -------------------------------------------------------------------------------------------

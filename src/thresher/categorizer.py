@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -41,7 +41,7 @@ from thresher.second_look import MOST_CANDIDATES, SecondLook
 from thresher.second_look import Kind as LookKind
 from thresher.storage import LOOKED_VERSION, part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
-from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
+from thresher.training import Progress, R, Reader, Stations, Watch, documents_of, no_progress
 
 if TYPE_CHECKING:
     from thresher._frozen import FrozenReader
@@ -684,12 +684,34 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         clock : dict, optional
             Seconds by stage, to which the time taken is added.
         """
+        return self.map_batches(
+            lambda batch, scores: (batch, scores), documents, labels, progress=progress, clock=clock
+        )
+
+    def map_batches(
+        self,
+        work: Callable[[Batch, np.ndarray], R],
+        documents: Any,
+        labels: Any = None,
+        *,
+        progress: Progress = no_progress,
+        clock: dict[str, float] | None = None,
+    ) -> Iterator[R]:
+        """Yield what work makes of each batch of documents and its scores, in their order.
+
+        Parameters
+        ----------
+        work : callable
+            Called by several threads at once, those that score.
+        documents, labels, progress, clock
+            As for `score_batches`.
+        """
         clock = {} if clock is None else clock
         columns = self.stations.columns
         reader = Reader(documents, labels, columns, None, clock, progress, self.fields)
         batches, n_jobs, owner = reader.batches("predicting"), self.n_jobs_, get_ident()
 
-        def score(batch: Batch, n_jobs: int = 1) -> tuple[Batch, np.ndarray, dict[str, float]]:
+        def score(batch: Batch, n_jobs: int = 1) -> tuple[R, dict[str, float]]:
             own: dict[str, float] = {}
             with self.lock.reading(owner):  # who asks may hold it already, while a writer waits
                 stations, features = self.stations, self.stations.features
@@ -697,25 +719,22 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                     rows = features.apply(features.count(batch.texts, n_jobs=n_jobs))
                 with training.timed(own, "score"):
                     scores = stations.scores(rows, n_jobs)
-            return batch, scores, own
+                return work(batch, scores), own
 
         # All threads share the first batch, which may be the only one; of more, each takes its own.
         first = (score(batch, n_jobs) for batch in islice(batches, 1))
         others = map(score, batches) if n_jobs == 1 else training.ahead(score, batches, n_jobs)
-        for batch, scores, own in chain(first, others):
+        for result, own in chain(first, others):
             for stage, seconds in own.items():
                 clock[stage] = clock.get(stage, 0.0) + seconds
-            yield batch, scores
+            yield result
 
     def decide(self, scores: np.ndarray) -> list[list[Any]]:
         """Return the categories that scores lead to, the farthest above its threshold first."""
-        decisions, labels = self.decisions_, self.stations.categories.labels
-        documents, numbers = np.nonzero(decisions.decide(scores))
-        margins = scores[documents, numbers] - decisions.thresholds[numbers]
-        best_first = np.lexsort((-margins, documents))
-        names = [labels[i] for i in numbers[best_first].tolist()]
-        ends = np.cumsum(np.bincount(documents, minlength=len(scores))).tolist()
-        return [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        labels = self.stations.categories.labels
+        numbers, ends = self.decisions_.decide_numbers(scores)
+        names = [labels[i] for i in numbers.tolist()]
+        return [names[start:end] for start, end in pairwise(ends.tolist())]
 
     def scores_and_truth(
         self,

@@ -7,8 +7,9 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -28,16 +29,19 @@ __all__ = [
     "Asked",
     "Table",
     "check_results",
-    "own_columns",
+    "open_results",
     "result_frame",
-    "result_tables",
     "with_kept",
     "write_results",
 ]
 
 REFUSED = (TypeError, ValueError, OverflowError, pa.ArrowException)  # by pyarrow, to make an array
+PLAIN_NUMBER = r"^-?(0\.0{0,3}[1-9][0-9]*|[1-9][0-9]*\.[0-9]+)$"  # which Python writes so too
+ESCAPED = r'["\\\x00-\x1f]'  # in a text of JSON
 ANY_CHARACTER = r"[^\s\pZ\x1e]"  # of a text that is not empty
 _as_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each line
+
+R = TypeVar("R")
 
 # Columns by name, each an Arrow array or, of values to keep, a list of them as they were read.
 Table = dict[str, Any]
@@ -51,27 +55,14 @@ class Asked(NamedTuple):
     probabilities: bool = False  # beside the scores
 
 
-def result_tables(
-    categorizer: Categorizer,
-    documents: Documents,
-    asked: Asked,
-    keep: Sequence[str],
-    progress: Callable[..., None],
-) -> Iterator[Table]:
-    """Yield the results of some documents after the others; at least one table, be it empty."""
-    row = 0
-    for batch, scores in _batches(categorizer, documents, keep, progress=progress):
-        yield _batch_table(categorizer, batch, scores, asked, row)
-        row += len(batch) + len(batch.skipped)
-
-
 def result_frame(categorizer: Categorizer, documents: Documents, asked: Asked, like: Any) -> Any:
     """Return the results in one table of the kind that the documents are in, with its index."""
-    parts = []
-    for batch, scores in _batches(categorizer, documents):
+
+    def part(batch: Batch, scores: np.ndarray) -> pa.Table:
         columns = own_columns(categorizer, batch, scores, asked)
-        parts.append(pa.table(list(columns.values()), names=list(columns)))
-    table = pa.concat_tables(parts)
+        return pa.table(list(columns.values()), names=list(columns))
+
+    table = pa.concat_tables(_each_batch(part, categorizer, documents))
     if hasattr(like, "iloc"):
         frame = table.to_pandas()
         if is_list(table.schema.field("predicted").type):  # not arrays: lists can be compared
@@ -83,26 +74,29 @@ def result_frame(categorizer: Categorizer, documents: Documents, asked: Asked, l
     return table
 
 
-def _batches(
-    categorizer: Categorizer, documents: Documents, keep: Sequence[str] = (), **progress: Any
-) -> Iterator[tuple[Batch, np.ndarray]]:
-    """Yield documents with their scores; an empty batch where there are none at all."""
+def _each_batch(
+    work: Callable[[Batch, np.ndarray], R],
+    categorizer: Categorizer,
+    documents: Documents,
+    keep: Sequence[str] = (),
+    **progress: Any,
+) -> Iterator[R]:
+    """Yield what work makes of documents; of an empty batch where there are none at all."""
     is_empty = True
-    for batch, scores in categorizer.score_batches(documents, **progress):
+    for one in categorizer.map_batches(work, documents, **progress):
         is_empty = False
-        yield batch, scores
+        yield one
     if is_empty:
         kept: dict[str, Any] = {name: [] for name in keep}
-        nothing = Batch({"text": to_arrow([])}, None, str, kept=kept)
-        yield nothing, np.zeros((0, len(categorizer.categories_)), np.float32)
+        nothing = Batch({"text": to_arrow([])}, None, [], kept=kept)
+        yield work(nothing, np.zeros((0, len(categorizer.categories_)), np.float32))
 
 
-def _batch_table(
-    categorizer: Categorizer, batch: Batch, scores: np.ndarray, asked: Asked, row: int
-) -> Table:
-    rows, left_out = _rows(batch), iter(batch.skipped)
-    places = [batch.place(i) if i >= 0 else escaped(next(left_out).place) for i in rows.tolist()]
-    numbers = numbers_to_arrow(np.arange(row + 1, row + len(rows) + 1))
+def _batch_table(categorizer: Categorizer, batch: Batch, scores: np.ndarray, asked: Asked) -> Table:
+    rows, places = _rows(batch), batch.places()
+    for one in reversed(batch.skipped):
+        places.insert(one.before, escaped(one.place))
+    numbers = numbers_to_arrow(np.arange(1, len(rows) + 1) + batch.n_before)
     kept = {
         name: _kept(column, batch, rows, k) for k, (name, column) in enumerate(batch.kept.items())
     }
@@ -136,11 +130,9 @@ def _rows(batch: Batch) -> np.ndarray:
 def own_columns(categorizer: Categorizer, batch: Batch, scores: np.ndarray, asked: Asked) -> Table:
     """Return what is decided of the documents of a batch, with rows for those left out."""
     categories, names = categorizer.stations.categories.labels, categorizer.categories_
-    labels, number_of = _label_array(categories), {one: i for i, one in enumerate(categories)}
+    labels = _label_array(categories)
     chances = categorizer.probabilities(scores) if asked.probabilities else None
-    decided = categorizer.decide(scores)
-    numbers = np.array([number_of[one] for each in decided for one in each], np.int64)
-    ends = np.cumsum([0, *map(len, decided)])
+    numbers, ends = categorizer.decisions_.decide_numbers(scores)
     first = np.append(numbers, -1)[np.where(np.diff(ends) > 0, ends[:-1], -1)]
     if categorizer.decisions_.mode == "single-label":
         columns: Table = {"predicted": _taken(labels, first)}
@@ -158,7 +150,7 @@ def own_columns(categorizer: Categorizer, batch: Batch, scores: np.ndarray, aske
             chosen = np.full(len(scores), i)
             columns |= _numbers(scores, chances, chosen, f":{names[i]}")
     blank = pc.invert(pc.match_substring_regex(batch.texts, ANY_CHARACTER))
-    notes = to_arrow(["no text" if one else None for one in blank.to_pylist()])
+    notes = to_arrow([None, "no text"]).take(blank.cast(pa.int8()))
     if batch.skipped:
         rows = _rows(batch)
         columns = {name: _taken(column, rows) for name, column in columns.items()}
@@ -217,11 +209,31 @@ def check_results(path: str) -> tuple[str, str | None]:
     return ending, codec
 
 
-@contextmanager
 def write_results(
-    path: str, categorizer: Categorizer, keep: Sequence[str] = ()
-) -> Iterator[Callable[[Table], None]]:
-    """Give a function that writes one table after the other; the file is there whole or not at all.
+    path: str,
+    categorizer: Categorizer,
+    documents: Documents,
+    asked: Asked,
+    keep: Sequence[str],
+    progress: Callable[..., None],
+) -> int:
+    """Write a file with a row for every document; return how many there are."""
+    with open_results(path, categorizer, keep) as writer:
+
+        def prepare(batch: Batch, scores: np.ndarray) -> tuple[int, Any]:
+            table = _batch_table(categorizer, batch, scores, asked)
+            return len(batch) + len(batch.skipped), writer.prepare(table)
+
+        n_rows = 0
+        for n, prepared in _each_batch(prepare, categorizer, documents, keep, progress=progress):
+            writer.write(prepared)
+            n_rows += n
+    return n_rows
+
+
+@contextmanager
+def open_results(path: str, categorizer: Categorizer, keep: Sequence[str] = ()) -> Iterator[Writer]:
+    """Give what writes one table after the other; the file is there whole or not at all.
 
     `keep` has the names of the columns that are not ours.
     """
@@ -231,7 +243,24 @@ def write_results(
         sink = opened.enter_context(packed(opened.enter_context(open(target, "wb")), codec))
         writer = WRITERS[ending](sink, categorizer, keep)
         opened.callback(writer.close)
-        yield writer.write
+        yield writer
+
+
+class Writer(Protocol):
+    """What writes tables to a file, one after the other."""
+
+    can_be_compressed: bool
+
+    def __init__(self, sink: Any, categorizer: Categorizer, keep: Sequence[str]) -> None: ...
+
+    def prepare(self, table: Table) -> Any:
+        """Return what is written of a table; several threads may prepare some at once."""
+
+    def write(self, prepared: Any) -> None:
+        """Write what was prepared."""
+
+    def close(self) -> None:
+        """Write what is left."""
 
 
 class _CSV:
@@ -250,17 +279,19 @@ class _CSV:
                 "categories cannot stand in one cell of a CSV file; write .jsonl or .parquet."
             )
 
-    def write(self, table: Table) -> None:
-        from pyarrow.csv import CSVWriter
-
+    def prepare(self, table: Table) -> pa.Table:
         arrays = [
             _texts(column) if name in self._keep else self._joined(column)
             for name, column in table.items()
         ]
-        whole = pa.table(arrays, names=list(table))
+        return pa.table(arrays, names=list(table))
+
+    def write(self, prepared: pa.Table) -> None:
+        from pyarrow.csv import CSVWriter
+
         if self._writer is None:
-            self._writer = CSVWriter(self._sink, whole.schema)
-        self._writer.write_table(whole)
+            self._writer = CSVWriter(self._sink, prepared.schema)
+        self._writer.write_table(prepared)
 
     def _joined(self, column: pa.Array) -> pa.Array:
         if not is_list(column.type):
@@ -279,11 +310,17 @@ class _JSONLines:
     def __init__(self, sink: Any, categorizer: Categorizer, keep: Sequence[str]) -> None:
         self._sink = sink
 
-    def write(self, table: Table) -> None:
-        columns = [_values(column) for column in table.values()]
-        for row in zip(*columns, strict=True):
-            line = _as_json(dict(zip(table, row, strict=True)))
-            self._sink.write(line.encode("utf-8", "replace") + b"\n")
+    def prepare(self, table: Table) -> memoryview:
+        """Return the lines, put together by columns: Arrow does that while other threads run."""
+        parts: list[Any] = []
+        for name, column in table.items():
+            parts += [f"{', ' if parts else '{'}{_json(name)}: ", _json_texts(column)]
+        lines = _beside(*parts, "}\n", null_handling="replace", null_replacement="null")
+        _, ends, data = lines.buffers()
+        return memoryview(data)[: np.frombuffer(ends, np.int64)[len(lines)]]
+
+    def write(self, prepared: memoryview) -> None:
+        self._sink.write(prepared)
 
     def close(self) -> None:
         """Leave the closing to whoever opened the file."""
@@ -296,11 +333,15 @@ class _Parquet:
         self._sink, self._writer = sink, cast(Any, None)
         self._types: dict[str, pa.DataType] = {}
 
-    def write(self, table: Table) -> None:
+    def prepare(self, table: Table) -> Table:
+        """Return it as it is: its types are those of the tables before it."""
+        return table
+
+    def write(self, prepared: Table) -> None:
         from pyarrow.parquet import ParquetWriter
 
-        arrays = [self._typed(name, column) for name, column in table.items()]
-        whole = pa.table(arrays, names=list(table))
+        arrays = [self._typed(name, column) for name, column in prepared.items()]
+        whole = pa.table(arrays, names=list(prepared))
         if self._writer is None:
             self._writer = ParquetWriter(self._sink, whole.schema, compression="zstd")
         self._writer.write_table(whole)
@@ -334,7 +375,7 @@ class _Parquet:
             self._writer.close()
 
 
-WRITERS: dict[str, Any] = {
+WRITERS: dict[str, type[Writer]] = {
     ".csv": _CSV,
     ".jsonl": _JSONLines,
     ".parquet": _Parquet,
@@ -370,6 +411,59 @@ def _text(value: Any) -> str:
     if isinstance(value, bool | int | float | list | dict):
         return _as_json(_plain(value))
     return value_text(value)
+
+
+def _json_texts(column: Any) -> pa.Array:
+    """Return the values of a column as JSON; what is null may stay so.
+
+    Where Arrow writes a value as JSON has it, that is quicker than Python.
+    """
+    if isinstance(column, list):
+        return _json_array(_values(column))
+    array = decoded(column)
+    kind = array.type
+    if pa.types.is_integer(kind):
+        return array.cast(pa.large_string())
+    if pa.types.is_float32(kind) or pa.types.is_float64(kind):
+        texts = array.cast(pa.large_string())
+        if pc.all(pc.match_substring_regex(texts, PLAIN_NUMBER)).as_py():
+            return texts
+    if is_text(kind) and _is_plain(array):
+        return _beside('"', array, '"')
+    if pa.types.is_list(kind) and not array.null_count and not array.values.null_count:
+        lists = pa.ListArray.from_arrays(array.offsets, _json_texts(array.values))
+        return _beside("[", pc.binary_join(lists, _text_scalar(", ")), "]")
+    return _json_array(_values(array))
+
+
+def _json_array(values: list[Any]) -> pa.Array:
+    return to_arrow([_json(one) for one in values]).cast(pa.large_string())
+
+
+def _is_plain(texts: pa.Array) -> bool:
+    """Tell whether texts are UTF-8 in which JSON has nothing to escape."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return not pc.any(pc.match_substring_regex(texts, ESCAPED)).as_py()
+
+
+def _json(value: Any) -> str:
+    return _as_json(value).encode("utf-8", "replace").decode()
+
+
+def _beside(*parts: str | pa.Array, **options: Any) -> pa.Array:
+    """Return the texts of columns joined row by row, with those between that each row has."""
+    large = [
+        _text_scalar(one) if isinstance(one, str) else one.cast(pa.large_string()) for one in parts
+    ]
+    return pc.binary_join_element_wise(*large, _text_scalar(""), **options)
+
+
+@cache  # every batch has the same ones
+def _text_scalar(text: str) -> pa.Scalar:
+    return to_arrow([text]).cast(pa.large_string())[0]
 
 
 def _values(column: Any) -> list[Any]:

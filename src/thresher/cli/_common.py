@@ -109,6 +109,9 @@ Keep = Annotated[
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
 
 
+_as_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each line
+
+
 class Reading(NamedTuple):
     """How documents are read; a verb with `reading` as a parameter has these as options."""
 
@@ -236,9 +239,10 @@ def show_json(value: Any) -> None:
 
 def json_line(value: Any) -> str:
     """Return a JSON value for a line of stdout; in ASCII, where that cannot show all characters."""
-    line = json.dumps(value, ensure_ascii=False)
+    line = _as_json(value)
     try:
-        line.encode(sys.stdout.encoding or "utf-8")
+        if not line.isascii():
+            line.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:  # or half of a surrogate pair, for which JSON has an escape too
         line = json.dumps(value)
     return line
@@ -346,11 +350,10 @@ def write_results(
     """Write a table with a row for every document, with what `results.Asked` has, and say so."""
     from thresher import results
 
-    wanted, n_rows = results.Asked(**asked), 0
-    with results.write_results(output, categorizer, keep) as write, progress() as show:
-        for table in results.result_tables(categorizer, documents, wanted, keep, show):
-            write(table)
-            n_rows += len(next(iter(table.values())))
+    with progress() as show:
+        n_rows = results.write_results(
+            output, categorizer, documents, results.Asked(**asked), keep, show
+        )
     wrote_results(output, n_rows, as_json)
 
 

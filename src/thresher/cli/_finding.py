@@ -154,8 +154,8 @@ class Finder:
 def _walk(documents: Documents, fields: Sequence[str] = ()) -> Iterator[tuple[str, Batch, int]]:
     """Yield each document: its place, its batch and its number there."""
     for batch in documents.batches(fields):
-        for i in range(len(batch)):
-            yield batch.where(i), batch, i
+        for i, place in enumerate(batch.where):
+            yield place, batch, i
 
 
 def _as_in_a_folder(path: str) -> Documents:

@@ -68,16 +68,19 @@ def predict(
         common.write_results(output, categorizer, documents, kept, json, **asked_for)
         common.report_reading(documents)
         return
+
+    def shown(batch: Batch, table: np.ndarray) -> str:
+        if json:
+            objects = _objects(categorizer, batch, table, scores, probabilities)
+            lines = common.with_skipped(batch, map(common.json_line, objects), _skipped_json)
+        else:
+            plain = _lines(categorizer, table, scores, probabilities)
+            lines = common.with_skipped(batch, plain, common.skipped_line)
+        return "\n".join([*lines, ""])
+
     with common.progress() as progress:
-        for batch, table in categorizer.score_batches(documents, progress=progress):
-            if json:
-                objects = _objects(categorizer, batch, table, scores, probabilities)
-                lines = common.with_skipped(batch, map(common.json_line, objects), _skipped_json)
-                sys.stdout.writelines(f"{line}\n" for line in lines)
-            else:  # all at once: files are long, and lines short
-                plain = _lines(categorizer, table, scores, probabilities)
-                lines = common.with_skipped(batch, plain, common.skipped_line)
-                sys.stdout.write("\n".join([*lines, ""]))
+        for lines in categorizer.map_batches(shown, documents, progress=progress):
+            sys.stdout.write(lines)  # all at once: files are long, and lines short
     common.report_reading(documents)
 
 
@@ -108,8 +111,9 @@ def _objects(
     """Yield what JSON has of each document; scores and probabilities of all categories."""
     names = categorizer.categories_
     chances = categorizer.probabilities(table).round(4) if probabilities else table
-    for i, labels in enumerate(categorizer.decide(table)):
-        line: dict[str, Any] = {"document": batch.place(i), "labels": labels}
+    decided = zip(batch.places(), categorizer.decide(table), strict=True)
+    for i, (place, labels) in enumerate(decided):
+        line: dict[str, Any] = {"document": place, "labels": labels}
         if scores:
             line["scores"] = dict(zip(names, table[i].tolist(), strict=True))
         if probabilities:

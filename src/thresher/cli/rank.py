@@ -106,12 +106,11 @@ def _best_documents(
 ) -> list[Ranked]:
     """Return the documents with the highest scores for a category, the best first."""
     best: list[Ranked] = []  # a heap with the worst on top
-    n_rows = 0
     with common.progress() as progress:
         for batch, scores in categorizer.score_batches(documents, progress=progress):
             before = [one.before for one in batch.skipped]
             for i, score in enumerate(scores[:, number].tolist()):
-                row = n_rows + i + bisect_right(before, i) + 1
+                row = batch.n_before + i + bisect_right(before, i) + 1
                 if len(best) == top and (score, -row) < best[0][:2]:
                     continue
                 beginning = str(batch.texts[i])[:200].replace(MARK, "\n")
@@ -119,7 +118,6 @@ def _best_documents(
                 values = [one.as_py() if hasattr(one, "as_py") else one for one in kept]
                 entry = Ranked(score, -row, batch.place(i), beginning, values)
                 (heapq.heappush if len(best) < top else heapq.heappushpop)(best, entry)
-            n_rows += len(batch) + len(batch.skipped)
     return sorted(best, reverse=True)
 
 
@@ -130,7 +128,7 @@ def _write_documents(
     import numpy as np
 
     from thresher.documents.batch import numbers_to_arrow, to_arrow
-    from thresher.results import with_kept, write_results
+    from thresher.results import open_results, with_kept
 
     table = with_kept(
         {
@@ -143,5 +141,5 @@ def _write_documents(
             "text": to_arrow([one.text for one in best]),
         },
     )
-    with write_results(output, categorizer, keep) as write:
-        write(table)
+    with open_results(output, categorizer, keep) as writer:
+        writer.write(writer.prepare(table))

@@ -154,7 +154,7 @@ def _read(documents: Documents, wants_labels: bool, progress: Any) -> tuple[list
     places: list[str] = []
     values: list[Any] = []
     for batch in documents:
-        places += [batch.where(i) for i in range(len(batch))]
+        places += list(batch.where)
         if wants_labels:
             values += batch.labels or [[]] * len(batch)
         else:

@@ -193,6 +193,17 @@ class Decisions:
             chosen[self._confidence(scores, chosen) < self.abstain_below] = False
         return chosen
 
+    def decide_numbers(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the categories of all documents, one after the other, and where each one's end.
+
+        They are numbers, of each document the farthest above its threshold first; the ends begin
+        with zero.
+        """
+        documents, numbers = np.nonzero(self.decide(scores))
+        margins = scores[documents, numbers] - self.thresholds[numbers]
+        ends = np.cumsum(np.bincount(documents + 1, minlength=len(scores) + 1))
+        return numbers[np.lexsort((-margins, documents))], ends
+
     def _choose(self, scores: np.ndarray) -> np.ndarray:
         scores = self._check(scores)
         chosen: np.ndarray = scores > self.thresholds

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
@@ -45,12 +45,13 @@ class Batch:
 
     columns: dict[str, pa.Array]  # of text, by name, in the order in which they are joined
     labels: list[list[Any]] | None  # of each document, or `None` where the data has none at all
-    where: Callable[[int], str]  # the place of the document of a number, such as "mail.csv:17"
+    where: Sequence[str]  # the place of each document, such as "mail.csv:17"
     weights: Any = None  # how much each document counts, unless each counts once
     n_fields: int = 0  # how many of the columns, the first ones, are fields
     kept: dict[str, pa.Array | list[Any]] = field(default_factory=dict)  # columns as they were
     skipped: Sequence[Skipped] = ()  # what was left out among them, where columns are kept
     records: Records | pa.RecordBatch | None = None  # what they were read from, where that is kept
+    n_before: int = 0  # documents that were read before, those of `skipped` too
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -74,7 +75,11 @@ class Batch:
 
     def place(self, i: int) -> str:
         """Return where document `i` of the batch stood: file and line, row or message."""
-        return escaped(self.where(i))
+        return escaped(self.where[i])
+
+    def places(self) -> list[str]:
+        """Return where each document of the batch stood."""
+        return [escaped(one) for one in self.where]
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -87,6 +92,36 @@ def _joined(arrays: list[Any], separator: str) -> pa.Array:
 
     large = [one.cast(pa.large_string()) for one in (*arrays, to_arrow([separator])[0])]
     return pc.binary_join_element_wise(*large)
+
+
+class Places(Sequence[str]):
+    """Places that differ by a number at their end; they are written out when they are asked for.
+
+    Examples
+    --------
+    >>> places = Places("mail.csv:", np.array([2, 3, 7]))
+    >>> places[2], list(places[:2])
+    ('mail.csv:7', ['mail.csv:2', 'mail.csv:3'])
+    """
+
+    def __init__(self, beginning: str, numbers: np.ndarray) -> None:
+        self._beginning, self._numbers = beginning, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, which: int) -> str: ...
+    @overload
+    def __getitem__(self, which: slice) -> Places: ...
+    def __getitem__(self, which: int | slice) -> str | Places:
+        if isinstance(which, slice):
+            return Places(self._beginning, self._numbers[which])
+        return f"{self._beginning}{self._numbers[which]}"
+
+    def __iter__(self) -> Iterator[str]:
+        beginning = self._beginning
+        return (f"{beginning}{number}" for number in self._numbers.tolist())
 
 
 class Skipped(NamedTuple):
@@ -143,6 +178,7 @@ class Reading:
         self.n_fields = 0  # of the present source: how many of its first text columns are fields
         self.position: Callable[[], int] = int  # bytes read of the present source
         self.opening: Opening | None = None  # of the first file whose records are kept
+        self._n_emitted = 0  # documents in batches, those left out among them too
         self._block: bytes | None = None  # the present one, where its records are kept
         self._spans: list[tuple[int, int]] = []  # of its records that are left out
         self._separator_known = request.label_separator is not None
@@ -224,7 +260,7 @@ class Reading:
         self,
         columns: dict[str, pa.Array],
         labels: pa.Array | list[list[str]] | None,
-        where: Callable[[int], str],
+        where: Sequence[str],
         kept: Sequence[Any] = (),
         skipped: Sequence[Skipped] = (),
         records: Records | pa.RecordBatch | None = None,
@@ -236,13 +272,13 @@ class Reading:
         n = len(next(iter(columns.values())))
         if n and self.keeps_records and records is None:
             what = "only lines and the rows of tables can be passed on as they stand"
-            raise DocumentError(f"{where(0)}: {what}; make JSON lines, CSV or Parquet of it first.")
+            raise DocumentError(f"{where[0]}: {what}; make JSON lines, CSV or Parquet of it first.")
         lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
         size = self.request.batch_size or max(n, 1)
         for start in range(0, n, size) if n or not skipped else [0]:
             part = {name: array.slice(start, size) for name, array in columns.items()}
             some = None if lists is None else lists[start : start + size]
-            batch = Batch(part, some, lambda i, start=start: where(start + i))  # type: ignore[misc]
+            batch = Batch(part, some, where[start : start + size], n_before=self._n_emitted)
             batch.n_fields = self.n_fields
             values = (column[start : start + size] for column in kept)
             batch.kept = dict(zip(self.keep, values, strict=True))
@@ -254,6 +290,7 @@ class Reading:
             if self.keeps_records and records is not None:
                 batch.records = records.slice(start, len(batch))
             self.n_documents += len(batch)
+            self._n_emitted += len(batch) + len(batch.skipped)
             self.n_labelled += sum(map(bool, some or ()))
             yield batch
 
@@ -296,7 +333,8 @@ class Reading:
             spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
             originals = Records(self._block, spans[:, 0], spans[:, 1])
         others = () if self.request.keep is None else skipped
-        return self.emit(arrays, labels, lambda i: kept[i].place, values, others, originals)
+        places = [one.place for one in kept]
+        return self.emit(arrays, labels, places, values, others, originals)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
         labels = decoded(labels)
@@ -322,11 +360,16 @@ def to_arrow(texts: Sequence[str | None]) -> pa.Array:
     It is put together of its buffers: `pyarrow.array` and `pyarrow.scalar` would import pandas
     wherever it is installed, which takes longer than training.
     """
-    data = [_encoded(text) for text in texts]
-    ends = np.cumsum([0, *map(len, data)])
+    is_null: Sequence[bool] = ()
+    try:
+        data = list(map(str.encode, texts))  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
+        data, is_null = [_encoded(text) for text in texts], [text is None for text in texts]
+    ends = np.zeros(len(data) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, data), np.int64, len(data)), out=ends[1:])
     is_long = ends[-1] > np.iinfo(np.int32).max
     offsets = pa.py_buffer(ends if is_long else ends.astype(np.int32))
-    buffers = [_validity([text is None for text in texts]), offsets, pa.py_buffer(b"".join(data))]
+    buffers = [_validity(is_null), offsets, pa.py_buffer(b"".join(data))]
     return pa.Array.from_buffers(pa.large_string() if is_long else pa.string(), len(data), buffers)
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Reading, Record
+from thresher.documents.batch import Batch, Places, Reading, Record
 from thresher.documents.columns import Columns
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream
@@ -84,7 +84,7 @@ def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Bat
     n, after = len(shape.columns.text), len(shape.columns.names)
     labels = None if shape.columns.labels is None else arrays[n]
     texts = dict(zip(shape.columns.text, arrays, strict=False))
-    where = lambda i: f"{shape.name}:{line + rows.lines[i]}"  # noqa: E731
+    where = Places(f"{shape.name}:", line + rows.lines)
     records = Records(block, np.append(0, rows.ends)[:-1], rows.ends)
     yield from reading.emit(texts, labels, where, arrays[after:], records=records)
 

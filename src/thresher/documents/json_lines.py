@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from thresher.documents.batch import Batch, Reading, Record, Skipped, without_null
+from thresher.documents.batch import Batch, Places, Reading, Record, Skipped, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import LONE_SURROGATES, value_text
 from thresher.documents.records import Opening, Records
@@ -146,8 +146,7 @@ def _emit(
     texts = {field: column(field) for field in columns.text}
     labels = None if columns.labels is None else column(columns.labels)
     kept = [table.column(field).combine_chunks() for field in reading.keep]
-    where = lambda i: f"{name}:{numbers[i]}"  # noqa: E731
-    return reading.emit(texts, labels, where, kept, skipped, lines)
+    return reading.emit(texts, labels, Places(f"{name}:", numbers), kept, skipped, lines)
 
 
 def _among(numbers: np.ndarray, broken: list[Object]) -> list[Skipped]:

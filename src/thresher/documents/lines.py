@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from thresher.documents.batch import Batch, Reading, to_arrow
+from thresher.documents.batch import Batch, Places, Reading, to_arrow
 from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
@@ -26,7 +26,7 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
         if texts is None:
             texts = to_arrow(_decoded_lines(block, reading))
         kept = [texts] * len(reading.keep)
-        where = _where(stream, line)
+        where = _places(stream, line, len(texts))
         yield from reading.emit({"text": texts}, None, where, kept, records=records)
 
 
@@ -40,7 +40,7 @@ def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
         texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
         wanted = None if columns.labels is None else labels
         kept = [labels if name == "labels" else texts for name in reading.keep]
-        where = _where(stream, line)
+        where = _places(stream, line, len(texts))
         yield from reading.emit({"text": texts}, wanted, where, kept, records=records)
 
 
@@ -86,5 +86,5 @@ def _decoded_lines(block: bytes, reading: Reading) -> list[str]:
         return lines
 
 
-def _where(stream: Stream, line: int) -> Callable[[int], str]:
-    return lambda i: f"{stream.name}:{line + i}"
+def _places(stream: Stream, line: int, n: int) -> Places:
+    return Places(f"{stream.name}:", np.arange(line, line + n))

@@ -7,10 +7,11 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Reading, Record, Source, to_arrow, without_null
+from thresher.documents.batch import Batch, Places, Reading, Record, Source, to_arrow, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.records import Opening
@@ -93,7 +94,7 @@ def _emit(
                 "expected: texts, numbers, or lists of them; name another column."
             )
     kept = [batch.column(one) for one in reading.keep]
-    where = lambda i: f"{name}, row {row + i + 1}"  # noqa: E731
+    where = Places(f"{name}, row ", np.arange(row + 1, row + batch.num_rows + 1))
     return reading.emit(texts, labels, where, kept, records=batch)
 
 
