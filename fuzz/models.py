@@ -120,6 +120,7 @@ def models() -> Iterator[tuple[str, Any]]:
     import warnings
 
     from thresher import Categorizer
+    from thresher.cli.warm_up import look_again
     from thresher.learners import LEARNERS, make_learner
 
     documents, several = texts(random.Random(7), 30)
@@ -159,6 +160,9 @@ def models() -> Iterator[tuple[str, Any]]:
             yield f"line-{name}-on", model.learn(fresh, ["new", "energy"])
         boosted = Categorizer("stump-boosting", concepts=2, min_df=1).fit(documents, several)
         yield "line-boosted-concepts", boosted
+        looked = Categorizer("arow", fields="lead").fit(documents * 9, several * 9)
+        look_again(looked, documents * 9, several * 9)
+        yield "looked", looked
         yield "streamed", Categorizer("arow", ngram_range=(1, 2)).learn(documents[:6], one[:6])
         yield "nothing", Categorizer("arow").learn(["no label"], [[]])
         yield "single", Categorizer("perceptron").fit(documents[:4], [["a"], [], ["a"], []])

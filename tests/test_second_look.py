@@ -479,7 +479,7 @@ def test_on_the_command_line(corpus, tmp_path):
 def test_after_warm_up_nothing_of_it_is_compiled(corpus):
     """What warm-up does by hand is what `fit`, `predict`, `explain` and `learn` come to."""
     from thresher._kernels._cache import activity
-    from thresher.cli.warm_up import _look_again
+    from thresher.cli import warm_up
 
     def use(**options):
         fitted = Categorizer(**options).fit(*corpus)
@@ -489,7 +489,7 @@ def test_after_warm_up_nothing_of_it_is_compiled(corpus):
 
     use(fields="lead")
     use()
-    _look_again()
+    warm_up._use_others()
     before = activity.compiled
     use(fields="lead", second_look="trees")
     use(second_look="trees")

@@ -23,6 +23,9 @@ __all__ = ["Change", "Explanation", "Near", "Share", "explain", "strongest"]
 WORDS, RUNS, PARTS, FIELDS, CONCEPTS = range(len(ALL_BLOCKS))
 NOTED = 0.1  # of a word's share must be from runs, or concepts, for the strongest to be named
 ROUNDING = 1e-6  # of a score; less than this needs no line
+MOST_WORTH = (
+    3.0  # times what words are worth on average; beyond, their sum is too small to divide by
+)
 MOST_WORDS = 12  # a longer list of words to add or to remove explains nothing
 
 
@@ -384,20 +387,23 @@ class _Decision(NamedTuple):
     def _looked_again(self, look: SecondLook, lines: list[Share]) -> list[Share]:
         """Return what the second look goes by; the words keep their lines, in its measure.
 
-        What words add to the learner's score is worth so much in the second look's, on average; how
-        far it is from that, for this document and category, has a line of its own.
+        What it makes of all words together is divided among them as they add to the learner's
+        score. Where these add up to nearly nothing, or to the opposite, each has what such a word
+        is worth on average, and the rest has a line of its own.
         """
-        view = look.explained(self.rows, self.stations.learner, self.number)
-        names = self.stations.categories.names
+        learner, names = self.stations.learner, self.stations.categories.names
+        view = look.explained(self.rows, learner, self.number)
         if view.place is None:
-            return [
-                Share(f"(not among its {view.n_candidates} likeliest categories)", 1.0, view.score)
-            ]
-        constant = self.stations.learner.constant_name
-        start = view.base + view.worth * sum(one.share for one in lines if one.feature == constant)
-        words = view.worth * sum(one.share for one in lines)
-        lines = [one.scaled(view.worth) for one in lines if one.feature != constant]
-        lines.append(Share("(what such words are worth here)", 1.0, view.words - words))
+            refused = f"(not among its {view.n_candidates} likeliest categories)"
+            return [Share(refused, 1.0, view.score)]
+        words = [one for one in lines if one.feature != learner.constant_name]
+        total = sum(one.share for one in words)
+        worth = view.words / total if total else 0.0
+        if not 0 < worth <= MOST_WORTH * view.worth:
+            worth = view.worth
+        lines = [one.scaled(worth) for one in words]
+        if abs(rest := view.words - worth * total) > ROUNDING:
+            lines.append(Share("(what such words are worth here)", 1.0, rest))
         place = f"({_ordinal(view.place)} of its likeliest categories"
         if view.rival is not None:
             beside = "above" if view.margin > 0 else "below"
@@ -406,9 +412,11 @@ class _Decision(NamedTuple):
         if view.other is not None:
             share = f"{100 * view.given:.0f} % of whose documents have {names[self.number]}"
             lines.append(Share(f"(beside {names[view.other]}, {share})", view.given, view.together))
+        elif abs(view.together) > ROUNDING:
+            lines.append(Share("(beside categories that it never came with)", 0.0, view.together))
         n = counted(round(view.positives), "document")
         lines.append(Share(f"({n} had it)", view.positives, view.frequency))
-        lines.append(Share(constant, 1.0, start))
+        lines.append(Share(learner.constant_name, 1.0, view.base))
         return lines
 
     def _first_lines(self) -> tuple[list[Share], list[_Word]]:

@@ -173,36 +173,35 @@ def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: b
     model.predict(TEXTS)
 
 
-def _look_again() -> None:
-    """Give a model a second look, which so few documents would not promise anything of."""
+def look_again(model: Categorizer, texts: list[str], labels: list[list[str]]) -> None:
+    """Give a fitted model a second look, which so few documents would not promise anything of."""
     import numpy as np
 
-    from thresher import Categorizer
+    from thresher._fields import field_names
     from thresher.second_look import SecondLook, Unseen, candidates_of
 
-    texts, several = TEXTS * 10, SEVERAL * 10
-    model = Categorizer(tune_folds=2).fit(texts, several)
     rows, learner, fields = model.strengths(texts), model.learner_, model.features_.fields()
     scores = learner.score_rows(rows)
-    candidates = candidates_of(scores, rows, learner, fields, 0)
-    labels, n = model.stations.categories.encode(several), len(texts)
-    unseen = Unseen(scores, candidates, labels, np.arange(n) % 2, np.ones(n))
+    candidates = candidates_of(scores, rows, learner, fields, len(field_names(model.fields)))
+    known, n = model.stations.categories.encode(labels), len(texts)
+    unseen = Unseen(scores, candidates, known, np.arange(n) % 2, np.ones(n))
     look, _ = SecondLook.fit("trees", unseen, n)
     model.stations.second_look = look.grown(fields)
-    model.explain(texts[0])
-    model.learn(TEXTS, SEVERAL)
-    model.predict(texts)
 
 
 def _use_others() -> None:
     """Do what few documents or no errors would not lead to, and as scikit-learn does."""
     import numpy as np
 
-    from thresher import Rocchio, TextCounter, TextVectorizer
+    from thresher import Categorizer, Rocchio, TextCounter, TextVectorizer
     from thresher._spool import Spool
     from thresher.rows import Labels, Rows
 
-    _look_again()
+    model = Categorizer(tune_folds=2).fit(TEXTS * 10, SEVERAL * 10)
+    look_again(model, TEXTS * 10, SEVERAL * 10)
+    model.explain(TEXTS[0])
+    model.learn(TEXTS, SEVERAL)
+    model.predict(TEXTS * 10)
     with Spool(memory_limit=0) as spool:
         rows = Rows(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.float32), 1)
         spool.append(rows, Labels.from_lists([[0]], 1))
