@@ -182,7 +182,8 @@ def _report(
         return
     if tuning is not None:
         typer.echo(str(tuning))
-    learner = categorizer.learner_.name
+    looked = " and a second look" if categorizer.stations.second_look is not None else ""
+    learner = f"{categorizer.learner_.name}{looked}"
     typer.echo(
         f"{counted(figures['documents'], 'document')}, "
         f"{counted(figures['categories'], 'category')}, "
