@@ -151,7 +151,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         each, beside each other: what place each has, which come together, what the title and the
         strongest words say. "trees" or "linear" is what judges; with None, the learner decides
         alone. It is left out where it promises nothing, by folds. "auto" is "trees" where the
-        learner and the preset are left alone and there are 500 documents or more.""",
+        learner and the preset are left alone, thresholds are learned by folds, and there are 500
+        documents or more.""",
         flag="--second-look",
         panel=LEARNING,
     )
@@ -1156,8 +1157,10 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         elif is_open and mode is not None:
             decided["learner"] = "linear-svm" if mode == "multi-label" else "arow"
         if is_auto(self.second_look) and mode is not None:
-            is_best = is_open and self.preset == "best" and self.tune_folds != 0
-            decided["second_look"] = "trees" if is_best and mode == "multi-label" else None
+            is_best = is_open and self.preset == "best"
+            by_folds = self.objective is not None and self.tune_folds != 0
+            several = mode == "multi-label"
+            decided["second_look"] = "trees" if is_best and by_folds and several else None
         if is_auto(self.tune_folds):
             is_quick = is_open and self.preset == "fast" and self.second_look in (AUTO, None)
             decided["tune_folds"] = 0 if is_quick else 5
