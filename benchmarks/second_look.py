@@ -1,0 +1,144 @@
+"""What the second look promises, what time takes from that, and what feedback does to it.
+
+    THRESHER_DATA=... python benchmarks/second_look.py [folds] [time] [feedback] [single]
+
+All of it on training documents: no test document is read.
+"""
+
+import copy
+import sys
+
+import numpy as np
+
+from thresher import Categorizer
+from thresher.corpora import load
+from thresher.corpora.standard_library import standard_library
+from thresher.second_look import SecondLook
+
+R90 = "reuters21578:modapte,categories=R90,labelled=yes"
+CORPORA = {  # by name: corpus and split
+    "Reuters R90, documents with a topic": (R90, "train"),
+    "Reuters R90, all": ("reuters21578:modapte,categories=R90", "train"),
+    "Reuters R115": ("reuters21578:modapte,categories=R115", "train"),
+    "MEDLINE": ("medline:abstract=yes,english=yes,min_frequency=100", "all"),
+}
+MODELS = {
+    "alone": {"second_look": None},
+    "second look": {"second_look": "trees"},
+    "second look, lead": {"second_look": "trees", "fields": "lead"},
+}
+JOINT = {"ngram_range": (1, 2), "char_ngram_range": (5, 5), "min_df": {"runs": 2, "parts": 3}}
+JOINT |= {"block_weights": {"runs": 0.9, "parts": 0.6}}
+LAST, SPLITS = 1500, 6  # documents that are left out, and how often at random
+
+
+def read(corpus, split):
+    """Return texts and labels."""
+    pairs = list(load(corpus).pairs(split))
+    return [text for text, _ in pairs], [labels for _, labels in pairs]
+
+
+def some(pair, numbers):
+    """Return some of the texts and of their labels."""
+    return [[one[i] for i in numbers] for one in pair]
+
+
+def f1(evaluation):
+    """Return micro- and macro-F1, in per cent."""
+    return f"{100 * evaluation.micro['f1']:.2f} / {100 * evaluation.macro['f1']:.2f}"
+
+
+def folds():
+    """Print what is to be expected by folds, on each corpus."""
+    corpora = {name: read(*one) for name, one in CORPORA.items()}
+    entries = standard_library()[0]
+    corpora["the demo"] = [one.text for one in entries], [list(one.labels) for one in entries]
+    for name, documents in corpora.items():
+        for model, options in MODELS.items():
+            fitted = Categorizer(mode="multi-label", remember=0, n_jobs=2, **options)
+            expected = f1(fitted.fit(*documents).tuning_.after)
+            print(
+                f"{name}: {model}: {expected} ({sum(fitted.timings_.values()):.0f} s)", flush=True
+            )
+
+
+def time():
+    """Print what folds promise and what is kept, of the last documents and of random ones."""
+    documents = read(R90, "train")
+    n = len(documents[0])
+
+    def promised_and_kept(learned, left):
+        model = Categorizer(remember=0, n_jobs=2, fields="lead").fit(*some(documents, learned))
+        kept = model.evaluate(*some(documents, left))
+        return [100 * one.micro["f1"] for one in (model.tuning_.after, kept)]
+
+    last = promised_and_kept(range(n - LAST), range(n - LAST, n))
+    print(f"the last {LAST}: promised {last[0]:.2f}, kept {last[1]:.2f}", flush=True)
+    orders = [np.random.default_rng(seed).permutation(n) for seed in range(SPLITS)]
+    both = [promised_and_kept(np.sort(one[LAST:]), one[:LAST]) for one in orders]
+    means = np.mean(both, 0)
+    print(f"{LAST} at random, {SPLITS} times: promised {means[0]:.2f}, kept {means[1]:.2f}", end="")
+    print(f" ({', '.join(f'{kept:.2f}' for _, kept in both)})")
+
+
+def feedback():
+    """Print what corrections, days of documents and a new category do to the later documents."""
+    documents = read(R90, "train")
+    first, later, last = range(6000), range(6000, 6900), range(6900, len(documents[0]))
+    texts, labels = documents
+    for name, options in MODELS.items():
+        model = Categorizer(n_jobs=2, **options).fit(*some(documents, first))
+        print(f"{name}: {f1(model.evaluate(*some(documents, last)))}", flush=True)
+        decided = model.predict(some(documents, later)[0])
+        wrong = [
+            i for i, own in zip(later, decided, strict=True) if sorted(own) != sorted(labels[i])
+        ]
+        n_right, after = 0, []
+        for start in range(0, 40, 5):
+            corrected = copy.deepcopy(model).learn(*some(documents, wrong[start : start + 5]))
+            n_right += corrected.learned_.right
+            after.append(f1(corrected.evaluate(*some(documents, last))))
+        print(f"  {n_right} of 40 corrections learned, five at a time: {', '.join(after)}")
+        days = copy.deepcopy(model)
+        after = []
+        for start in range(0, 500, 50):
+            days.learn(*some(documents, later[start : start + 50]))
+            after.append(f1(days.evaluate(*some(documents, last))))
+        print(f"  ten days of fifty: {', '.join(after)}", flush=True)
+        without = [i for i in first if "coffee" not in labels[i]]
+        of_it = [i for i in first if "coffee" in labels[i]][:30]
+        model = Categorizer(n_jobs=2, **options).fit(*some(documents, without))
+        stripped = [[one for one in labels[i] if one != "coffee"] for i in last]
+        before = model.evaluate([texts[i] for i in last], stripped)
+        model.learn(*some(documents, of_it))
+        after = model.evaluate(*some(documents, last))
+        own = after.contingency.f_beta(1)[list(after.categories).index("coffee")]
+        print(f"  coffee, new: {f1(before)} -> {f1(after)}, its own F1 {100 * own:.1f}", flush=True)
+
+
+def single():
+    """Print how often the best category is right where there is one, before and after a look."""
+    seen = {}
+    fit = SecondLook.fit.__func__
+
+    def watched(cls, kind, unseen, *arguments, **options):
+        look, scores = fit(cls, kind, unseen, *arguments, **options)
+        seen.update(unseen=unseen, scores=scores)
+        return look, scores
+
+    SecondLook.fit = classmethod(watched)
+    for corpus in ("ohsumed23", "20newsgroups:bydate,remove=headers+footers+quotes"):
+        texts, labels = read(corpus, "train")
+        some_of = np.random.default_rng(0).permutation(len(texts))[:4000]
+        texts, labels = [texts[i] for i in some_of], [labels[i][:1] for i in some_of]
+        options = {"mode": "multi-label", "second_look": "trees", "remember": 0, "n_jobs": 2}
+        Categorizer("arow", **options, **JOINT).fit(texts, labels)
+        unseen, truth = seen["unseen"], seen["unseen"].labels.to_dense().argmax(1)
+        right = [100 * (one.argmax(1) == truth).mean() for one in (unseen.scores, seen["scores"])]
+        print(f"{corpus}: {right[0]:.2f} alone, {right[1]:.2f} after a look", flush=True)
+
+
+if __name__ == "__main__":
+    PARTS = {"folds": folds, "time": time, "feedback": feedback, "single": single}
+    for part in sys.argv[1:] or PARTS:
+        PARTS[part]()
