@@ -193,7 +193,8 @@ def test_an_explanation_prints_in_all_its_forms(trained, library):
 
 def test_explaining_a_document_with_no_known_word(trained):
     explanation = trained.explain("zzz qqq", "email")
-    assert [one.feature for one in explanation.shares] == ["(always on)"]
+    lines = [one.feature for one in explanation.shares]
+    assert "(always on)" in lines and all(line.startswith("(") for line in lines)  # no words
     assert not explanation.chosen
     assert explanation.change is not None and explanation.change.action == "add"
 
