@@ -122,7 +122,7 @@ class _Trial:
         learner: Learner,
         decisions: Decisions,
         judges: Judges,
-        look: SecondLook | None,
+        look: SecondLook | None = None,
     ) -> None:
         self.features, self.decisions, self.judges, self.look = features, decisions, judges, look
         self.rows = features.apply(judges.counts)
