@@ -29,7 +29,7 @@ MODELS = {
 }
 JOINT = {"ngram_range": (1, 2), "char_ngram_range": (5, 5), "min_df": {"runs": 2, "parts": 3}}
 JOINT |= {"block_weights": {"runs": 0.9, "parts": 0.6}}
-LAST, SPLITS = 1500, 6  # documents that are left out, and how often at random
+LAST, SPLITS = 1500, 8  # documents that are left out, and how often at random
 
 
 def read(corpus, split):
