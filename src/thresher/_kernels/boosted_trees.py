@@ -8,8 +8,11 @@ parent's. Sums are taken in one fixed order, so that a tree does not depend on a
 
 import math
 
+import numpy as np
+
 from thresher._kernels._jit import kernel
 
+U32 = np.uint32
 TIE = 1e-9  # what is not better by more than this is no better: it may be rounding
 BLOCK = 64  # pairs that go through a tree together, while it is near
 START, END, NODE, DRAWN, BIN = range(5)  # a leaf's pairs, its node, and its best question
@@ -171,9 +174,10 @@ def add_scores(X, starts, feature, threshold, child, value, scores):
         last = min(first + BLOCK, len(X))
         for start in starts:
             for i in range(first, last):
-                node = start
+                node = U32(start)  # unsigned: a signed index pays for a test of its sign
                 while feature[node] >= 0:
-                    node = child[node] + (X[i, feature[node]] > threshold[node])
+                    is_above = X[i, U32(feature[node])] > threshold[node]
+                    node = U32(child[node]) + U32(is_above)
                 scores[i] += value[node]
 
 
