@@ -345,7 +345,7 @@ def test_choices_are_those_of_decisions():
             "multi-label", generator.integers(-1, 2, n), at_least=at_least, at_most=at_most
         )
         chosen = np.empty(6, np.int64)
-        n_chosen = choose(scores, decisions.thresholds, at_least, at_most, chosen)
+        n_chosen = choose(scores, (decisions.thresholds, at_least, at_most), chosen)
         wanted = np.flatnonzero(decisions.decide(scores[None])[0])
         margins = (scores - decisions.thresholds)[wanted]
         wanted = wanted[np.argsort(-margins, kind="stable")]

@@ -32,7 +32,7 @@ U32, U64 = np.uint32, np.uint64
 NOT_SCALED, BY_SUM, BY_SQUARES = 0, 1, 2
 BLOCK, LANES, LEVELS = 128, 8, 64  # how NumPy adds up: blocks in lanes, and these in halves
 N_ENTRIES, N_TOKENS = 0, 1  # what is noted of a document
-COUNTED, WEIGHED = -3, -2  # how far it came, where it was not scored
+COUNTED, WEIGHED, SCORED = -4, -3, -2  # how far it came, where there is more to do
 SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories that are chosen
 
 
@@ -73,11 +73,11 @@ def read(data, offsets, rules, model, room, limits, scores):
 
     The text is in pieces, between the `offsets`: what stands before the fields, each field, and
     what follows; without fields, it is one. Returns how many categories were chosen, -1 if too
-    many; or, where there are no weights, WEIGHED; or, where the table of strengths is too short,
-    COUNTED.
+    many; or, where `look_again` is to follow, SCORED; where there are no weights, WEIGHED; where
+    the table of strengths is too short, COUNTED.
     """
     word_rule, part_rule = opened_rules(rules)
-    plan, words, runs, parts, salts, columns, strength, weights, always_on, look = opened(model)
+    plan, words, runs, parts, salts, columns, strength, weights, always_on, _ = opened(model)
     letters, scratch, out = laid_out(room)
     indices, counts, values, doubles, notes, chosen, indptr, constant = out
     n = notes[N_TOKENS] = n_in_fields = 0
@@ -105,10 +105,37 @@ def read(data, offsets, rules, model, room, limits, scores):
         return WEIGHED
     indptr[0], indptr[1], constant[0] = 0, n, always_on[0]
     add_scores(indptr, indices.view(U32), values, constant, 0, weights, scores, 0, scores.size)
-    if plan[N_CANDIDATES]:
-        look_again(indptr, indices, values, weights, plan, look, scores)
-    thresholds, at_least, at_most = limits
-    return choose(scores, thresholds, at_least, at_most, chosen) if at_most else 0
+    return SCORED if plan[N_CANDIDATES] else choose(scores, limits, chosen)
+
+
+@kernel
+def look_again(model, room, limits, scores):
+    """Look at a text that was scored as `SecondLook.apply` does, and decide as `read` does.
+
+    It is a kernel of its own for those who have no use for it, and need not wait for its compiler.
+    """
+    plan, _, _, _, _, _, _, weights, _, look = opened(model)
+    _, _, out = laid_out(room)
+    indices, _, values, _, _, chosen, indptr, _ = out
+    fields, numbers, offsets, positives, other_ends, others, both = look[:7]
+    starts, feature, threshold, child, value = look[7:]
+    scale, n_known, n, n_kinds = numbers[SCALE], positives.size, plan[N_CANDIDATES], plan[N_KINDS]
+    row, candidates = scores.reshape(1, -1), np.zeros((1, n), I32)
+    choose_candidates(row, n_known, candidates)
+    evidence, own = np.zeros((1, n, n_kinds), F32), np.zeros((1, n), F32)
+    weigh_evidence(indptr, indices, values, weights, fields, candidates, own, evidence)
+    facts, judged = np.empty((1, n, 1 + n_kinds + N_OTHERS), F32), np.full(n, numbers[BASE])
+    describe(
+        row, candidates, evidence, scale, numbers[SLOPE], offsets, positives, numbers[TOTAL],
+        other_ends, others, both, facts,
+    )  # fmt: skip
+    add_judgements(facts[0], starts, feature, threshold, child, value, judged)
+    for k in range(n_known):
+        known = scores[k] / scale
+        scores[k] = numbers[LOWEST] + known / (1 + abs(known))
+    for c in range(n):
+        scores[candidates[0, c]] = judged[c]
+    return choose(scores, limits, chosen)
 
 
 @kernel
@@ -387,41 +414,18 @@ def block_sum(values, start, n):
     return total
 
 
-# The second look ----------------------------------------------------------------------------------
-
-
-@kernel
-def look_again(indptr, indices, values, weights, plan, look, scores):
-    """Write the scores after the second look, as `SecondLook.apply` returns them."""
-    fields, numbers, offsets, positives, other_ends, others, both = look[:7]
-    starts, feature, threshold, child, value = look[7:]
-    scale, n_known, n, n_kinds = numbers[SCALE], positives.size, plan[N_CANDIDATES], plan[N_KINDS]
-    row, candidates = scores.reshape(1, -1), np.zeros((1, n), I32)
-    choose_candidates(row, n_known, candidates)
-    evidence, own = np.zeros((1, n, n_kinds), F32), np.zeros((1, n), F32)
-    weigh_evidence(indptr, indices, values, weights, fields, candidates, own, evidence)
-    facts, judged = np.empty((1, n, 1 + n_kinds + N_OTHERS), F32), np.full(n, numbers[BASE])
-    describe(
-        row, candidates, evidence, scale, numbers[SLOPE], offsets, positives, numbers[TOTAL],
-        other_ends, others, both, facts,
-    )  # fmt: skip
-    add_judgements(facts[0], starts, feature, threshold, child, value, judged)
-    for k in range(n_known):
-        known = scores[k] / scale
-        scores[k] = numbers[LOWEST] + known / (1 + abs(known))
-    for c in range(n):
-        scores[candidates[0, c]] = judged[c]
-
-
 # Decisions ----------------------------------------------------------------------------------------
 
 
 @kernel
-def choose(scores, thresholds, at_least, at_most, chosen):
+def choose(scores, limits, chosen):
     """Write the categories above their thresholds, but so many at least and at most, in order.
 
     Returns how many, or -1 for more than there is room for.
     """
+    thresholds, at_least, at_most = limits
+    if at_most == 0:
+        return 0
     n = 0
     for k in range(scores.size):
         n += np.int64(np.float64(scores[k]) > thresholds[k])
