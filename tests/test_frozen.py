@@ -3,11 +3,12 @@
 import copy
 import pickle
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from thresher import Categorizer, Decisions, DocumentError, Perceptron, categorizer
+from thresher import Categorizer, Decisions, DocumentError, Perceptron, categorizer, training
 from thresher._kernels.frozen import BY_SQUARES, LEVELS, choose, pairwise_sum, scale
 from thresher.text.frozen import LONGEST
 
@@ -33,7 +34,7 @@ def documents(n, seed=0):
     for _ in range(n):
         topic = chance.choice(sorted(TOPICS))
         pool = WORDS + ODD + 4 * TOPICS[topic].split()
-        glue = chance.choice([" ", ", ", "\n", " - "])
+        glue = chance.choice([" ", ", ", "\n", " - ", "\x1e"])
         words = chance.choices(pool, k=chance.randrange(1, 40))
         texts.append(glue.join(chance.choice([str, str.upper, str.title])(word) for word in words))
         labels.append(topic)
@@ -45,6 +46,9 @@ PROBES = [
     *documents(40, seed=1)[0], "", " ", "a", "unheard-of things", "!?", "wheat " * 1500,
     "x" * 3000, "oil " * (LONGEST // 3), " ".join(map(str, range(2000))), "Ölpreis " * 700,
     "日本語のテキスト、" * 400, "e\u0301te\u0301 日本ไทย " * 300,
+    "\n", "\n\n Wheat\n", "oil\n\u0301corn", "\u0301oil\n日本" + "日本語\n" * 70, "ΣΟΦΟΣ\nΣ",
+    "\x1eoil prices\x1ewheat\x1ecorn", "the\x1e\x1eoil", "oil\x1ewheat\x1ecorn\x1eof\x1ethe",
+    "日本\x1e日本語", "e\x1e\u0301te\x1eΣΟΦΟΣ\x1e", "\x1e" * 9,
 ]  # fmt: skip
 
 PLAIN = {"learner": "arow"}
@@ -70,8 +74,21 @@ OPTIONS = {
     "long words": PLAIN | {"min_length": 4},
     "pattern": PLAIN | {"token_pattern": r"[a-z]+"},
     "stems": PLAIN | {"stem": True, "stop_words": True},
-    "fields": PLAIN | {"fields": "first-line"},
-    "lead": PLAIN | {"fields": "lead"},
+    "first line": PLAIN | {"fields": "first-line"},
+    "lead": {"fields": "lead", "tune_folds": 0},
+    "columns": PLAIN | {"fields": ("title", "text")},
+    "pairs in fields": PLAIN | {"fields": ("title", "text", "notes"), "ngram_range": (2, 2)},
+    "fields alone": PLAIN | {"fields": "lead", "ngram_range": None, "char_ngram_range": (3, 3)},
+    "frequent ones in fields": PLAIN
+    | {"fields": "lead", "min_df": {"fields": 3}, "max_features": 40, "ngram_range": (1, 2)},
+    "selected in fields": PLAIN
+    | {"fields": "lead", "n_selected": 20, "block_weights": {"fields": 0.5}},
+    "hashed fields": PLAIN | {"fields": "lead", "hashing_bits": 9, "ngram_range": (1, 2)},
+    "hashed field and parts": PLAIN
+    | {"fields": "first-line", "hashing_bits": 9, "n_selected": 30, "char_ngram_range": (2, 3)},
+    "hashed fields and parts alone": PLAIN
+    | {"fields": "lead", "hashing_bits": 8, "ngram_range": None, "char_ngram_range": (2, 2)},
+    "concepts and fields": PLAIN | {"concepts": 2, "fields": "lead"},
     "concepts": PLAIN | {"concepts": 2},
     "concepts of hashed columns": PLAIN | {"concepts": 2, "hashing_bits": 9, "n_selected": 20},
     "weighted blocks": PLAIN | {"char_ngram_range": (3, 3), "block_weights": {"parts": 0.3}},
@@ -125,7 +142,7 @@ def is_frozen(model):
 def test_the_bits_are_those_of_the_batches(name):
     model = Categorizer(**OPTIONS[name]).fit(TEXTS, LABELS)
     agree(model)
-    assert is_frozen(model) == (name not in ("pattern", "stems", "fields", "lead"))
+    assert is_frozen(model) == (name not in ("pattern", "stems"))
 
 
 @pytest.mark.parametrize("name", ["best", "fast", "hashed space", "naive Bayes"])
@@ -140,6 +157,72 @@ def test_so_they_are_with_several_labels(name):
     for limits in ({"at_least": 1}, {"at_least": 2, "at_most": 2}, {"at_least": 0, "at_most": 1}):
         agree(model.limit(**limits), PROBES[:20])
     assert model.rank([PROBES[0]], top=2) == [model.rank(PROBES)[0][:2]]
+
+
+SEVERAL = [
+    [one, "short", f"{i % 15}"] if len(text) < 60 else [one]
+    for i, (text, one) in enumerate(zip(TEXTS, LABELS, strict=True))
+]
+LOOKS = {
+    "best": {},
+    "lead": {"fields": "lead"},
+    "columns": {"fields": ("title", "text")},
+    "words": {"preset": "fast"},
+    "hashed": PLAIN | {"hashing_bits": 9, "fields": "first-line"},
+    "selected": PLAIN | {"n_selected": 20, "fields": "lead"},
+    "concepts": PLAIN | {"concepts": 2},
+    "no weights": {"learner": "naive-bayes"},
+    "above a bar": {"learner": Perceptron(threshold=0.5)},
+}
+
+
+@pytest.fixture
+def looking(monkeypatch):
+    """Return what trains a model with a second look, whether that is worth it or not."""
+    monkeypatch.setattr(training, "is_worse", lambda *_: False)
+
+    def train(**options):
+        options = {"second_look": "trees", "mode": "multi-label", "tune_folds": 2} | options
+        model = Categorizer(**options).fit(4 * TEXTS, 4 * SEVERAL)
+        assert model.stations.second_look is not None
+        return model
+
+    return train
+
+
+@pytest.mark.parametrize("judge", ["trees", "linear"])
+@pytest.mark.parametrize("name", LOOKS)
+def test_so_they_are_after_a_second_look(name, judge, looking):
+    model = looking(**LOOKS[name], second_look=judge)
+    agree(model)
+    assert is_frozen(model)
+    agree(model.limit(at_least=1, at_most=2), PROBES[:20])
+    model.learn(["gold silver\nwheat", "gold silver"], [["metal"], ["metal", "grain"]])
+    agree(model, PROBES[:20])
+    model.delete_category("oil")
+    agree(model, PROBES[:20])
+
+
+def test_a_look_that_has_changed_is_noticed(looking):
+    model, other = looking(), looking(second_look="linear")
+    agree(model, PROBES[:12])
+    for look in (other.stations.second_look, None):
+        model.stations.second_look = look
+        agree(model, PROBES[:12])
+        assert is_frozen(model)
+
+
+def test_many_threads_look_at_once(looking):
+    model = looking(fields="lead")
+    scores, decided = by_batches(model, PROBES)
+    with ThreadPoolExecutor(4) as pool:
+        read = list(
+            pool.map(lambda text: (model.scores([text]), model.predict([text])), 5 * PROBES)
+        )
+    one_by_one, theirs = zip(*read, strict=True)
+    assert np.concatenate(one_by_one).tobytes() == np.tile(scores, (5, 1)).tobytes()
+    assert [one for (one,) in theirs] == 5 * decided
+    assert is_frozen(model)
 
 
 def test_decisions_of_one_label():
@@ -262,7 +345,7 @@ def test_choices_are_those_of_decisions():
             "multi-label", generator.integers(-1, 2, n), at_least=at_least, at_most=at_most
         )
         chosen = np.empty(6, np.int64)
-        n_chosen = choose(scores, decisions.thresholds, at_least, at_most, chosen)
+        n_chosen = choose(scores, (decisions.thresholds, at_least, at_most), chosen)
         wanted = np.flatnonzero(decisions.decide(scores[None])[0])
         margins = (scores - decisions.thresholds)[wanted]
         wanted = wanted[np.argsort(-margins, kind="stable")]

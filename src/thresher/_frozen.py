@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from thresher._kernels._memory import places
-from thresher._kernels.frozen import MODEL, WEIGHED, read
+from thresher._kernels.frozen import LOOK, MODEL, SCORED, WEIGHED, look_again, read
 from thresher.decisions import Decisions
 from thresher.text.frozen import LONGEST, FrozenCounter, TextRoom
-from thresher.training import Stations
+from thresher.training import Stations, scores_of
 
 __all__ = ["FrozenReader"]
 
 NO_STRENGTH = (*(np.zeros(0, np.float32) for _ in range(3)), np.zeros(0, np.uint8), 0)
 NO_WEIGHTS = np.zeros((0, 0), np.float32), np.float32(0)
+NO_LOOK = 0, 0, *(np.zeros(0, dtype) for dtype in LOOK)
 NO_LIMITS = np.zeros(0), 0, 0
 
 Limits = tuple[np.ndarray, int, int]  # thresholds, and how many categories at least and at most
@@ -30,35 +31,42 @@ class FrozenReader:
 
     def __init__(self, stations: Stations) -> None:
         features, learner = stations.features, stations.learner
-        self.features, self.learner = features, learner
+        self.features, self.learner, self.second_look = features, learner, stations.second_look
         columns = None if features.n_concepts else features.columns  # concepts come before them
         numbers = None if columns is None else columns.numbers
         self._counter = FrozenCounter(features.counter, numbers)
         self._labels = stations.categories.labels
-        strength, weights = features.tables(), learner.plain_weights()
+        strength, weights, look = features.tables(), learner.plain_weights(), NO_LOOK
         shape = features.n_columns, len(self._labels)
         if strength is None or weights is None or not _fit(weights[0], *shape):
             weights = None
+        elif stations.second_look is not None:
+            look = stations.second_look.tables() or NO_LOOK
+            weights = None if look is NO_LOOK else weights
         *tables, scaling = strength or NO_STRENGTH
         matrix, always_on = weights or NO_WEIGHTS
-        plan = np.array([*self._counter.plan, scaling, max(1, matrix.shape[1])], np.int64)
+        n_candidates, n_kinds, *of_look = look
+        width = max(1, matrix.shape[1])
+        plan = np.array([*self._counter.plan, scaling, width, n_candidates, n_kinds], np.int64)
         of_weights = matrix, np.array([always_on])
         # Held here, as what the kernel gets is only where they stand.
-        self._arrays: Any = (plan, *self._counter.arrays, *tables, *of_weights)
+        self._arrays: Any = (plan, *self._counter.arrays, *tables, *of_weights, *of_look)
         self._model = places(MODEL, self._arrays)
         self._rooms: list[TextRoom] = []  # for those who read at the same time
 
     @staticmethod
     def supports(stations: Stations) -> bool:
         """Tell whether it can read for a model."""
-        return stations.second_look is None and FrozenCounter.supports(stations.features.counter)
+        return FrozenCounter.supports(stations.features.counter)
 
     def is_of(self, stations: Stations) -> bool:
         """Tell whether it was made of these."""
-        return self.features is stations.features and self.learner is stations.learner
+        ours = self.features, self.learner, self.second_look
+        theirs = stations.features, stations.learner, stations.second_look
+        return all(mine is other for mine, other in zip(ours, theirs, strict=True))
 
     def scores(self, texts: list[str]) -> np.ndarray:
-        """Return the scores of each text, as `score_rows` does."""
+        """Return the scores of each text, as `Stations.scores` does."""
         scores = np.empty((len(texts), len(self._labels)), np.float32)
         for text, row in zip(texts, scores, strict=True):
             self._read(text, NO_LIMITS, row)
@@ -84,16 +92,18 @@ class FrozenReader:
         """Write the scores; return the categories in order, None if they are to be found yet."""
         if len(text) > LONGEST:
             rows = self.features.apply(self.features.count([text]))
-            scores[:] = self.learner.score_rows(rows)[0]
+            scores[:] = scores_of(self.learner, self.second_look, rows, 1)[0]
             return None
         try:
             room = self._rooms.pop()
         except IndexError:
             room = TextRoom(self._counter)
-        data, rules = self._counter.characters(text)
+        data, offsets, rules = self._counter.characters(text)
         if data.size > room.size:
             room.reserve(data.size)
-        n = read(data, rules, self._model, room.places, limits, scores)
+        n = read(data, offsets, rules, self._model, room.places, limits, scores)
+        if n == SCORED:
+            n = look_again(self._model, room.places, limits, scores)
         numbers = room.chosen(n) if n >= 0 else None
         if n < -1:
             scores[:] = self._score(room, is_weighed=n == WEIGHED)
@@ -106,7 +116,7 @@ class FrozenReader:
         counts, strengths = room.rows(features.n_columns - features.n_concepts)
         if not is_weighed:
             strengths = features.apply(features.with_concepts(counts))
-        return np.asarray(self.learner.score_rows(strengths)[0])
+        return np.asarray(scores_of(self.learner, self.second_look, strengths, 1)[0])
 
 
 def _fit(weights: np.ndarray, n_columns: int, n_categories: int) -> bool:

@@ -8,13 +8,20 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 from thresher._kernels._memory import arrays_at
+from thresher._kernels.boosted_trees import add_scores as add_judgements
 from thresher._kernels.online import add_scores
+from thresher._kernels.second_look import N_OTHERS, describe, weigh_evidence
+from thresher._kernels.second_look import choose as choose_candidates
 from thresher._kernels.text.counts import (
+    FIELDS,
     NOTHING,
+    PARTS,
     UNKNOWN,
+    WORDS,
     char_grams,
     count,
     hash_ngrams,
+    hash_pair,
     hash_tokens,
     look_up,
     ngrams,
@@ -25,7 +32,7 @@ U32, U64 = np.uint32, np.uint64
 NOT_SCALED, BY_SUM, BY_SQUARES = 0, 1, 2
 BLOCK, LANES, LEVELS = 128, 8, 64  # how NumPy adds up: blocks in lanes, and these in halves
 N_ENTRIES, N_TOKENS = 0, 1  # what is noted of a document
-COUNTED, WEIGHED = -3, -2  # how far it came, where it was not scored
+COUNTED, WEIGHED, SCORED = -4, -3, -2  # how far it came, where there is more to do
 SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories that are chosen
 
 
@@ -33,44 +40,63 @@ I32, I64, F32, F64 = np.int32, np.int64, np.float32, np.float64
 
 # What `read` gets by its `places`: the types of the arrays, in order.
 RULES = 2 * (U64, np.uint8, I64)  # of words and of parts: table, ranges, shift and least length
+LOOK = (
+    np.uint8, F64,  # the field of each column; numbers
+    F64, F64, I64, I32, F64,  # categories: offsets, positives, and who came together
+    I32, I32, F32, I32, F64,  # trees: starts, features, thresholds, children, values
+)  # fmt: skip
 MODEL = (
     I64,  # the plan
     U64, U64, I64, I64,  # words: slots, letters, offsets, size
     I64, np.bool_, I64, U64, I32, I64,  # runs: shapes, gaps, counted ones, slots, pairs, size
     U64, U64, I64, I64,  # parts, as words
-    I32, I32, I32, I32,  # columns of words, runs and parts, and their numbers
+    U64,  # the hash of each field
+    I32, I32, I32, I32, I32,  # columns of words, runs, parts and in fields, and their numbers
     F32, F32, F32, np.uint8,  # strengths: of counts, of features, of blocks; the blocks
     F32, F32,  # weights, and the strength of the feature that is always on
+    *LOOK,
 )  # fmt: skip
 ROOM = I64, np.uint8, U64, U32, U64, I64, I32, I32, F32, F64  # the layout, and what `laid_out` says
 
-# The numbers of the plan. Hashed columns have masks; those of parts begin at FIRST_PART.
-HAS_WORDS, HAS_PARTS, IS_HASHED, HAS_COLUMNS, HIGH, WORD_MASK, PART_MASK, FIRST_PART = range(8)
-LOW_PART, HIGH_PART, SCALING, WIDTH = range(8, 12)
+# The numbers of the plan. Hashed columns have masks; those of parts begin at FIRST_PART, and those
+# of words in fields at FIRST_FIELD.
+HAS_WORDS, HAS_PARTS, N_FIELDS, IS_HASHED, HAS_COLUMNS, HIGH = range(6)
+WORD_MASK, PART_MASK, FIRST_PART, FIELD_MASK, FIRST_FIELD, LOW_PART, HIGH_PART = range(6, 13)
+SCALING, WIDTH, N_CANDIDATES, N_KINDS = range(13, 17)
+# Those of the second look: LOWEST is what the scores of other categories are about.
+SCALE, SLOPE, TOTAL, BASE, LOWEST = range(5)
 
 
 @kernel
-def read(data, rules, model, room, limits, scores):
+def read(data, offsets, rules, model, room, limits, scores):
     """Count a text, weigh what was counted, score it and decide, as far as it can be done here.
 
-    Returns how many categories were chosen, -1 if too many; or, where there are no weights,
-    WEIGHED; or, where the table of strengths is too short, COUNTED.
+    The text is in pieces, between the `offsets`: what stands before the fields, each field, and
+    what follows; without fields, it is one. Returns how many categories were chosen, -1 if too
+    many; or, where `look_again` is to follow, SCORED; where there are no weights, WEIGHED; where
+    the table of strengths is too short, COUNTED.
     """
     word_rule, part_rule = opened_rules(rules)
-    plan, words, runs, parts, columns, strength, weights, always_on = opened(model)
+    plan, words, runs, parts, salts, columns, strength, weights, always_on, _ = opened(model)
     letters, scratch, out = laid_out(room)
     indices, counts, values, doubles, notes, chosen, indptr, constant = out
-    n = notes[N_TOKENS] = 0
+    n = notes[N_TOKENS] = n_in_fields = 0
+    if plan[HAS_WORDS] or plan[N_FIELDS]:
+        notes[N_TOKENS] = cut(data, offsets, word_rule, letters, scratch)
+        number_words(notes[N_TOKENS], plan, words, letters, scratch)
+        n_in_fields = number_in_fields(plan, salts, letters, scratch)
     if plan[HAS_WORDS]:
-        notes[N_TOKENS] = cut(data, word_rule, letters, scratch)
-        n_codes = count_words(notes[N_TOKENS], plan, words, runs, letters, scratch)
-        n = put_columns(n_codes, plan, columns, 0, scratch, indices, counts, n)
+        n_codes = count_words(notes[N_TOKENS], plan, runs, scratch)
+        n = put_columns(n_codes, plan, columns, WORDS, scratch, indices, counts, n)
     if plan[HAS_PARTS]:
-        n_tokens = cut(data, part_rule, letters, scratch)
+        n_tokens = cut(data, offsets, part_rule, letters, scratch)
         if not plan[HAS_WORDS]:
             notes[N_TOKENS] = n_tokens
         n_codes = count_parts(n_tokens, plan, parts, letters, scratch)
-        n = put_columns(n_codes, plan, columns, 1, scratch, indices, counts, n)
+        n = put_columns(n_codes, plan, columns, PARTS, scratch, indices, counts, n)
+    if plan[N_FIELDS]:
+        n_codes = count_codes(scratch[-1], n_in_fields, scratch)
+        n = put_columns(n_codes, plan, columns, FIELDS, scratch, indices, counts, n)
     notes[N_ENTRIES] = n
     if not weigh(n, indices, counts, strength, values):
         return COUNTED
@@ -79,8 +105,37 @@ def read(data, rules, model, room, limits, scores):
         return WEIGHED
     indptr[0], indptr[1], constant[0] = 0, n, always_on[0]
     add_scores(indptr, indices.view(U32), values, constant, 0, weights, scores, 0, scores.size)
-    thresholds, at_least, at_most = limits
-    return choose(scores, thresholds, at_least, at_most, chosen) if at_most else 0
+    return SCORED if plan[N_CANDIDATES] else choose(scores, limits, chosen)
+
+
+@kernel
+def look_again(model, room, limits, scores):
+    """Look at a text that was scored as `SecondLook.apply` does, and decide as `read` does.
+
+    It is a kernel of its own for those who have no use for it, and need not wait for its compiler.
+    """
+    plan, _, _, _, _, _, _, weights, _, look = opened(model)
+    _, _, out = laid_out(room)
+    indices, _, values, _, _, chosen, indptr, _ = out
+    fields, numbers, offsets, positives, other_ends, others, both = look[:7]
+    starts, feature, threshold, child, value = look[7:]
+    scale, n_known, n, n_kinds = numbers[SCALE], positives.size, plan[N_CANDIDATES], plan[N_KINDS]
+    row, candidates = scores.reshape(1, -1), np.zeros((1, n), I32)
+    choose_candidates(row, n_known, candidates)
+    evidence, own = np.zeros((1, n, n_kinds), F32), np.zeros((1, n), F32)
+    weigh_evidence(indptr, indices, values, weights, fields, candidates, own, evidence)
+    facts, judged = np.empty((1, n, 1 + n_kinds + N_OTHERS), F32), np.full(n, numbers[BASE])
+    describe(
+        row, candidates, evidence, scale, numbers[SLOPE], offsets, positives, numbers[TOTAL],
+        other_ends, others, both, facts,
+    )  # fmt: skip
+    add_judgements(facts[0], starts, feature, threshold, child, value, judged)
+    for k in range(n_known):
+        known = scores[k] / scale
+        scores[k] = numbers[LOWEST] + known / (1 + abs(known))
+    for c in range(n):
+        scores[candidates[0, c]] = judged[c]
+    return choose(scores, limits, chosen)
 
 
 @kernel
@@ -97,8 +152,9 @@ def opened(model):
     """Return the plan of a model and its arrays, those in a tuple that belong together."""
     arrays = arrays_at(model, MODEL)
     plan, words, runs, parts = arrays[0], arrays[1:5], arrays[5:11], arrays[11:15]
-    columns, strength, weights, always_on = arrays[15:19], arrays[19:23], arrays[23], arrays[24]
-    return plan, words, runs, parts, columns, strength, weights.reshape(-1, plan[WIDTH]), always_on
+    salts, columns, strength, weights = arrays[15], arrays[16:21], arrays[21:25], arrays[25]
+    weights, always_on, look = weights.reshape(-1, plan[WIDTH]), arrays[26], arrays[27:]
+    return plan, words, runs, parts, salts, columns, strength, weights, always_on, look
 
 
 @kernel
@@ -108,7 +164,7 @@ def laid_out(room):
         room, ROOM
     )
     n_bytes, n_tokens, n_grams, n_hashes = layout[0], layout[1], layout[2], layout[3]
-    n_shapes, n_counted = layout[4], layout[5]
+    n_shapes, n_counted, n_pieces, n_fielded = layout[4], layout[5], layout[6], layout[7]
     n_blocks = n_bytes >> 3
     text, kinds = letters[:n_bytes], letters[n_bytes : 2 * n_bytes]
     marks, padded = letters[2 * n_bytes : 3 * n_bytes], letters[3 * n_bytes :]
@@ -118,16 +174,18 @@ def laid_out(room):
     hashes = longs[n_tokens + n_grams : n_tokens + n_grams + n_hashes]
     hash_history = longs[n_tokens + n_grams + n_hashes :]
     small, notes, chosen = ints[:SMALL], ints[SMALL : SMALL + 2], ints[SMALL + 2 : KEPT]
-    history, gram_ends = ints[KEPT : KEPT + n_shapes], ints[KEPT + n_shapes :]
+    piece_ends, longer = ints[KEPT : KEPT + n_pieces], ints[KEPT + n_pieces :]
+    history, gram_ends = longer[:n_shapes], longer[n_shapes:]
     n_codes = n_tokens * n_counted
-    n_entries, n_most = n_codes + n_grams, max(n_codes, n_grams)
+    n_entries, n_most = n_codes + n_grams + n_fielded, max(n_codes, n_grams, n_fielded)
     indices, counts, rest = shorts[:n_entries], shorts[n_entries:], shorts[2 * n_entries :]
     different, times, rest = rest[:n_most], rest[n_most:], rest[2 * n_most :]
-    codes, ids = rest[:n_codes].reshape(n_tokens, n_counted), rest[n_codes:]
-    whole = text, text_blocks, kinds, marks, mark_blocks, edges, spans
+    codes, rest = rest[:n_codes].reshape(n_tokens, n_counted), rest[n_codes:]
+    in_fields, ids = rest[:n_fielded], rest[n_fielded:]
+    whole = text, text_blocks, kinds, marks, mark_blocks, edges, spans, piece_ends
     scratch = (
         small, ids, hashes, codes, history, hash_history, padded, padded_blocks, grams, gram_ends,
-        cells, different, times,
+        cells, different, times, in_fields,
     )  # fmt: skip
     out = indices, counts, values[1:], doubles, notes, chosen, small[10:12], values[:1]
     return whole, scratch, out
@@ -137,15 +195,13 @@ def laid_out(room):
 
 
 @kernel
-def cut(data, rule, room, scratch):
+def cut(data, offsets, rule, room, scratch):
     """Cut a text, for which there is room; return how many tokens it has."""
     table, ranges, shift, min_length = rule
-    text, _, kinds, marks, mark_blocks, edges, spans = room
-    small = scratch[0]
-    offsets, cursor, ends = small[:2], small[2:6], small[6:7]
-    offsets[0], offsets[1] = 0, data.size
+    text, _, kinds, marks, mark_blocks, edges, spans, ends = room
+    cursor = scratch[0][:4]
     cursor[:] = 0
-    size = data.size + 1  # with the separator after it
+    size = data.size + ends.size  # with a separator after each piece
     return np.int64(
         scan(
             data, offsets, cursor, size, table, ranges, shift, min_length,
@@ -155,36 +211,58 @@ def cut(data, rule, room, scratch):
 
 
 @kernel
-def count_words(n, plan, words, runs, room, scratch):
+def number_words(n, plan, words, room, scratch):
+    """Write the number of each word, or its hash."""
+    slots, word_blocks, offsets, sizes = words
+    text, text_blocks, spans = room[0], room[1], room[6]
+    ids, hashes = scratch[1:3]
+    if plan[IS_HASHED]:
+        hash_tokens(text_blocks, spans, n, hashes)
+    else:
+        look_up(text, text_blocks, spans, n, slots, text, word_blocks, offsets, sizes, False, ids)
+
+
+@kernel
+def number_in_fields(plan, salts, room, scratch):
+    """Write the codes of the words that stand in fields; return how many there are."""
+    n_fields, mask, first = plan[N_FIELDS], U64(plan[FIELD_MASK]), U64(plan[FIRST_FIELD])
+    ends, ids, hashes, codes = room[7], scratch[1], scratch[2], scratch[-1]
+    n = 0
+    for field in range(n_fields):
+        for t in range(ends[field], ends[field + 1]):
+            if plan[IS_HASHED]:
+                codes[n] = np.int32(first + (hash_pair(salts[field], hashes[t]) & mask))
+            else:
+                codes[n] = np.int32(ids[t] * n_fields + field) if ids[t] != UNKNOWN else UNKNOWN
+            n += 1
+    return n
+
+
+@kernel
+def count_words(n, plan, runs, scratch):
     """Count the words and the runs of them; return how many different codes there are."""
     high, mask = plan[HIGH], plan[WORD_MASK]
-    slots, word_blocks, offsets, sizes = words
     shapes, gaps, counted, pair_slots, pairs, pair_sizes = runs
     n_shapes, pairs = shapes.size // 2, pairs.reshape(-1, 2)
     parents, lengths = shapes[:n_shapes], shapes[n_shapes:]
-    text, text_blocks, _, _, _, _, spans = room
     small, ids, hashes, codes, history, hash_history = scratch[:6]
     no_end = small[:0]  # the document is the last, and ends with the words
-    if plan[IS_HASHED]:
-        hash_tokens(text_blocks, spans, n, hashes)
-        if high == 1:
+    if high == 1:
+        if plan[IS_HASHED]:
             for t in range(n):
                 ids[t] = np.int32(hashes[t] & U64(mask))
-        else:
-            hash_history[:] = U64(0)
-            hash_ngrams(
-                hashes, n, no_end, parents, gaps, counted, lengths, hash_history, U64(mask), codes
-            )
-    else:
-        look_up(text, text_blocks, spans, n, slots, text, word_blocks, offsets, sizes, False, ids)
-        if high > 1:
-            history[:] = NOTHING
-            ngrams(
-                ids, n, no_end, parents, gaps, counted, history, pair_slots, pairs, pair_sizes,
-                False, codes,
-            )  # fmt: skip
-    if high == 1:
         return count_codes(ids, n, scratch)
+    if plan[IS_HASHED]:
+        hash_history[:] = U64(0)
+        hash_ngrams(
+            hashes, n, no_end, parents, gaps, counted, lengths, hash_history, U64(mask), codes
+        )
+    else:
+        history[:] = NOTHING
+        ngrams(
+            ids, n, no_end, parents, gaps, counted, history, pair_slots, pairs, pair_sizes,
+            False, codes,
+        )  # fmt: skip
     return count_codes(codes.reshape(-1), n * counted.size, scratch)
 
 
@@ -193,7 +271,7 @@ def count_parts(n, plan, parts, room, scratch):
     """Count the parts of the words; return how many different codes there are."""
     mask, first = plan[PART_MASK], plan[FIRST_PART]
     slots, part_blocks, offsets, sizes = parts
-    text, _, _, _, _, _, spans = room
+    text, spans = room[0], room[6]
     ids, hashes = scratch[1:3]
     padded, padded_blocks, grams, gram_ends = scratch[6:10]
     if n == 0:
@@ -215,7 +293,7 @@ def count_parts(n, plan, parts, room, scratch):
 @kernel
 def count_codes(codes, n, scratch):
     """Count `n` codes; return how many differ."""
-    small, (cells, different, times) = scratch[0], scratch[10:]
+    small, (cells, different, times) = scratch[0], scratch[10:13]
     ends, row, indptr = small[6:7], small[7:10], small[10:12]
     ends[0] = n
     row[:] = 0
@@ -227,14 +305,14 @@ def count_codes(codes, n, scratch):
 def put_columns(n, plan, columns, block, scratch, indices, counts, end):
     """Write the columns of what was counted, and how often; return where they end.
 
-    Codes are columns, unless there are tables of those of words, runs and parts; and these are the
-    features, unless they are numbered anew.
+    Codes are columns, unless there are tables of those of words, runs, parts and words in fields;
+    and these are the features, unless they are numbered anew.
     """
     has_columns = plan[HAS_COLUMNS] != 0
-    of_words, of_runs, of_parts, numbers = columns
-    codes, times = scratch[11:]
-    with_runs = plan[HIGH] > 1 and block == 0
-    singles = of_words if block == 0 else of_parts
+    of_words, of_runs, of_parts, of_fields, numbers = columns
+    codes, times = scratch[11:13]
+    with_runs = plan[HIGH] > 1 and block == WORDS
+    singles = of_words if block == WORDS else of_parts if block == PARTS else of_fields
     for i in range(n):
         column = codes[i]
         if has_columns and with_runs and column & 1:
@@ -340,11 +418,14 @@ def block_sum(values, start, n):
 
 
 @kernel
-def choose(scores, thresholds, at_least, at_most, chosen):
+def choose(scores, limits, chosen):
     """Write the categories above their thresholds, but so many at least and at most, in order.
 
     Returns how many, or -1 for more than there is room for.
     """
+    thresholds, at_least, at_most = limits
+    if at_most == 0:
+        return 0
     n = 0
     for k in range(scores.size):
         n += np.int64(np.float64(scores[k]) > thresholds[k])

@@ -44,22 +44,20 @@ def weigh_evidence(indptr, indices, values, weights, fields, candidates, own, ev
     """
     n_candidates = candidates.shape[1]
     for i in range(len(candidates)):
-        size = 0.0
+        squares = 0.0
         for at in range(indptr[i], indptr[i + 1]):
-            size += values[at] * values[at]
-        size = max(size, 1e-30)
+            squares += values[at] * values[at]
+        size = np.float32(max(squares, 1e-30))
         evidence[i] = 0
         for at in range(indptr[i], indptr[i + 1]):
             column, value = indices[at], values[at]
             field = fields[column]
             for c in range(n_candidates):
-                share = value * (
-                    weights[1 + column, candidates[i, c]] - own[i, c] * value / np.float32(size)
-                )
-                if share > 0:
-                    evidence[i, c, FOR_IT] += share
-                    if share > evidence[i, c, STRONGEST]:
-                        evidence[i, c, STRONGEST] = share
+                share = value * (weights[1 + column, candidates[i, c]] - own[i, c] * value / size)
+                # No branch on whether it is for the category: it would be mispredicted.
+                evidence[i, c, FOR_IT] += share if share > 0 else np.float32(0)
+                strongest = evidence[i, c, STRONGEST]
+                evidence[i, c, STRONGEST] = share if share > strongest else strongest
                 if field > 0:
                     evidence[i, c, OF_FIELDS + field - 1] += share
 

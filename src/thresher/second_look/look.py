@@ -22,7 +22,7 @@ from thresher._kernels.second_look import (
 from thresher.errors import ModelError
 from thresher.rows import Labels, Rows
 from thresher.second_look.linear import Linear
-from thresher.second_look.pairs import Candidates, Pairs, are_of, candidates_of
+from thresher.second_look.pairs import MOST_CANDIDATES, Candidates, Pairs, are_of, candidates_of
 from thresher.second_look.trees import BoostedTrees
 from thresher.storage import part_of, require_field, require_tensor
 
@@ -197,6 +197,16 @@ class SecondLook:
             return _judged(self.pairs, self.judge, scores[here], candidates)
 
         return np.concatenate(_each(look, range(0, len(scores), AT_ONCE), n_jobs))
+
+    def tables(self) -> tuple[Any, ...] | None:
+        """Return what `apply` goes by: see the kernel `read`; None if it cannot look by that."""
+        pairs, judge = self.pairs, self.judge
+        if not isinstance(judge, BoostedTrees) or not self.has_evidence:
+            return None
+        numbers = pairs.scale, pairs.slope, pairs.total, judge.base, judge.least - 1
+        of_pairs = pairs.offsets, pairs.positives, pairs.indptr, pairs.others, pairs.both
+        sizes = min(MOST_CANDIDATES, self.n_known), OF_FIELDS + self.n_fields
+        return *sizes, self.fields, np.array(numbers), *of_pairs, *judge.nodes
 
     def candidates(
         self, scores: np.ndarray, rows: Rows, learner: Any, own: np.ndarray | None = None

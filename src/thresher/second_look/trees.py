@@ -78,7 +78,7 @@ class BoostedTrees:
         """Return the log-odds of each pair."""
         check_width(X, self.n_features)
         scores = np.full(len(X), self.base)
-        add_scores(np.ascontiguousarray(X, np.float32), *self._forest, scores)
+        add_scores(np.ascontiguousarray(X, np.float32), *self.nodes, scores)
         return scores
 
     def shares(self, X: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ class BoostedTrees:
         check_width(X, self.n_features)
         shares = np.zeros((len(X), self.n_features + 1))
         shares[:, -1] = self.base
-        add_shares(np.ascontiguousarray(X, np.float32), *self._forest, shares)
+        add_shares(np.ascontiguousarray(X, np.float32), *self.nodes, shares)
         return shares
 
     @cached_property
@@ -99,7 +99,8 @@ class BoostedTrees:
         return float(np.cumsum(np.append(self.base, lowest))[-1])
 
     @property
-    def _forest(self) -> tuple[np.ndarray, ...]:
+    def nodes(self) -> tuple[np.ndarray, ...]:
+        """The root of each tree, and of each node what it asks, where it goes and its value."""
         return self.starts, self.feature, self.threshold, self.child, self.value
 
     # ---- files -------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class BoostedTrees:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all nodes, as a JSON-able header and arrays."""
         names = ("starts", "feature", "threshold", "child", "value")
-        return {"base": self.base}, dict(zip(names, self._forest, strict=True))
+        return {"base": self.base}, dict(zip(names, self.nodes, strict=True))
 
     @classmethod
     def from_state(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from thresher._fields import split
 from thresher._kernels._memory import places
 from thresher._kernels.frozen import KEPT, LEVELS, ROOM, RULES, SMALL
-from thresher._kernels.text.counts import PARTS, RUNS, WORDS
+from thresher._kernels.text.counts import FIELDS, PARTS, RUNS, WORDS
 from thresher.rows import Rows
 from thresher.text.counter import TextCounter
 from thresher.text.space import HashedSpace
@@ -33,18 +35,24 @@ class FrozenCounter:
         runs, shapes = space.runs, space.runs.shapes
         self._lowercase = bool(counter.lowercase)
         self._tokenizers = counter._tokenizers
+        self._fields = counter.fields
+        self.n_fields, self.n_pieces = len(counter._fields), counter._n_pieces
         self.n_parts = 0
         low = high = 1
         if counter.char_ngram_range is not None:
             low, high = counter.char_ngram_range
             self.n_parts = high - low + 1  # that a character can begin
         self.is_hashed = is_hashed = isinstance(space, HashedSpace)
-        hashed = 0, 0, 0  # columns: mask of words, mask of parts, the first of parts
+        hashed, salts = [0] * 5, np.zeros(0, np.uint64)
         if isinstance(space, HashedSpace):
-            mask, first = space.masks.get(PARTS, 0), space.firsts.get(PARTS, 0)
-            hashed = int(space.masks[WORDS]), int(mask), int(first)
+            salts = space.salts
+            # Mask and first column of parts and fields; words begin at 0.
+            others = (
+                (space.masks.get(one, 0), space.firsts.get(one, 0)) for one in (PARTS, FIELDS)
+            )
+            hashed = [int(space.masks[WORDS]), *(int(one) for both in others for one in both)]
         has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
-        kinds = has_words, bool(self.n_parts), is_hashed, has_columns
+        kinds = has_words, bool(self.n_parts), self.n_fields, is_hashed, has_columns
         self.plan = *kinds, runs.high, *hashed, low, high
         words, parts = (
             (one.slots, one.words.view("<u8"), one.offsets, one.sizes)
@@ -54,29 +62,30 @@ class FrozenCounter:
             np.stack([shapes.parents, shapes.lengths]), shapes.gaps, shapes.counted,
             runs.slots, runs.pairs, runs.sizes,
         )  # fmt: skip
-        columns = (space.columns[block] for block in (WORDS, RUNS, PARTS))
+        columns = (space.columns[block] for block in (WORDS, RUNS, PARTS, FIELDS))
         numbers = NO_NUMBERS if numbers is None else numbers
-        self.arrays = *words, *of_runs, *parts, *columns, numbers  # of the kernel's MODEL
+        self.arrays = *words, *of_runs, *parts, salts, *columns, numbers  # of the kernel's MODEL
         self.n_shapes = len(shapes.patterns)
         self.n_counted = len(shapes.counted)
-        self.n_cells = max(space.n_codes(block) for block in (WORDS, PARTS))
+        self.n_cells = _n_cells(counter)
         self._rules: dict[int, tuple[np.ndarray, Any]] = {}  # with the arrays that they are of
 
     @staticmethod
     def supports(counter: TextCounter) -> bool:
         """Tell whether all that the counter does is done by kernels."""
         by_pattern = any(one.pattern is not None for one in counter._tokenizers.values())
-        n_cells = max(counter._space.n_codes(block) for block in (WORDS, PARTS))
-        is_plain = counter.linguistics is None and not counter._fields
-        return is_plain and not by_pattern and n_cells <= MOST_CELLS
+        is_plain = counter.linguistics is None and not by_pattern
+        return is_plain and _n_cells(counter) <= MOST_CELLS
 
-    def characters(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the characters of a text, and the rules by which words and parts are cut."""
+    def characters(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the characters of a text, where its pieces start and end, and how it is cut."""
+        pieces = split(text, self._fields) if self.n_fields else [text]
         if text.isascii():
-            return np.frombuffer(text.encode(), np.uint8), self.rules(0x80)
+            data = np.frombuffer("".join(pieces).encode(), np.uint8)
+            return data, np.array([0, *accumulate(map(len, pieces))]), self.rules(0x80)
         how = self._lowercase, self._tokenizers[WORDS].composes
-        data, _, bound = _characters([text], check_texts([text]), *how)
-        return data, self.rules(bound)
+        data, offsets, bound = _characters(pieces, check_texts(pieces), *how)
+        return data, offsets, self.rules(bound)
 
     def rules(self, bound: int) -> np.ndarray:
         """Return how words and parts are cut, where all characters are below `bound`."""
@@ -85,6 +94,11 @@ class FrozenCounter:
             arrays = words + parts
             self._rules[bound] = places(RULES, arrays), arrays
         return self._rules[bound][0]
+
+
+def _n_cells(counter: TextCounter) -> int:
+    """Return how many different codes there can be."""
+    return max(counter._space.n_codes(block) for block in (WORDS, PARTS, FIELDS))
 
 
 def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
@@ -107,19 +121,22 @@ class TextRoom:
         """Make room for a text of `size` units."""
         counter = self._counter
         self.size = max(size, min(2 * self.size, LONGEST))
-        n_bytes = len(buffer(3 * (self.size + 1)))  # of UTF-8, a separator among them
+        n_bytes = len(buffer(3 * (self.size + counter.n_pieces)))  # of UTF-8, separators among them
         n_tokens = n_bytes + 16
         n_padded = n_bytes + 2 * n_tokens if counter.n_parts else 0
         n_grams = n_padded * counter.n_parts
         n_codes, n_ids = n_tokens * counter.n_counted, max(n_tokens, n_grams)
         n_hashes = n_ids if counter.is_hashed else 0
-        n_entries = n_codes + n_grams
-        layout = n_bytes, n_tokens, n_grams, n_hashes, counter.n_shapes, counter.n_counted
+        n_fielded = n_tokens if counter.n_fields else 0
+        n_entries = n_codes + n_grams + n_fielded
+        sizes = counter.n_shapes, counter.n_counted, counter.n_pieces
+        layout = n_bytes, n_tokens, n_grams, n_hashes, *sizes, n_fielded
         letters = buffer(3 * n_bytes + n_padded)
-        self._ints = np.empty(KEPT + counter.n_shapes + n_tokens, np.int64)
+        self._ints = np.empty(KEPT + counter.n_pieces + counter.n_shapes + n_tokens, np.int64)
         # Memory costs nothing until it is written to.
         self._shorts = np.empty(
-            2 * n_entries + n_ids + n_codes + 2 * max(n_codes, n_grams), np.int32
+            2 * n_entries + n_fielded + n_ids + n_codes + 2 * max(n_codes, n_grams, n_fielded),
+            np.int32,
         )
         self._values = np.empty(1 + n_entries, np.float32)
         self._arrays = (
