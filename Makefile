@@ -63,13 +63,13 @@ base: $(BASE)/.installed  ## what must work without any extra installed
 slowly: $(VENV)/.developing  ## kernels against their twins, with the compiler off
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --numprocesses=auto tests/test_online_kernels.py tests/test_golden.py \
 	  tests/test_concepts.py tests/test_boosting.py tests/test_perceptrons.py tests/test_network.py tests/test_neighbors.py \
-	  tests/test_tree.py::test_the_tree_is_that_of_the_twin $(ARGS)
+	  tests/test_second_look_judges.py tests/test_tree.py::test_the_tree_is_that_of_the_twin $(ARGS)
 
 checked: $(VENV)/.developing  ## the same and more, with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q --numprocesses=auto \
 	  tests/test_online_kernels.py tests/test_golden.py tests/test_learning_on.py tests/test_spool.py tests/test_concepts.py tests/test_boosting.py \
 	  tests/test_perceptrons.py tests/test_network.py tests/test_neighbors.py tests/test_tree.py tests/test_maxent.py \
-	  tests/test_frozen.py $(ARGS)
+	  tests/test_frozen.py tests/test_second_look.py tests/test_second_look_judges.py $(ARGS)
 
 lint: $(VENV)/.developing  ## style and types
 	$(BIN)/ruff check .

@@ -45,20 +45,23 @@ ALLOWED = {
     "_format1": {"text", "errors"},
     "training": {
         "_spool", "assumptions", "categories", "corpora", "decisions", "documents", "evaluation",
-        "examples", "features", "learners", "rehearsal", *FOUNDATION,
+        "examples", "features", "learners", "rehearsal", "second_look", *FOUNDATION,
     },
     "rehearsal": {"examples", *FOUNDATION},
     "feedback": {
-        "decisions", "documents", "examples", "learners", "rehearsal", "training", *FOUNDATION,
+        "decisions", "documents", "examples", "learners", "rehearsal", "second_look", "training",
+        *FOUNDATION,
     },
     "explanation": {"features", "text", "training", "report", *FOUNDATION},
     "results": {"documents", *FOUNDATION},
-    "compaction": {"decisions", "evaluation", "features", "learners", "training", *FOUNDATION},
+    "compaction": {
+        "decisions", "evaluation", "features", "learners", "second_look", "training", *FOUNDATION,
+    },
     "_frozen": {"_kernels", "decisions", "text", "training"},
     "categorizer": {
         "_format1", "_frozen", "_lock", "assumptions", "categories", "compaction", "decisions",
         "documents", "evaluation", "explanation", "features", "feedback", "learners",
-        "linguistics", "rehearsal", "results", "text", "training", *FOUNDATION,
+        "linguistics", "rehearsal", "results", "second_look", "text", "training", *FOUNDATION,
     },
     "concept_view": {"categorizer", "explanation", "features", "training", *FOUNDATION},
     "experiments": {

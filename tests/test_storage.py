@@ -700,7 +700,7 @@ def test_narrow_tensors_are_read_as_they_were_given(tmp_path):
 
 def test_an_older_thresher_says_that_it_is_too_old(tmp_path, monkeypatch):
     write_model(tmp_path / "m", HEADER, {"w": np.array([1.0])}, narrow=True)
-    monkeypatch.setattr("thresher.storage.NARROW_VERSION", 2)
+    monkeypatch.setattr("thresher.storage.NEWEST_VERSION", 2)
     assert "is of format 3" in refusal(tmp_path / "m")
 
 

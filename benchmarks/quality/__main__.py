@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.peers.__main__ import machine, versions
 from benchmarks.peers.report import put_between
-from benchmarks.quality import fit_times
+from benchmarks.quality import fit_times, seeds
 from benchmarks.quality.contenders import CONTENDERS
 from benchmarks.quality.corpora import TASKS
 from benchmarks.quality.running import RESULTS, ROOT, run_all
@@ -30,6 +30,9 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="run also what is kept")
     parser.add_argument(
         "--fit-times", action="store_true", help="also compare one fit with LinearSVC's, in turns"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=0, metavar="N", help="also the second look with N seeds"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures there")
     parser.add_argument(
@@ -61,16 +64,19 @@ def main(arguments: list[str] | None = None) -> None:
         times_path.parent.mkdir(parents=True, exist_ok=True)
         times_path.write_text(json.dumps(fit_times.run(chosen.results), indent=1) + "\n")
     times = json.loads(times_path.read_text()) if times_path.exists() else []
+    spread = seeds.run(chosen.results, chosen.seeds) if chosen.seeds else ""
     here, libraries = machine(), versions()
     text = f"{heading(here, libraries)}\n\n{Tables(tasks, cells).markdown()}"
     if times:
         text += f"#### One fit, in turns, the best of three\n\n{fit_times.markdown(times)}\n"
-    print(f"\n{text}")
+    print(f"\n{text}\n{spread}")
     if chosen.json:
         kept = {"machine": here, "versions": libraries, "cells": [asdict(one) for one in cells]}
         chosen.json.write_text(json.dumps(kept | {"fit_times": times}, indent=1) + "\n")
     if chosen.docs:
         put_between(PAGE, MARKS, text)
+        if spread:
+            put_between(seeds.PAGE, seeds.MARKS, f"{heading(here, libraries)}\n\n{spread}")
 
 
 if __name__ == "__main__":

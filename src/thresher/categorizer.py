@@ -37,9 +37,9 @@ from thresher.linguistics import LanguageParameters, Linguistics
 from thresher.parameters import AUTO, THREADS, Choice, Flag, Kind, Some, Whole, inherited, parameter
 from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
+from thresher.second_look import MOST_CANDIDATES, SecondLook
 from thresher.second_look import Kind as LookKind
-from thresher.second_look import SecondLook
-from thresher.storage import part_of, read_model, require_field, write_model
+from thresher.storage import LOOKED_VERSION, part_of, read_model, require_field, write_model
 from thresher.text import TextCounter, TextParameters
 from thresher.training import Progress, Reader, Stations, Watch, documents_of, no_progress
 
@@ -144,13 +144,14 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         flag="--mode",
         panel=DECIDING,
     )
-    second_look: LookKind | None = parameter(
-        default=None,
-        kind=Choice((None, *get_args(LookKind))),
+    second_look: LookKind | Literal["auto"] | None = parameter(
+        default=AUTO,
+        kind=Choice((AUTO, None, *get_args(LookKind))),
         words="""Where documents have several labels, look again at the likeliest categories of
         each, beside each other: what place each has, which come together, what the title and the
-        strongest words say. "trees" or "linear": what judges; None: the learner decides alone. It
-        is left out where it promises nothing, by folds.""",
+        strongest words say. "trees" or "linear" is what judges; with None, the learner decides
+        alone. It is left out where it promises nothing, by folds. "auto" is "trees" where the
+        learner and the preset are left alone and there are 500 documents or more.""",
         flag="--second-look",
         panel=LEARNING,
     )
@@ -900,8 +901,10 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             for name, station in parts.items():
                 header[name], arrays = station.state()
                 tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
-            narrow = stations.is_compacted
-            write_model(path, header, tensors, keep_previous=keep_previous, narrow=narrow)
+            how: dict[str, Any] = {"keep_previous": keep_previous, "narrow": stations.is_compacted}
+            if stations.second_look is not None:
+                how["version"] = LOOKED_VERSION
+            write_model(path, header, tensors, **how)
         log.info("saved to %s", path)
 
     @classmethod
@@ -1133,11 +1136,20 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             decided["learner"] = AROW(max_iter=1)
         elif is_open and mode is not None:
             decided["learner"] = "linear-svm" if mode == "multi-label" else "arow"
+        if is_auto(self.second_look) and mode is not None:
+            is_best = is_open and self.preset == "best" and self.tune_folds != 0
+            decided["second_look"] = "trees" if is_best and mode == "multi-label" else None
         if is_auto(self.tune_folds):
-            decided["tune_folds"] = 0 if is_open and self.preset == "fast" else 5
+            is_quick = is_open and self.preset == "fast" and self.second_look in (AUTO, None)
+            decided["tune_folds"] = 0 if is_quick else 5
         settled = self.replace(**decided)
         if settled.tune_folds == 1:
             raise ParameterError("tune_folds is 1; it must be 0, or 2 and more.")
+        if settled.tune_folds == 0 and settled.second_look not in (AUTO, None):
+            raise ParameterError(
+                "tune_folds is 0, and a second look is learned from the scores of documents that "
+                "were left out while learning; give 2 or more, or leave it to be chosen."
+            )
         if settled.tune_folds == 0 and not hasattr(settled.new_learner(), "tracking"):
             raise ParameterError(
                 f"tune_folds is 0, and {settled.learner!r} does not keep track of what documents "
@@ -1237,6 +1249,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
                 "options": ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "all default",
                 "mode": stations.decisions.mode,
                 "thresholds": f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}",
+                **_about_look(stations.second_look),
                 "documents_seen": stations.documents_seen,
                 "categories": len(stations.categories),
                 "features": self.n_features,
@@ -1267,6 +1280,13 @@ def _about_concepts(concepts: Concepts | None) -> dict[str, str]:
         return {}
     sizes = " + ".join(map(str, concepts.sizes_))
     return {"concepts": f"{sizes}, which stay as they are when the model learns on; words grow"}
+
+
+def _about_look(look: SecondLook | None) -> dict[str, str]:
+    if look is None:
+        return {}
+    most = counted(min(MOST_CANDIDATES, look.n_known), "likeliest category")
+    return {"second_look": f"by {look.kind}, at the {most} of a document"}
 
 
 def is_auto(value: Any) -> bool:

@@ -28,6 +28,8 @@ __all__ = ["part_of", "read_model", "require_field", "require_tensor", "write_mo
 
 FORMAT_VERSION = 2
 NARROW_VERSION = 3  # each tensor is in the narrowest type that holds it exactly
+LOOKED_VERSION = 4  # there is a second look, which must not be overlooked
+NEWEST_VERSION = LOOKED_VERSION
 LARGEST_WHOLE = 2**63 - 1  # in a header
 
 _OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
@@ -60,6 +62,7 @@ def write_model(
     *,
     keep_previous: bool = False,
     narrow: bool = False,
+    version: int = FORMAT_VERSION,
 ) -> None:
     """Write a model file so that, whenever the process dies, the old or the new one is there.
 
@@ -79,7 +82,10 @@ def write_model(
         is removed. Default False.
     narrow : bool
         Whether each tensor is written in the narrowest type that holds it exactly; it is read back
-        in its own. Earlier versions refuse such a file. Default False.
+        in its own. Default False.
+    version : int
+        The format: with it, what this Thresher needs is refused by those that know nothing of it.
+        Default 2; narrow tensors need 3.
     """
     storable = {name: _storable(name, given) for name, given in tensors.items()}
     kinds = {name: array.dtype.name for name, array in storable.items()}
@@ -89,9 +95,9 @@ def write_model(
     order = sorted(storable, key=lambda name: (widths[storable[name].dtype.name], name))
     arrays = {name: storable[name] for name in order}
     described = _described(arrays)
-    if narrow:
+    version = max(version, NARROW_VERSION) if narrow else version
+    if version >= NARROW_VERSION:
         described = {name: [*one, kinds[name]] for name, one in described.items()}
-    version = NARROW_VERSION if narrow else FORMAT_VERSION
     description = {"format_version": version, "thresher_version": __version__}
     description |= {"header": header, "tensors": described}
     try:
@@ -223,7 +229,7 @@ def _read(path: object, opening: bytes) -> tuple[int, dict[str, Any], dict[str, 
             raise _damaged(path, "its tensors are not arrays of numbers") from error
     version, written = description["format_version"], description.get("tensors")
     kinds = {}
-    if version == NARROW_VERSION and isinstance(written, dict):
+    if version >= NARROW_VERSION and isinstance(written, dict):
         kinds = {name: one.pop() for name, one in written.items() if isinstance(one, list) and one}
     if _described(tensors) != written:
         raise _damaged(path, "its tensors are not those that were written")
@@ -247,11 +253,11 @@ def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
         version = description["format_version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(path, "its header is not that of a model") from error
-    if type(version) is int and version > NARROW_VERSION:
+    if type(version) is int and version > NEWEST_VERSION:
         raise ModelError(
             f"The model {path} is of format {version}, written by Thresher "
             f"{description.get('thresher_version')}; this is Thresher {__version__}, which reads "
-            f"formats up to {NARROW_VERSION}. Install a newer Thresher."
+            f"formats up to {NEWEST_VERSION}. Install a newer Thresher."
         )
     if type(version) is not int or version < 1 or not isinstance(description.get("header"), dict):
         raise _damaged(path, "its header is not that of a model")

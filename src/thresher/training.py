@@ -53,6 +53,7 @@ FEWER = (
     "leave rare words out (min_df=3), keep fewer (max_features, n_selected), hash them "
     "(hashing_bits=18), or take another learner"
 )
+LOOKED = 500  # documents: a second look at fewer is not tried unless it is asked for
 AT_ONCE = 1000  # texts that are counted together
 MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 
@@ -354,6 +355,10 @@ def fit(
             "categories, a linear SVM would need too much memory."
         )
         stations.assumptions.append(Assumption(sentence))
+    if model.second_look not in (AUTO, None) and stations.second_look is None:
+        is_single = stations.decisions.mode == "single-label"
+        why = "documents have one label each" if is_single else "it promises no better decisions"
+        stations.assumptions.append(Assumption(f"The second look is left out: {why}."))
     stations.assumptions += [Assumption(one, True) for one in stations.features.doubts]
     n_sampled, n_all = stations.features.n_sampled, stations.documents_seen + n_more
     if 0 < n_sampled < n_all:
@@ -434,13 +439,15 @@ def fit_line(
             counts = features.fit_concepts(counts, unlabelled, **how)
     decisions = Decisions(decision_mode(model.mode, counts.labels())).grow(counts.n_categories)
     objective = objective_of(model.objective, decisions.mode)
+    is_small = model.second_look == AUTO and len(counts) < LOOKED
     is_large = len(counts) * counts.n_categories > MOST_DUALS
     is_spared = is_large and model.learner == AUTO and decisions.mode == "multi-label"
     model, tuning = model.settled("single-label" if is_spared else decisions.mode), None
     learner, is_tuned = model.new_learner(), bool(objective or model.calibrate)
     aims = names, objective, model.calibrate, len(counts)
     held_out: dict[int, np.ndarray] = {}  # scores by the number of the document
-    kind, look = model.second_look if decisions.mode == "multi-label" else None, None
+    kind: Any = None if is_small or decisions.mode == "single-label" else model.second_look
+    look: SecondLook | None = None
     if model.tune_folds and (is_tuned or kind):
         with timed(clock, "tune"):
             unseen, numbers = held_out_scores(model, features, counts, progress, bool(kind))

@@ -19,6 +19,9 @@ def find(name: str) -> Contender:
     for one in (*CONTENDERS, *FIT_ONLY):
         if one.name == name:
             return one
+    base, _, seed = name.partition(", seed ")
+    if seed.isdigit() and base in (ours.OURS, *ours.LOOKS):
+        return ours.with_seed(base, int(seed))
     if name.startswith(ours.LEARNER):
         return ours.of_learner(name.removeprefix(ours.LEARNER))
     known = ", ".join(one.name for one in CONTENDERS)

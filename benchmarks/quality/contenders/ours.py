@@ -49,8 +49,8 @@ def source_version() -> str:
     return content.hexdigest()[:16]
 
 
-def _contender(name: str, **settings: Any) -> Contender:
-    return Contender(name, learn, settings, "thresher", NEEDS, warm=True)
+def _contender(name: str, only_several: bool = False, **settings: Any) -> Contender:
+    return Contender(name, learn, settings, "thresher", NEEDS, only_several, warm=True)
 
 
 def of_learner(name: str) -> Contender:
@@ -59,5 +59,25 @@ def of_learner(name: str) -> Contender:
     return _contender(f"{LEARNER}{name}", learner=name, **settings)
 
 
-CONTENDERS = (_contender(OURS), _contender(FAST, preset="fast"))
+LOOKS: dict[str, dict[str, Any]] = {
+    "Thresher, fields=lead": {"fields": "lead"},
+    "Thresher, no second look": {"second_look": None},
+    "Thresher, fields=lead, second_look=linear": {"second_look": "linear", "fields": "lead"},
+    "Thresher, fast, fields=lead, second_look=trees": {
+        "preset": "fast", "second_look": "trees", "fields": "lead",
+    },
+}  # fmt: skip
+
+
+def with_seed(name: str, seed: int) -> Contender:
+    """Return a contender of ours, with a second look or without, of another seed."""
+    settings = LOOKS.get(name, {})
+    return _contender(f"{name}, seed {seed}", True, random_state=seed, **settings)
+
+
+CONTENDERS = (
+    _contender(OURS),
+    _contender(FAST, preset="fast"),
+    *(_contender(name, True, **settings) for name, settings in LOOKS.items()),
+)
 FIT_ONLY = (_contender(ONE_FIT, objective=None), _contender(TUNED, objective="f1"))

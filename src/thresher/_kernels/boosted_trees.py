@@ -12,9 +12,7 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-U32 = np.uint32
 TIE = 1e-9  # what is not better by more than this is no better: it may be rounding
-BLOCK = 64  # pairs that go through a tree together, while it is near
 START, END, NODE, DRAWN, BIN = range(5)  # a leaf's pairs, its node, and its best question
 GRADIENT, CURVATURE, GAIN, LEFT_GRADIENT, LEFT_CURVATURE = range(5)  # and the sums of both
 
@@ -170,15 +168,13 @@ def grow(bins, n_bins, edges, drawn, slopes, rows, spare, histograms, leaves, su
 @kernel
 def add_scores(X, starts, feature, threshold, child, value, scores):
     """Add to the score of each pair the value of the leaf that it comes to in each tree."""
-    for first in range(0, len(X), BLOCK):
-        last = min(first + BLOCK, len(X))
+    for i in range(len(X)):
         for start in starts:
-            for i in range(first, last):
-                node = U32(start)  # unsigned: a signed index pays for a test of its sign
-                while feature[node] >= 0:
-                    is_above = X[i, U32(feature[node])] > threshold[node]
-                    node = U32(child[node]) + U32(is_above)
-                scores[i] += value[node]
+            node = np.uint32(start)  # of what has no sign, nobody asks whether it is below zero
+            while feature[node] >= 0:
+                is_above = X[i, np.uint32(feature[node])] > threshold[node]
+                node = np.uint32(child[node]) + np.uint32(is_above)
+            scores[i] += value[node]
 
 
 @kernel

@@ -188,7 +188,7 @@ def _reader(flag: str, kind: Kind, default: Any) -> Callable[[str], Any]:
     def read(value: Any) -> Any:
         if not isinstance(value, str) or value == default:
             return value
-        if kind.optional and value == "none":
+        if value == "none" and (kind.optional or None in getattr(kind, "choices", ())):
             return _NONE
         try:
             parsed = kind.parse(value)

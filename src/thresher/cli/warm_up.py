@@ -155,8 +155,6 @@ def _values(name: str, parameter: Parameter) -> tuple[Any, ...]:
 
 def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: bool) -> None:
     """Do with a model all that commands do, and what a running process does."""
-    from thresher.categorizer import SETTLED
-
     model = categorizer.replace().fit(TEXTS, labels)
     model.save(path)
     model = type(categorizer).load(path)
@@ -167,10 +165,39 @@ def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: b
         for character in WIDER:
             model.predict([f"{text} {character}" for text in TEXTS])
         for text in (TEXTS[0], f"{TEXTS[0]} {WIDER[0]}"):
-            for _ in range(SETTLED):  # after so many, it is read in another way
-                model.predict([text])
+            _settle(model, text)
     model.learn(TEXTS, labels)
     model.predict(TEXTS)
+
+
+def _settle(model: Categorizer, text: str) -> None:
+    """Let a model read a text so often that it is read in another way."""
+    from thresher.categorizer import SETTLED
+
+    for _ in range(SETTLED):
+        model.predict([text])
+
+
+def _look_again() -> None:
+    """Give a model a second look, which so few documents would not promise anything of."""
+    import numpy as np
+
+    from thresher import Categorizer
+    from thresher.second_look import SecondLook, Unseen, candidates_of
+
+    texts, several = TEXTS * 10, SEVERAL * 10
+    model = Categorizer(tune_folds=2).fit(texts, several)
+    rows, learner, fields = model.strengths(texts), model.learner_, model.features_.fields()
+    scores = learner.score_rows(rows)
+    candidates = candidates_of(scores, rows, learner, fields, 0)
+    labels, n = model.stations.categories.encode(several), len(texts)
+    unseen = Unseen(scores, candidates, labels, np.arange(n) % 2, np.ones(n))
+    look, _ = SecondLook.fit("trees", unseen, n)
+    model.stations.second_look = look.grown(fields)
+    model.explain(texts[0])
+    model.learn(TEXTS, SEVERAL)
+    model.predict(texts)
+    _settle(model, TEXTS[0])
 
 
 def _use_others() -> None:
@@ -181,6 +208,7 @@ def _use_others() -> None:
     from thresher._spool import Spool
     from thresher.rows import Labels, Rows
 
+    _look_again()
     with Spool(memory_limit=0) as spool:
         rows = Rows(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.float32), 1)
         spool.append(rows, Labels.from_lists([[0]], 1))

@@ -13,7 +13,7 @@ from thresher.errors import ModelError
 from thresher.rows import Labels, Rows
 from thresher.storage import require_field, require_tensor
 
-__all__ = ["Candidates", "Pairs", "candidates_of"]
+__all__ = ["MOST_CANDIDATES", "Candidates", "Pairs", "candidates_of"]
 
 MOST_CANDIDATES = 12  # categories of a document that are looked at; 8 or 20 are as good, by folds
 STEPS = 30  # of Newton's method; a dozen are enough

@@ -92,9 +92,11 @@ class BoostedTrees:
     @cached_property
     def least(self) -> float:
         """The score that no pair is below."""
-        lowest = np.where(self.feature < 0, self.value, np.inf)
-        # Added in the order of the scores, so that it is no higher for its rounding either.
-        return sum(np.minimum.reduceat(lowest, self.starts).tolist(), self.base)
+        leaves = np.where(self.feature < 0, self.value, np.inf)
+        lowest = np.minimum.reduceat(leaves, self.starts)
+        # Added one by one, as scores are, so that it is no higher for its rounding either; `sum`
+        # of Python 3.12 and later makes up for that.
+        return float(np.cumsum(np.append(self.base, lowest))[-1])
 
     @property
     def nodes(self) -> tuple[np.ndarray, ...]:
