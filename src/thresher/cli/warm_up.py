@@ -155,8 +155,6 @@ def _values(name: str, parameter: Parameter) -> tuple[Any, ...]:
 
 def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: bool) -> None:
     """Do with a model all that commands do, and what a running process does."""
-    from thresher.categorizer import SETTLED
-
     model = categorizer.replace().fit(TEXTS, labels)
     model.save(path)
     model = type(categorizer).load(path)
@@ -167,10 +165,17 @@ def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: b
         for character in WIDER:
             model.predict([f"{text} {character}" for text in TEXTS])
         for text in (TEXTS[0], f"{TEXTS[0]} {WIDER[0]}"):
-            for _ in range(SETTLED):  # after so many, it is read in another way
-                model.predict([text])
+            _settle(model, text)
     model.learn(TEXTS, labels)
     model.predict(TEXTS)
+
+
+def _settle(model: Categorizer, text: str) -> None:
+    """Let a model read a text so often that it is read in another way."""
+    from thresher.categorizer import SETTLED
+
+    for _ in range(SETTLED):
+        model.predict([text])
 
 
 def look_again(model: Categorizer, texts: list[str], labels: list[list[str]]) -> None:
@@ -202,6 +207,7 @@ def _use_others() -> None:
     model.explain(TEXTS[0])
     model.learn(TEXTS, SEVERAL)
     model.predict(TEXTS * 10)
+    _settle(model, TEXTS[0])
     with Spool(memory_limit=0) as spool:
         rows = Rows(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.float32), 1)
         spool.append(rows, Labels.from_lists([[0]], 1))
