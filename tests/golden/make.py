@@ -23,8 +23,9 @@ from thresher import (
     NaiveBayes,
     NearestNeighbors,
 )
+from thresher.cli.warm_up import look_again
 from thresher.learners import is_online
-from thresher.storage import FORMAT_VERSION, NARROW_VERSION
+from thresher.storage import FORMAT_VERSION, LOOKED_VERSION, NARROW_VERSION
 from thresher.text.counter import FORMAT_VERSION as TEXT_VERSION
 
 FOLDER = Path(__file__).parent
@@ -96,6 +97,7 @@ def answers(model):
 def main():
     write(FORMAT_VERSION, CASES)
     write(NARROW_VERSION, {case: CASES[case] for case in COMPACTED})
+    make_looked()
 
 
 def write(version, cases):
@@ -118,6 +120,23 @@ def write(version, cases):
     text = json.dumps(shared | {"models": models}, ensure_ascii=False, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")
     make_scripts()
+
+
+def make_looked():
+    """Write a model with a second look, and its scores before and after it learned on."""
+    path = FOLDER / "looked.json"
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    name = f"looked-{LOOKED_VERSION}"
+    if name not in kept:
+        texts, labels = OLD["texts"]["several"] * 9, OLD["labels"]["several"] * 9
+        model = Categorizer("arow", fields="lead").fit(texts, labels)
+        look_again(model, texts, labels)
+        model.save(FOLDER / f"{name}.thresher")
+        later = [label[:1] for label in OLD["later_labels"]]
+        before = model.scores(OLD["unseen"]).tolist()
+        after = model.learn(OLD["later"], later).scores(OLD["unseen"]).tolist()
+        kept[name] = {"before": before, "after": after}
+    path.write_text(json.dumps(kept, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def make_scripts():
