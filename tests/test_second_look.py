@@ -353,6 +353,21 @@ def test_shares_add_up_to_the_score(corpus, kind):
     assert any("% of whose documents have grain)" in line for line in lines)
 
 
+def test_a_learner_with_probabilities_has_those_of_the_second_look(corpus):
+    options = {"fields": "lead", "second_look": "trees"}
+    fitted = Categorizer("maximum-entropy", **options).fit(*corpus)
+    assert fitted.stations.second_look is not None
+    scores = fitted.scores(corpus[0][:50])
+    chances = fitted.predict_proba(corpus[0][:50])
+    assert chances == pytest.approx(1 / (1 + np.exp(-scores.astype(float))))
+    unseen = documents(400, seed=4)
+    truth = np.array([[name in own for name in NAMES] for own in unseen[1]])
+    right = fitted.predict_proba(unseen[0])
+    assert abs(right.mean() - truth.mean()) < 0.02  # they are as sure as they may be
+    with pytest.raises(ModelError, match="no probabilities"):
+        Categorizer(**options).fit(*corpus).predict_proba(corpus[0])
+
+
 def test_threads_ask_while_it_learns(corpus):
     texts, labels = corpus
     fitted = Categorizer(second_look="trees", fields="lead").fit(texts, labels)

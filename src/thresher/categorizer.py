@@ -543,8 +543,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probabilities that scores stand for: as learned, else the learner's own."""
         self.check_probable()
-        own = getattr(self.learner_, "probabilities", None)
-        return self.decisions_.probabilities(scores, own)
+        return self.decisions_.probabilities(scores, self.stations.own_probabilities())
 
     def predict_table(
         self,
@@ -765,7 +764,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
     def check_probable(self) -> None:
         """Raise unless probabilities have been learned, or the learner has its own."""
-        has_own = hasattr(self.learner_, "probabilities")
+        has_own = self.stations.own_probabilities() is not None
         if self.decisions_.calibration is None and not has_own:
             raise ModelError(
                 "The model has no probabilities: train it with calibrate='sigmoid' (--calibrate "

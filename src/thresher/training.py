@@ -88,6 +88,13 @@ class Stations:
         """Return the scores of documents, given their strengths."""
         return scores_of(self.learner, self.second_look, rows, n_jobs)
 
+    def own_probabilities(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """Return what makes probabilities of scores, where the learner has its own."""
+        own = getattr(self.learner, "probabilities", None)
+        if own is None or self.second_look is None:
+            return own
+        return self.second_look.probabilities
+
     def check_whole(self) -> None:
         """Refuse to learn where what that needs is left out."""
         if self.is_compacted:

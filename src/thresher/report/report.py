@@ -174,7 +174,7 @@ def _words(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, Words]
 def _reliability(
     categorizer: Categorizer, decisions: Decisions, evaluation: Evaluation
 ) -> ReliabilityCurve | None:
-    own = getattr(categorizer.learner_, "probabilities", None)
+    own = categorizer.stations.own_probabilities()
     if (decisions.calibration is None and own is None) or evaluation.scores is None:
         return None
     return reliability_curve(decisions.probabilities(evaluation.scores, own), evaluation.labels())

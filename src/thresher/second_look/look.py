@@ -198,6 +198,16 @@ class SecondLook:
 
         return np.concatenate(_each(look, range(0, len(scores), AT_ONCE), n_jobs))
 
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probabilities that scores after the second look are the odds of.
+
+        Categories that came later have the learner's score, whose odds are those of all others.
+        """
+        odds = np.asarray(scores, np.float64).copy()
+        pairs, later = self.pairs, slice(self.n_known, None)
+        odds[:, later] = pairs.slope / pairs.scale * odds[:, later] + pairs.offsets.mean()
+        return np.asarray(1 / (1 + np.exp(-odds)))
+
     def tables(self) -> tuple[Any, ...] | None:
         """Return what `apply` goes by: see the kernel `read`; None if it cannot look by that."""
         pairs, judge = self.pairs, self.judge
