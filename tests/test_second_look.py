@@ -272,6 +272,24 @@ def test_without_weights_it_goes_by_scores(corpus):
     assert look.apply(scores, rows, Weights(None)).shape == scores.shape
 
 
+def test_of_very_many_documents_some_are_looked_at(corpus, monkeypatch):
+    monkeypatch.setattr(training, "MOST_LOOKED", 300)
+    fitted = Categorizer(second_look="trees", fields="lead").fit(*corpus)
+    look = fitted.stations.second_look
+    assert look is None or look.pairs.total == 300
+    assert fitted.tuning_.n_documents in (300, 500) and fitted.tuning_.n_available == 500
+
+
+def test_what_goes_wrong_in_a_thread_is_raised(corpus, monkeypatch):
+    def fail(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("thresher.second_look.look.Pairs.fit", fail)
+    for n_jobs in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            Categorizer(second_look="trees", n_jobs=n_jobs).fit(*corpus)
+
+
 def test_folds_are_needed(corpus):
     with pytest.raises(ParameterError, match="tune_folds is 0, and a second look is learned"):
         Categorizer(second_look="trees", tune_folds=0).fit(*corpus)

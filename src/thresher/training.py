@@ -30,7 +30,7 @@ from thresher.learners import Learner, is_online
 from thresher.parameters import AUTO
 from thresher.rehearsal import Memory, Sample, sampled
 from thresher.rows import Labels, Rows
-from thresher.second_look import Candidates, SecondLook, Unseen, candidates_of
+from thresher.second_look import MOST_LOOKED, Candidates, SecondLook, Unseen, candidates_of
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -458,18 +458,16 @@ def fit_line(
     if model.tune_folds and (is_tuned or kind):
         with timed(clock, "tune"):
             unseen, numbers = held_out_scores(model, features, counts, progress, bool(kind))
-            scores, known, folds = unseen.scores, unseen.labels, unseen.folds
-            before, (decisions, tuning) = (
-                decisions,
-                tune_decisions(decisions, scores, known, *aims, folds),
-            )
+            untuned, scores = decisions, unseen.scores
+            decisions, tuning = tune_decisions(untuned, scores, unseen.labels, *aims, unseen.folds)
             held_out = dict(zip(numbers.tolist(), scores, strict=True))
         if kind:
             with timed(clock, "second look"):
                 progress("a second look", len(scores), None)
+                unseen = unseen.at_most(MOST_LOOKED)
                 seed, n_jobs = model.seed_, model.n_jobs_
                 look, scores = SecondLook.fit(kind, unseen, len(counts), seed=seed, n_jobs=n_jobs)
-                promised = tune_decisions(before, scores, known, *aims, folds)
+                promised = tune_decisions(untuned, scores, unseen.labels, *aims, unseen.folds)
                 if is_worse(promised[1].after, tuning.after, objective):
                     look = None
                 else:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,10 @@ Kind = Literal["trees", "linear"]
 Judge = BoostedTrees | Linear
 JUDGES: dict[str, type[BoostedTrees] | type[Linear]] = {"trees": BoostedTrees, "linear": Linear}
 AT_ONCE = 2000  # documents that are looked at together
+MOST_LOOKED = 50_000  # documents that it is learned from; of more, the first ones, in random order
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Unseen(NamedTuple):
@@ -50,6 +54,10 @@ class Unseen(NamedTuple):
             scores[documents], candidates.take(documents), labels.take(documents),
             folds[documents], weights[documents],
         )  # fmt: skip
+
+    def at_most(self, n: int) -> Unseen:
+        """Return the first documents, or all."""
+        return self if len(self.scores) <= n else self.take(np.arange(n))
 
     def loss(self, scores: np.ndarray, n_known: int) -> float:
         """Return how far scores of the first categories, as logarithms of odds, are from right."""
@@ -147,16 +155,14 @@ class SecondLook:
 
         folds = np.unique(unseen.folds)
         parts = [np.flatnonzero(unseen.folds != fold) for fold in folds]
-        with ThreadPoolExecutor(n_jobs) as pool:
-            whole = pool.submit(learn, np.arange(len(unseen.scores)))
-            crossed = list(pool.map(learn, parts))
+        whole, *crossed = _each(learn, [np.arange(len(unseen.scores)), *parts], n_jobs)
         scores = np.empty_like(unseen.scores)
         for fold, look in zip(folds, crossed, strict=True):
             here = np.flatnonzero(unseen.folds == fold)
             scores[here] = _judged(*look, unseen.scores[here], unseen.candidates.take(here))
         n_kinds = unseen.candidates.evidence.shape[2]
         n_fields = max(0, n_kinds - OF_FIELDS)
-        return cls(kind, *whole.result(), n_kinds > 0, n_fields, n_learned), scores
+        return cls(kind, *whole, n_kinds > 0, n_fields, n_learned), scores
 
     @property
     def n_known(self) -> int:
@@ -329,8 +335,14 @@ def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidat
     return after
 
 
-def _each(work: Callable[[int], np.ndarray], items: Any, n_jobs: int) -> list[np.ndarray]:
+def _each(work: Callable[[T], R], items: Sequence[T], n_jobs: int) -> list[R]:
+    """Return what work makes of each item; where one fails, no other is begun."""
     if n_jobs == 1 or len(items) == 1:
         return [work(one) for one in items]
     with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(work, items))
+        waiting = [pool.submit(work, one) for one in items]
+        try:
+            return [one.result() for one in waiting]
+        finally:
+            for one in waiting:
+                one.cancel()
