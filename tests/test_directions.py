@@ -9,7 +9,7 @@ SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
 FOUNDATION = {
-    "_arrays", "_fields", "_files", "_limits", "_places", "_room", "_version", "errors",
+    "_arrays", "_fields", "_files", "_limits", "_newton", "_places", "_room", "_version", "errors",
     "parameters", "rows", "storage",
 }  # fmt: skip
 ALLOWED = {
@@ -17,6 +17,7 @@ ALLOWED = {
     "_limits": set(),
     "_version": set(),
     "_arrays": set(),
+    "_newton": set(),
     "_lock": set(),
     "errors": set(),
     "_formats": set(),

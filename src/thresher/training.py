@@ -22,7 +22,6 @@ from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
 from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning, counted
-from thresher.evaluation import Evaluation
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples
 from thresher.features import MOST_DOCUMENTS, FeatureParameters, Features, Numbering
@@ -468,7 +467,8 @@ def fit_line(
                 seed, n_jobs = model.seed_, model.n_jobs_
                 look, scores = SecondLook.fit(kind, unseen, len(counts), seed=seed, n_jobs=n_jobs)
                 promised = tune_decisions(untuned, scores, unseen.labels, *aims, unseen.folds)
-                if is_worse(promised[1].after, tuning.after, objective):
+                tables = promised[1].after.contingency, tuning.after.contingency
+                if Objective.parse(objective or "f1").is_worse(*tables):
                     look = None
                 else:
                     decisions, tuning = promised
@@ -597,12 +597,6 @@ def _scores_of_fold(
         if with_evidence:
             heard.append(candidates_of(scores[-1], rows, learner, *fields))
     return np.concatenate(scores), Candidates.concatenate(heard)
-
-
-def is_worse(after: Evaluation, before: Evaluation, objective: str | None) -> bool:
-    """Tell whether decisions are expected to be worse than others, by the objective's measure."""
-    aim = Objective.parse(objective or "f1")
-    return aim.is_worse(after.contingency, before.contingency)
 
 
 def most_columns(learner: Learner, n_categories: int) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from thresher._limits import LARGEST_SUM
+from thresher._newton import least
 from thresher._ranking import Positives
 from thresher.decisions.thresholds import SHRINKAGE
 from thresher.errors import ModelError, ParameterError
@@ -221,7 +222,7 @@ def _log_odds(probabilities: np.ndarray) -> np.ndarray:
 def _newton(
     x: np.ndarray, target: np.ndarray, start: tuple[float, float], pull: float = 0.0
 ) -> tuple[float, float]:
-    """Minimise the log loss of sigmoid(slope * x + offset), halving steps that go too far.
+    """Minimise the log loss of sigmoid(slope * x + offset).
 
     `pull` is half the cost of a distance of one from the start, squared.
     """
@@ -231,19 +232,14 @@ def _newton(
         loss = np.sum(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))) - target * z)
         return float(loss + pull / 2 * np.sum((line - start) ** 2)), _sigmoid(z)
 
-    line, gain = np.array(start), np.inf
-    loss, p = loss_and_probability(line)
-    while gain > 1e-10 * len(x):
-        step = _newton_step(x, p - target, p * (1 - p), pull, pull * (line - start))
-        for scale in 0.5 ** np.arange(30):
-            tried = line - scale * step
-            new_loss, p = loss_and_probability(tried)
-            if new_loss < loss:
-                break
-        else:
-            break  # no step makes it better: this is the best
-        line, gain, loss = tried, loss - new_loss, new_loss
-    return float(line[0]), float(line[1])
+    def step(line: np.ndarray, p: np.ndarray) -> np.ndarray:
+        return _newton_step(x, p - target, p * (1 - p), pull, pull * (line - start))
+
+    def is_enough(gain: float, loss: float) -> bool:
+        return gain <= 1e-10 * len(x)
+
+    slope, offset = least(loss_and_probability, step, np.array(start), is_enough)
+    return float(slope), float(offset)
 
 
 def _newton_step(

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from thresher._limits import LARGEST_SUM, LARGEST_WEIGHT
+from thresher._newton import least
 from thresher.second_look._given import check_width, counted, log_odds
 from thresher.storage import require_field, require_tensor
 
@@ -107,10 +108,7 @@ class Linear:
 
 
 def _fit_line(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, base: float) -> np.ndarray:
-    """Return the weight of each row that makes the logistic loss least; the last is not pulled.
-
-    Newton's steps, each halved until it makes the loss less.
-    """
+    """Return the weight of each row that makes the logistic loss least; the last is not pulled."""
     pull = np.append(np.full(len(rows) - 1, PULL), 0.0)
 
     def loss_and_margins(line: np.ndarray) -> tuple[float, np.ndarray]:
@@ -118,23 +116,16 @@ def _fit_line(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, base: fl
         loss = (weights * np.logaddexp(0.0, -margins)).sum() + 0.5 * (pull * line**2).sum()
         return float(loss), margins
 
-    line = np.append(np.zeros(len(rows) - 1), base)
-    loss, margins = loss_and_margins(line)
-    for _ in range(MOST_STEPS):
+    def step(line: np.ndarray, margins: np.ndarray) -> np.ndarray:
         wrong = np.exp(-np.logaddexp(0.0, margins))  # how probable the other answer is
         gradient = pull * line - np.einsum("jn,n->j", rows, weights * signs * wrong)
         curvatures = rows * (weights * wrong * (1.0 - wrong))
         # Where all is certain, nothing is curved; a trace of it lets the step be found.
         curvature = np.einsum("in,jn->ij", curvatures, rows) + np.diag(pull + 1e-12)
-        step = np.linalg.solve(curvature, gradient)
-        for scale in 0.5 ** np.arange(30):
-            tried = line - scale * step
-            new_loss, new_margins = loss_and_margins(tried)
-            if new_loss < loss:
-                break
-        else:
-            break  # no step makes it less: this is the least
-        gain, line, loss, margins = loss - new_loss, tried, new_loss, new_margins
-        if gain <= ENOUGH * loss:
-            break
-    return line
+        return np.linalg.solve(curvature, gradient)
+
+    def is_enough(gain: float, loss: float) -> bool:
+        return gain <= ENOUGH * loss
+
+    start = np.append(np.zeros(len(rows) - 1), base)
+    return least(loss_and_margins, step, start, is_enough, MOST_STEPS)

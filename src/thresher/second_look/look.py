@@ -181,16 +181,10 @@ class SecondLook:
 
         Parameters
         ----------
-        scores : array of float32 (documents, categories)
-            What the learner gives.
-        rows : Rows
-            The documents' strengths.
-        learner : Learner
-            The learner, for its weights.
+        scores, rows, learner, own
+            As for `candidates_of`.
         n_jobs : int, default=1
             Threads, which never change the result.
-        own : array (documents, categories), optional
-            What the documents have added to their own scores, which were taken off these already.
         """
         if not len(scores):
             return scores
