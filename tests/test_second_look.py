@@ -262,8 +262,8 @@ def test_threads_and_batches_change_no_bit(corpus, model):
 
 def test_without_weights_it_goes_by_scores(corpus):
     fitted = Categorizer("nearest-neighbors", second_look="trees").fit(*corpus)
-    look = fitted.stations.second_look
-    assert look is None or not look.has_evidence
+    assert not fitted.stations.second_look.has_evidence
+    assert fitted.explain(corpus[0][0]).neighbors
     rows, _, fields, scores, labels = drawn(1, n=300, n_categories=5)
     candidates = candidates_of(scores, rows, Weights(None), fields, 2)
     assert candidates.evidence.shape == (300, 5, 0)
@@ -275,9 +275,8 @@ def test_without_weights_it_goes_by_scores(corpus):
 def test_of_very_many_documents_some_are_looked_at(corpus, monkeypatch):
     monkeypatch.setattr(training, "MOST_LOOKED", 300)
     fitted = Categorizer(second_look="trees", fields="lead").fit(*corpus)
-    look = fitted.stations.second_look
-    assert look is None or look.pairs.total == 300
-    assert fitted.tuning_.n_documents in (300, 500) and fitted.tuning_.n_available == 500
+    assert fitted.stations.second_look.pairs.total == 300
+    assert (fitted.tuning_.n_documents, fitted.tuning_.n_available) == (300, 500)
 
 
 def test_what_goes_wrong_in_a_thread_is_raised(corpus, monkeypatch):
