@@ -24,6 +24,7 @@ from thresher.rehearsal import Sample
 from thresher.rows import Labels, Rows
 from thresher.second_look import SecondLook, Unseen, candidates_of
 from thresher.training import (
+    LOOKED,
     Progress,
     Reader,
     Stations,
@@ -49,7 +50,6 @@ SHOWN = 5  # documents that are still wrong
 BEGINNING = 60  # characters of a text
 LOST = 0.0065  # the share of the others that a new category may take from where they belong
 FOR_EACH = {"single-label": 2.0, "multi-label": 0.5}  # and how many for each of its own
-LOOKED = 500  # documents, at least, to learn the second look from, and before that is tried again
 YOUNG = 256  # documents: until it has so many, a new category is given its place anew
 
 
@@ -226,6 +226,7 @@ class _Lesson:
     def _look_anew(self, look: SecondLook) -> None:
         """Learn the second look from what is remembered, if that is much and promises more.
 
+        It is tried once there are as many new documents as half of those, `LOOKED` at least.
         Remembered documents are taken as if they had not been learned. The look as it is has seen
         many of them, and more; one that is better all the same is no harm.
         """

@@ -52,7 +52,7 @@ FEWER = (
     "leave rare words out (min_df=3), keep fewer (max_features, n_selected), hash them "
     "(hashing_bits=18), or take another learner"
 )
-LOOKED = 500  # documents: a second look at fewer is not tried unless it is asked for
+LOOKED = 500  # documents: a second look is not learned from fewer unless it is asked for
 AT_ONCE = 1000  # texts that are counted together
 MOST_SCORES = 25_000_000  # numbers, 100 MB; of more documents than make these, a sample is scored
 
