@@ -8,8 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from thresher import Categorizer, Decisions, DocumentError, Perceptron, categorizer, training
+from thresher import Categorizer, Decisions, DocumentError, Perceptron, categorizer
 from thresher._kernels.frozen import BY_SQUARES, LEVELS, choose, pairwise_sum, scale
+from thresher.decisions import Objective
 from thresher.text.frozen import LONGEST
 
 WORDS = ["wheat", "oil", "corn", "price", "prices", "rise", "fall", "say", "the", "of", "12", "7th"]
@@ -179,7 +180,7 @@ LOOKS = {
 @pytest.fixture
 def looking(monkeypatch):
     """Return what trains a model with a second look, whether that is worth it or not."""
-    monkeypatch.setattr(training, "is_worse", lambda *_: False)
+    monkeypatch.setattr(Objective, "is_worse", lambda *_: False)
 
     def train(**options):
         options = {"second_look": "trees", "mode": "multi-label", "tune_folds": 2} | options
