@@ -75,7 +75,7 @@ def assert_equal(one, other):
     ),
     seed=st.integers(0, 3),
     least_pairs=st.sampled_from([1, 1, 4]),
-    most_leaves=st.sampled_from([2, 5, 40]),
+    most_leaves=st.sampled_from([2, 5, 32]),
     l2=st.sampled_from([1e-3, 5.0]),
 )
 def test_the_trees_are_those_of_the_twin(lines, seed, least_pairs, most_leaves, l2):
@@ -112,6 +112,42 @@ def test_large_leaves_are_those_of_the_twin():
         assert_equal(nested(trees, start), twin)
 
 
+def random_forest(random, n_trees, n_features):
+    """Trees of every shape, with equal thresholds and zeros of both signs."""
+    starts, feature, child = [], [], []
+    for _ in range(n_trees):
+        starts.append(len(feature))
+        leaves = [len(feature)]
+        feature, child = [*feature, -1], [*child, -1]
+        for _ in range(random.integers(0, 32)):
+            node = leaves.pop(random.integers(len(leaves)))
+            feature[node], child[node] = int(random.integers(n_features)), len(feature)
+            leaves += [len(feature), len(feature) + 1]
+            feature, child = [*feature, -1, -1], [*child, -1, -1]
+    n = len(feature)
+    threshold = random.choice([-1.5, -0.0, 0.0, 0.1, 3.0, *random.normal(size=40)], n)
+    state = {"starts": starts, "feature": feature, "child": child}
+    tensors = {name: np.array(numbers, np.int32) for name, numbers in state.items()}
+    tensors |= {"threshold": threshold.astype(np.float32), "value": random.normal(size=n)}
+    return {"base": float(random.normal())}, tensors
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pair_comes_to_the_leaf_that_a_walk_comes_to(seed):
+    random = np.random.default_rng(seed)
+    trees = BoostedTrees.from_state(*random_forest(random, 1 + seed, 4), 4)
+    X = random.normal(size=(50, 4)).astype(np.float32)
+    X[random.random(X.shape) < 0.3] = random.choice(trees.threshold)
+    X[random.random(X.shape) < 0.1] = random.choice([-0.0, 0.0, np.inf, -np.inf, np.nan])
+    for x, score in zip(X, trees.score(X), strict=True):
+        expected = trees.base
+        for node in trees.starts:
+            while trees.feature[node] >= 0:
+                node = trees.child[node] + (x[trees.feature[node]] > trees.threshold[node])
+            expected += trees.value[node]
+        assert score == expected  # to the last bit
+
+
 def test_limits_of_growth():
     X, y = pairs(400)
     with small(MOST_LEAVES=6, LEAST_PAIRS=30):
@@ -121,10 +157,10 @@ def test_limits_of_growth():
     for start, end in zip(trees.starts, ends, strict=True):
         leaves = start + np.flatnonzero(trees.feature[start:end] < 0)
         assert 2 <= len(leaves) <= 6
-        number = np.zeros(len(trees.value))  # a tree whose leaves say who they are
-        number[leaves] = range(len(leaves))
-        nodes = trees.feature, trees.threshold, trees.child, number
-        reached = BoostedTrees(5, 0.0, np.array([start], np.int32), *nodes).score(X)
+        number = np.zeros(end - start)  # a tree whose leaves say who they are
+        number[leaves - start] = range(len(leaves))
+        nodes = trees.feature[start:end], trees.threshold[start:end], trees.child[start:end] - start
+        reached = BoostedTrees(5, 0.0, np.zeros(1, np.int32), *nodes, number).score(X)
         assert np.bincount(reached.astype(int), minlength=len(leaves)).min() >= 30
 
 
@@ -302,6 +338,22 @@ def test_the_forest_before_it_is_damaged():
     assert trees.score(X).tolist() == [1.125, 1.25, 1.375, 1.625]
     assert trees.least == 0.5 + 1 / 8 + 4 / 8
     assert trees.shares(X)[3].tolist() == [2 / 8, 2 / 8 + 2 / 8, 0.5 + 3 / 8]
+
+
+def test_a_tree_of_more_leaves_than_there_is_room_for_is_refused():
+    def state(n_leaves):  # each question has a leaf on its left
+        feature = np.array([0, -1] * (n_leaves - 1) + [-1], np.int32)
+        child = np.where(feature < 0, -1, np.arange(len(feature)) + 1).astype(np.int32)
+        threshold = np.arange(len(feature), dtype=np.float32)
+        values = np.arange(len(feature), dtype=float)
+        arrays = np.zeros(1, np.int32), feature, threshold, child, values
+        names = ("starts", "feature", "threshold", "child", "value")
+        return {"base": 0.0}, dict(zip(names, arrays, strict=True))
+
+    trees = BoostedTrees.from_state(*state(32), 1)
+    assert trees.score(np.array([[-1], [1e6]], np.float32)).tolist() == [1.0, 62.0]
+    with pytest.raises(ModelError, match="do not fit together"):
+        BoostedTrees.from_state(*state(33), 1)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Boosted trees on dense features: growing one tree, the way of pairs through many, its shares.
+"""Boosted trees on dense features: growing one tree, the leaves that pairs come to, their shares.
 
 To grow, features are numbers of bins, row by row. Every leaf that may still be divided has a
 histogram: of each drawn feature and bin, the gradients, the curvatures and the number of its pairs.
@@ -11,6 +11,12 @@ import math
 import numpy as np
 
 from thresher._kernels._jit import kernel
+
+U32, U64 = np.uint32, np.uint64
+N_BITS = 32  # of a number that has one for each leaf of a tree
+# Multiplied by a power of two, the sequence begins with five bits that belong to it alone.
+SEQUENCE = U64(0x077CB531)
+PLACES = np.argsort([(0x077CB531 << place & 0xFFFFFFFF) >> 27 for place in range(N_BITS)])
 
 TIE = 1e-9  # what is not better by more than this is no better: it may be rounding
 START, END, NODE, DRAWN, BIN = range(5)  # a leaf's pairs, its node, and its best question
@@ -166,15 +172,43 @@ def grow(bins, n_bins, edges, drawn, slopes, rows, spare, histograms, leaves, su
 
 
 @kernel
-def add_scores(X, starts, feature, threshold, child, value, scores):
-    """Add to the score of each pair the value of the leaf that it comes to in each tree."""
+def n_below(x, edges, start, end):
+    """Return how many of the edges before `end`, those before `start` too, are below a number."""
+    size = end - start
+    while size > 0:  # no branch: where it goes cannot be foreseen
+        half = (size + 1) >> 1
+        start = start + half if x > edges[start + half - 1] else start
+        size -= half
+    return start
+
+
+@kernel
+def lowest_bit(bits):
+    """Return the place of the lowest bit that is set, of which there is one."""
+    alone = bits & ~(bits - U32(1))
+    return PLACES[U32(U64(alone) * SEQUENCE) >> U32(27)]
+
+
+@kernel
+def add_scores(X, edges, starts, left, leaves, scores):
+    """Add to the score of each pair the value of the leaf that it comes to in each tree.
+
+    No tree is walked through. The answer "above" rules out the leaves on its other side, whether
+    the pair comes to the question or not; the first leaf that is still there after all questions is
+    the one that the pair comes to. `left` has a row for each feature and number of its `edges` that
+    are below a pair: which leaves of each tree its questions leave, in bits.
+    """
+    n_trees = left.shape[1]
+    possible = np.empty(n_trees, U32)
     for i in range(len(X)):
-        for start in starts:
-            node = np.uint32(start)  # of what has no sign, nobody asks whether it is below zero
-            while feature[node] >= 0:
-                is_above = X[i, np.uint32(feature[node])] > threshold[node]
-                node = np.uint32(child[node]) + np.uint32(is_above)
-            scores[i] += value[node]
+        possible[:] = U32(0xFFFFFFFF)
+        for f in range(X.shape[1]):
+            # Each feature has a row more than edges.
+            row = f + n_below(X[i, f], edges, starts[f], starts[f + 1])
+            for t in range(n_trees):
+                possible[t] &= left[row, t]
+        for t in range(n_trees):
+            scores[i] += leaves[t, lowest_bit(possible[t])]
 
 
 @kernel

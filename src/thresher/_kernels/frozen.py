@@ -8,6 +8,7 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 from thresher._kernels._memory import arrays_at
+from thresher._kernels.boosted_trees import N_BITS
 from thresher._kernels.boosted_trees import add_scores as add_judgements
 from thresher._kernels.online import add_scores
 from thresher._kernels.second_look import N_OTHERS, describe, weigh_evidence
@@ -43,7 +44,7 @@ RULES = 2 * (U64, np.uint8, I64)  # of words and of parts: table, ranges, shift 
 LOOK = (
     np.uint8, F64,  # the field of each column; numbers
     F64, F64, I64, I32, F64,  # categories: offsets, positives, and who came together
-    I32, I32, F32, I32, F64,  # trees: starts, features, thresholds, children, values
+    F32, I64, U32, F64,  # trees: edges, where they start, leaves that are left, their values
 )  # fmt: skip
 MODEL = (
     I64,  # the plan
@@ -118,7 +119,7 @@ def look_again(model, room, limits, scores):
     _, _, out = laid_out(room)
     indices, _, values, _, _, chosen, indptr, _ = out
     fields, numbers, offsets, positives, other_ends, others, both = look[:7]
-    starts, feature, threshold, child, value = look[7:]
+    edges, starts, left, leaves = look[7:]
     scale, n_known, n, n_kinds = numbers[SCALE], positives.size, plan[N_CANDIDATES], plan[N_KINDS]
     row, candidates = scores.reshape(1, -1), np.zeros((1, n), I32)
     choose_candidates(row, n_known, candidates)
@@ -129,7 +130,8 @@ def look_again(model, room, limits, scores):
         row, candidates, evidence, scale, numbers[SLOPE], offsets, positives, numbers[TOTAL],
         other_ends, others, both, facts,
     )  # fmt: skip
-    add_judgements(facts[0], starts, feature, threshold, child, value, judged)
+    left, leaves = left.reshape(edges.size + facts.shape[2], -1), leaves.reshape(-1, N_BITS)
+    add_judgements(facts[0], edges, starts, left, leaves, judged)
     for k in range(n_known):
         known = scores[k] / scale
         scores[k] = numbers[LOWEST] + known / (1 + abs(known))

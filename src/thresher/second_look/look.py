@@ -216,7 +216,7 @@ class SecondLook:
         numbers = pairs.scale, pairs.slope, pairs.total, judge.base, judge.least - 1
         of_pairs = pairs.offsets, pairs.positives, pairs.indptr, pairs.others, pairs.both
         sizes = min(MOST_CANDIDATES, self.n_known), OF_FIELDS + self.n_fields
-        return *sizes, self.fields, np.array(numbers), *of_pairs, *judge.nodes
+        return *sizes, self.fields, np.array(numbers), *of_pairs, *judge.tables
 
     def candidates(
         self, scores: np.ndarray, rows: Rows, learner: Any, own: np.ndarray | None = None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher._kernels.boosted_trees import add_scores, add_shares, grow, take_slopes
+from thresher._kernels.boosted_trees import N_BITS, add_scores, add_shares, grow, take_slopes
 from thresher._limits import LARGEST_WEIGHT
 from thresher.errors import ModelError
 from thresher.second_look._given import check_width, counted, log_odds
@@ -39,7 +39,9 @@ class BoostedTrees:
     References
     ----------
     J. Friedman, Greedy function approximation: a gradient boosting machine, 2001; G. Ke et al.,
-    LightGBM: a highly efficient gradient boosting decision tree, 2017.
+    LightGBM: a highly efficient gradient boosting decision tree, 2017. C. Lucchese et al.,
+    QuickScorer: a fast algorithm to rank documents with additive ensembles of regression trees,
+    2015.
 
     Examples
     --------
@@ -78,7 +80,7 @@ class BoostedTrees:
         """Return the log-odds of each pair."""
         check_width(X, self.n_features)
         scores = np.full(len(X), self.base)
-        add_scores(np.ascontiguousarray(X, np.float32), *self.nodes, scores)
+        add_scores(np.ascontiguousarray(X, np.float32), *self.tables, scores)
         return scores
 
     def shares(self, X: np.ndarray) -> np.ndarray:
@@ -97,6 +99,26 @@ class BoostedTrees:
         # Added one by one, as scores are, so that it is no higher for its rounding either; `sum`
         # of Python 3.12 and later makes up for that.
         return float(np.cumsum(np.append(self.base, lowest))[-1])
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The same trees, for those who come to their leaves without a walk."""
+        n_trees, is_leaf = len(self.starts), self.feature < 0
+        tree = np.searchsorted(self.starts, np.arange(len(is_leaf)), side="right") - 1
+        first, on_left = _places(self.feature, self.child)
+        after = ~(((np.uint64(1) << on_left) - np.uint64(1)) << first).astype(np.uint32)
+        leaves = np.zeros((n_trees, N_BITS))
+        leaves[tree[is_leaf], first[is_leaf].astype(int)] = self.value[is_leaf]
+        edges, rows = [], []
+        for f in range(self.n_features):
+            asked = np.flatnonzero(self.feature == f)
+            own, place = np.unique(self.threshold[asked], return_inverse=True)
+            left = np.full((len(own) + 1, n_trees), 0xFFFFFFFF, np.uint32)
+            np.bitwise_and.at(left, (place + 1, tree[asked]), after[asked])
+            edges.append(own)
+            rows.append(np.bitwise_and.accumulate(left))
+        starts = np.cumsum([0, *map(len, edges)])
+        return Tables(np.concatenate(edges), starts, np.concatenate(rows), leaves)
 
     @property
     def nodes(self) -> tuple[np.ndarray, ...]:
@@ -130,6 +152,15 @@ class BoostedTrees:
                 "together."
             )
         return cls(n_features, base, starts, feature, threshold, child, value)
+
+
+class Tables(NamedTuple):
+    """Trees, as the kernel `add_scores` asks for them."""
+
+    edges: np.ndarray  # float32: the thresholds of each feature, which rise
+    starts: np.ndarray  # int64, of each feature among them, and the end
+    left: np.ndarray  # uint32, a column per tree: the leaves that are left, from left to right
+    leaves: np.ndarray  # float64, a row per tree: their values
 
 
 class Binned(NamedTuple):
@@ -195,8 +226,28 @@ def _edges(column: np.ndarray) -> np.ndarray:
     return np.where(middle < high, middle, low)  # where nothing is between, it is rounded up
 
 
+def _places(feature: np.ndarray, child: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first leaf that each node leads to, from left to right, and how many on its left.
+
+    Children stand after their parents.
+    """
+    children, n_leaves = child.tolist(), np.where(feature < 0, 1, 0).tolist()
+    first, on_left = [0] * len(children), [0] * len(children)
+    inside = np.flatnonzero(feature >= 0).tolist()
+    for node in reversed(inside):
+        on_left[node] = n_leaves[children[node]]
+        n_leaves[node] = on_left[node] + n_leaves[children[node] + 1]
+    for node in inside:
+        first[children[node]] = first[node]
+        first[children[node] + 1] = first[node] + on_left[node]
+    return np.array(first, np.uint64), np.array(on_left, np.uint64)
+
+
 def _is_forest(starts: np.ndarray, feature: np.ndarray, child: np.ndarray) -> bool:
-    """Tell whether each node but the roots is the child of one before it, in the same tree."""
+    """Tell whether each node but the roots is the child of one before it, in the same tree.
+
+    And whether no tree has more leaves than there is room for.
+    """
     inside = np.flatnonzero(feature >= 0)
     children = child[inside].astype(np.int64)
     ends = np.append(starts[1:], len(feature))
@@ -206,6 +257,7 @@ def _is_forest(starts: np.ndarray, feature: np.ndarray, child: np.ndarray) -> bo
     others = np.delete(np.arange(len(feature)), starts)
     return bool(
         (child[feature < 0] == -1).all()
+        and (ends - starts < 2 * N_BITS).all()
         and (children > inside).all()
         and (children + 1 < ends[tree]).all()
         and np.array_equal(np.sort(np.concatenate([children, children + 1])), others)
