@@ -3,8 +3,11 @@
 import copy
 import json
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import time
 import unicodedata
 from functools import partial
 
@@ -29,6 +32,7 @@ from thresher.text import space as space_module
 from thresher.text import surface as surface_module
 from thresher.text import tokens as tokens_module
 from thresher.text.tokens import Tokens
+from thresher.text.turns import side_by_side
 from thresher.text.vocabulary import Vocabulary, hash_words, sorted_order
 
 needs_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="far too slow without")
@@ -664,6 +668,126 @@ def test_any_number_of_threads_counts_alike(options):
 def test_what_is_no_text_is_named_by_its_place_among_all(options, threads):
     with pytest.raises(DocumentError, match=r"texts\[3\] is 7"):
         TextCounter(**options).count(["a", "b", "c", 7], n_jobs=threads)
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@pytest.mark.parametrize("least", [(1, 1, 1, 1), (1, 2, 3, 2)])
+@pytest.mark.parametrize("chunk", [1, 40, 300])
+def test_any_number_of_threads_learns_alike(monkeypatch, options, least, chunk):
+    """Short switches, so that threads come between whatever they can come between."""
+    switch = sys.getswitchinterval()
+    monkeypatch.setattr(tokens_module, "CHUNK", chunk)
+    texts = [
+        f"A rose\nis word{n * n % 37} a Rose{n % 13}, is it? {n}" * (n % 5) for n in range(120)
+    ]
+    batches = texts[:70], pa.array(texts[70:]), [], [""], ["Σίσυφος 中文"], texts[::-3]
+    alone, *others = counters = [TextCounter(**options) for _ in range(4)]
+    undo = [counter.checkpoint() for counter in counters]
+    sys.setswitchinterval(1e-6)
+    try:
+        for turn in range(2):
+            for batch in batches:
+                expected = alone.count(batch, least=least)
+                for n, counter in enumerate(others, 1):
+                    assert same_rows(counter.count(batch, least=least, n_jobs=n**2 + 1), expected)
+            assert all(same_tensors(alone, counter) for counter in others)
+            if not turn:
+                for one in undo:
+                    one()
+    finally:
+        sys.setswitchinterval(switch)
+
+
+def test_threads_forget_alike(monkeypatch):
+    monkeypatch.setattr(tokens_module, "CHUNK", 60)
+    monkeypatch.setattr(space_module, "MOST_CANDIDATES", 50)
+    texts = [f"rose {n} {n * n % 17} {n % 5} {n % 29}" for n in range(200)]
+    alone, beside = (TextCounter(ngram_range=(1, 2), min_length=1) for _ in range(2))
+    for n_jobs, counter in ((1, alone), (3, beside)):
+        for batch in (texts, texts[::2]):
+            counter.count(batch, least=(2, 3, 1, 1), n_jobs=n_jobs)
+    assert 0 < alone.n_features < 500
+    assert same_tensors(alone, beside)
+
+
+def test_where_one_thread_fails_all_is_undone(monkeypatch):
+    monkeypatch.setattr(tokens_module, "CHUNK", 40)
+    monkeypatch.setattr(tokens_module, "MAX_TOKEN", 64)
+    texts = [f"rose {n} is {n * n}" for n in range(60)]
+    for place in (0, 1, 30, 59):
+        counter, other = TextCounter(ngram_range=(1, 2)), TextCounter(ngram_range=(1, 2))
+        for one in (counter, other):
+            one.count(texts[:5])
+        undo, before = counter.checkpoint(), threading.active_count()
+        with pytest.raises(DocumentError, match="more than 64 characters"):
+            counter.count([*texts[:place], "x" * 100, *texts[place:]], n_jobs=3)
+        assert threading.active_count() == before
+        undo()
+        same_after_undoing(counter, other, texts, (1, 2, 2, 2))
+
+
+# -- turns
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5, 40])
+def test_turns_are_taken_in_order_and_alone(n_jobs):
+    inside, seen, random = [], {0: [], 7: []}, np.random.default_rng(0)
+    pauses = random.random((30, 3)) / 1000
+
+    def work(number, turns):
+        for station, pause in zip((0, 7), pauses[number], strict=False):
+            time.sleep(pause)
+            with turns.at(number, station):
+                inside.append(number)
+                time.sleep(pause / 3)
+                assert inside == [number]
+                seen[station].append(number)
+                inside.clear()
+        return -number
+
+    assert side_by_side(work, 30, n_jobs) == [-number for number in range(30)]
+    assert seen[0] == seen[7] == list(range(30))
+    assert side_by_side(work, 0, n_jobs) == []
+
+
+@pytest.mark.parametrize("where", ["before", "within", "after"])
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
+def test_who_fails_ends_the_others(where, kind):
+    """No thread is left waiting, and nobody has a turn who comes after it."""
+    had_turn = []
+
+    def work(number, turns):
+        if number == 4 and where == "before":
+            raise kind("four")
+        with turns.at(number, 0):
+            had_turn.append(number)
+            if number == 4 and where == "within":
+                raise kind("four")
+        if number == 4:
+            raise kind("four")
+
+    before = threading.active_count()
+    with pytest.raises(kind, match="four"):
+        side_by_side(work, 1000, 3)
+    assert threading.active_count() == before
+    assert len(had_turn) < 1000 and had_turn == list(range(len(had_turn)))
+    assert where != "before" or len(had_turn) == 4
+
+
+def test_an_interrupt_of_the_caller_ends_all_threads():
+    has_begun = threading.Event()
+
+    def work(number, turns):
+        with turns.at(number, 0):
+            if number == 3 and not has_begun.is_set():
+                has_begun.set()
+                signal.raise_signal(signal.SIGINT)  # which the main thread hears
+            time.sleep(0.001)
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side(work, 100_000, 2)
+    assert has_begun.is_set() and threading.active_count() == before
 
 
 THREADED = """

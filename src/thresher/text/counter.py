@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, pairwise
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import chain
 from time import perf_counter
 from typing import Any, NamedTuple, Self
 
@@ -28,9 +29,11 @@ from thresher.text.tokens import (
     Tokenizer,
     as_texts,
     check_texts,
+    chunks,
     encode,
     slices,
 )
+from thresher.text.turns import Turns, side_by_side
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
 
@@ -42,6 +45,10 @@ HASH_VERSION = 1  # of the hash that gives columns; a model made with another on
 Clock = defaultdict[str, float]
 Counted = tuple[Items, np.ndarray]
 Coded = tuple[np.ndarray, np.ndarray]  # codes of words in turn, and where each document ends
+
+# To wait at a station, by its number: that of a block, where its items are numbered, or this one.
+Turn = Callable[[int], AbstractContextManager[None]]
+_SETTLING = len(BLOCKS)  # where items get their columns
 
 _START = np.zeros(1, np.int64)
 _ONE_EACH = np.ones(len(BLOCKS), np.int64)
@@ -156,7 +163,7 @@ class TextCounter(TextParameters):
         grow : bool, default=True
             Give columns to what is new; else leave it out.
         n_jobs : int, default=1
-            How many threads to use where nothing is added; the result is the same.
+            How many threads to use; the result is the same.
         least : tuple of four int, optional
             In how many documents that were counted in this way a word, a run of words, a part and
             a word of a field must have been before it gets a column, of which this can be the last;
@@ -179,8 +186,9 @@ class TextCounter(TextParameters):
         (['rose', 'is', 'red', 'title:rose', 'text:rose', 'text:is', 'text:red'], \
 [2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         """
-        items, lengths = self.count_exactly(texts, grow, n_jobs, least, clock)
-        return Rows(*items[:2], items.counts.astype(np.float32), self.n_features, lengths)
+        pieces = self._pieces_of(texts, grow, n_jobs, least, clock)
+        items, lengths = _stacked(pieces, np.float32, n_jobs)
+        return Rows(*items, self.n_features, lengths)
 
     def count_exactly(
         self,
@@ -191,29 +199,7 @@ class TextCounter(TextParameters):
         clock: dict[str, float] | None = None,
     ) -> tuple[Items, np.ndarray]:
         """Return `count`'s columns and counts, these as whole numbers, and the lengths."""
-        if problem := THREADS.problem(n_jobs):
-            raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be {problem}.")
-        needed = _ONE_EACH if least is None else _least(least)
-        texts = as_texts(texts, self.fields)
-        if isinstance(texts, list):
-            check_texts(texts)
-        grow = bool(grow) and self.hashing_bits is None
-        clocks: list[Clock] = [defaultdict(float)]
-        n_jobs = min(n_jobs, len(texts))
-        if n_jobs <= 1 or grow:
-            counted = self._count(texts, grow, needed, clocks[0])
-            if self._space.has_forgotten:
-                self._replace_space(np.ones(self.n_features, bool))
-        else:
-            borders = np.linspace(0, len(texts), n_jobs + 1).astype(int)
-            pieces = [(texts[start:stop], False, needed) for start, stop in pairwise(borders)]
-            clocks = [defaultdict(float) for _ in pieces]
-            with ThreadPoolExecutor(n_jobs) as pool:
-                counted = _stacked(list(pool.map(self._count, *zip(*pieces, strict=True), clocks)))
-        if clock is not None:
-            for stage, seconds in chain.from_iterable(one.items() for one in clocks):
-                clock[stage] = clock.get(stage, 0.0) + seconds
-        return counted
+        return _stacked(self._pieces_of(texts, grow, n_jobs, least, clock), np.int32, n_jobs)
 
     def names(self, columns: Any) -> list[str]:
         """Return the names of some columns; words of a run have a space between.
@@ -382,28 +368,85 @@ class TextCounter(TextParameters):
             scratch = Scratch(space, words, Surface(space, PARTS, folding, self.char_ngram_range))
         return scratch
 
-    def _count(self, texts: Any, grow: bool, least: np.ndarray, clock: Clock) -> Counted:
+    def _pieces_of(
+        self,
+        texts: Any,
+        grow: bool,
+        n_jobs: int,
+        least: tuple[int, int, int, int] | None,
+        clock: dict[str, float] | None,
+    ) -> list[Counted]:
+        """Return the counts of texts, those of some of them after those of others."""
+        if problem := THREADS.problem(n_jobs):
+            raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be {problem}.")
+        needed = _ONE_EACH if least is None else _least(least)
+        texts = as_texts(texts, self.fields)
+        sizes = check_texts(texts)
+        grow = bool(grow) and self.hashing_bits is None
         if grow:
-            self._space.prepare(least)
-        pool, scratch = self._pool, self._borrow()
-        counted = [self._count_slice(one, grow, least, scratch, clock) for one in slices(texts)]
-        pool.append(scratch)
-        return counted[0] if len(counted) == 1 else _stacked(counted)
+            self._space.prepare(needed)
+        pieces: list[Counted] = []
+        clocks: list[Clock] = []
+        for start, stop in slices(sizes):
+            here = texts[start:stop], sizes[start:stop]
+            pieces += self._count(*here, grow, needed, n_jobs, clocks)
+        if self._space.has_forgotten:
+            self._replace_space(np.ones(self.n_features, bool))
+        if clock is not None:
+            for stage, seconds in chain.from_iterable(one.items() for one in clocks):
+                clock[stage] = clock.get(stage, 0.0) + seconds
+        return pieces
 
-    def _count_slice(
-        self, texts: Any, grow: bool, least: np.ndarray, scratch: Scratch, clock: Clock
+    def _count(
+        self,
+        texts: Any,
+        sizes: np.ndarray,
+        grow: bool,
+        least: np.ndarray,
+        n_jobs: int,
+        clocks: list[Clock],
+    ) -> list[Counted]:
+        """Count texts, of which threads take one piece after the other."""
+        pieces = list(chunks(sizes)) if n_jobs > 1 else [(0, len(texts))]
+        n_jobs, pool, scratch = min(n_jobs, len(pieces)), self._pool, self._borrow()
+        # Those who grow take turns at what is known of words, so it is one for all of them.
+        others = [scratch.beside() if grow else self._borrow() for _ in range(n_jobs - 1)]
+        idle, own = [scratch, *others], [Clock(float) for _ in pieces]
+        for one in idle:
+            one.refresh()
+
+        def work(number: int, turns: Turns) -> Counted:
+            mine, (start, stop) = idle.pop(), pieces[number]
+            turn = partial(turns.at, number) if grow and n_jobs > 1 else None
+            counted = self._count_piece(texts[start:stop], grow, least, mine, own[number], turn)
+            idle.append(mine)
+            return counted
+
+        counted = side_by_side(work, len(pieces), n_jobs)
+        clocks += own
+        pool.extend([scratch] if grow else idle)
+        return counted
+
+    def _count_piece(
+        self,
+        texts: Any,
+        grow: bool,
+        least: np.ndarray,
+        scratch: Scratch,
+        clock: Clock,
+        turn: Turn | None = None,
     ) -> Counted:
-        scratch.refresh()
+        """Return the counts of texts; whatever adds to the space waits for its `turn`."""
         words = parts = fields = None
         if self._fields:
             texts = texts if isinstance(texts, list) else texts.to_pylist()
             texts = [piece for text in texts for piece in split(text, self.fields)]
         if self._space.has_words:
             in_fields: list[Coded] = [(np.zeros(0, np.int32), _START[:0])]
-            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, in_fields)
+            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, turn, in_fields)
             words = None if self.ngram_range is None else words
         if self.char_ngram_range is not None:
-            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock)
+            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock, turn)
             lengths = n_tokens if words is None else lengths
         began = perf_counter()
         if self.char_ngram_range is not None:
@@ -413,7 +456,8 @@ class TextCounter(TextParameters):
             rows = Tally(len(texts) // self._n_pieces, scratch)
             rows.add(*_joined(in_fields), self._space.n_codes(FIELDS))
             fields = rows.result()
-        items = self._space.settle([words, parts, fields], grow, least)
+        with nullcontext() if turn is None or self._space.as_numbered else turn(_SETTLING):
+            items = self._space.settle([words, parts, fields], grow, least)
         clock["count"] += perf_counter() - began
         return items, lengths
 
@@ -424,6 +468,7 @@ class TextCounter(TextParameters):
         grow: bool,
         scratch: Scratch,
         clock: Clock,
+        turn: Turn | None,
         in_fields: list[Coded] | None = None,
     ) -> Counted:
         """Return how often each word, run or token to be cut stands in texts, and their lengths.
@@ -431,34 +476,56 @@ class TextCounter(TextParameters):
         Where there are fields, the texts are the pieces of each text, and `in_fields` gets the
         codes of the words in fields.
         """
-        n_pieces, done = self._n_pieces, 0
-        rows, began, space = Tally(len(texts) // n_pieces, scratch), perf_counter(), self._space
-        history, n_tokens, token_ends = space.history(), 0, [_START]
-        for tokens in self._tokenizers[block].cut(texts):
-            token_ends.append(tokens.ends + n_tokens)
-            n_tokens += len(tokens.spans)
-            last = slice(-(done + 1) % n_pieces, None, n_pieces)  # pieces of a text
-            if block == PARTS:
-                codes, ends = scratch.parts.numbers(tokens, grow), tokens.ends
-                n_codes = len(scratch.parts.words)
-            else:
-                values, ends = scratch.word_values(tokens, grow)
-                if in_fields is not None and self._fields:
-                    in_fields.append(self._in_fields(values, ends, done, last))
-            done += len(ends)
-            ends = np.ascontiguousarray(ends[last])
-            if block != PARTS:
-                codes, n_codes = space.codes(values, ends, grow, history), space.n_codes(WORDS)
-            numbered = perf_counter()
-            if codes.ndim == 2:
-                ends = ends * codes.shape[1]
-            rows.add(codes.ravel(), ends, n_codes)
+        rows, began = Tally(len(texts) // self._n_pieces, scratch), perf_counter()
+        token_ends = [_START]
+        numbered = self._numbered(block, texts, grow, scratch, turn, token_ends, in_fields)
+        # While others wait for their turn, nothing is done that can be done later.
+        for codes, ends, n_codes in numbered if turn is None else list(numbered):
+            cut = perf_counter()
+            rows.add(codes, ends, n_codes)
             counted = perf_counter()
-            clock["tokenize"] += numbered - began
-            clock["count"] += counted - numbered
+            clock["tokenize"] += cut - began
+            clock["count"] += counted - cut
             began = counted
-        borders = np.concatenate(token_ends)[::n_pieces]
+        borders = np.concatenate(token_ends)[:: self._n_pieces]
         return rows.result(), borders[1:] - borders[:-1]
+
+    def _numbered(
+        self,
+        block: int,
+        texts: Any,
+        grow: bool,
+        scratch: Scratch,
+        turn: Turn | None,
+        token_ends: list[np.ndarray],
+        in_fields: list[Coded] | None,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+        """Yield codes, where documents end in them, and how many codes there are, chunk by chunk.
+
+        The number of all tokens at the end of each text goes into `token_ends`.
+        """
+        n_pieces, done, n_tokens, space = self._n_pieces, 0, 0, self._space
+        history, batches = space.history(), self._tokenizers[block].cut(texts)
+        first = next(batches, None)  # which is cut before it takes its turn
+        with nullcontext() if turn is None else turn(block):
+            for tokens in chain([] if first is None else [first], batches):
+                token_ends.append(tokens.ends + n_tokens)
+                n_tokens += len(tokens.spans)
+                last = slice(-(done + 1) % n_pieces, None, n_pieces)  # pieces of a text
+                if block == PARTS:
+                    codes, ends = scratch.parts.numbers(tokens, grow), tokens.ends
+                    n_codes = len(scratch.parts.words)
+                else:
+                    values, ends = scratch.word_values(tokens, grow)
+                    if in_fields is not None and self._fields:
+                        in_fields.append(self._in_fields(values, ends, done, last))
+                done += len(ends)
+                ends = ends[last].copy()  # tokens are written over by the next
+                if block != PARTS:
+                    codes, n_codes = space.codes(values, ends, grow, history), space.n_codes(WORDS)
+                if codes.ndim == 2:
+                    ends *= codes.shape[1]
+                yield codes.ravel(), ends, n_codes
 
     def _in_fields(self, values: np.ndarray, ends: np.ndarray, done: int, last: slice) -> Coded:
         """Return the codes of those words that stand in fields, and where documents end in them.
@@ -566,13 +633,23 @@ class TextCounter(TextParameters):
                 return
 
 
-def _stacked(pieces: list[Counted]) -> Counted:
-    """Return rows and lengths one below the other."""
-    starts = np.cumsum([0, *(items.indptr[-1] for items, _ in pieces)])
-    shifted = [one.indptr[1:] + start for (one, _), start in zip(pieces, starts, strict=False)]
-    codes, counts = (np.concatenate([items[i] for items, _ in pieces]) for i in (1, 2))
-    items = Items(np.concatenate([_START, *shifted]), codes, counts)
-    return items, np.concatenate([lengths for _, lengths in pieces])
+def _stacked(pieces: list[Counted], dtype: type, n_jobs: int) -> Counted:
+    """Return rows one below the other, their counts as numbers of another type, and lengths."""
+    first, lengths = pieces[0]
+    if len(pieces) == 1:
+        return first._replace(counts=first.counts.astype(dtype, copy=False)), lengths
+    rows = np.cumsum([0, *(len(lengths) for _, lengths in pieces)])
+    ends = np.cumsum([0, *(items.indptr[-1] for items, _ in pieces)])
+    codes, counts = np.empty(ends[-1], np.int32), np.empty(ends[-1], dtype)
+    out = Items(np.zeros(rows[-1] + 1, np.int64), codes, counts)
+
+    def put(number: int, _: Turns) -> None:
+        items, here = pieces[number][0], slice(ends[number], ends[number + 1])
+        out.indptr[rows[number] + 1 : rows[number + 1] + 1] = items.indptr[1:] + ends[number]
+        out.codes[here], out.counts[here] = items.codes, items.counts
+
+    side_by_side(put, len(pieces), n_jobs)
+    return out, np.concatenate([lengths for _, lengths in pieces])
 
 
 def _joined(coded: list[Coded]) -> Coded:

@@ -136,6 +136,10 @@ class Scratch:
         self.space, self.words, self.parts = space, words, parts
         self.cells = np.zeros(0, np.int32)  # zero whenever no document is being counted
 
+    def beside(self) -> Scratch:
+        """Return one for another thread that knows the same words, when it is its turn."""
+        return Scratch(self.space, self.words, self.parts)
+
     def refresh(self) -> None:
         """Forget what has become too much."""
         if len(self.cells) > MOST_CELLS:
@@ -168,11 +172,19 @@ class Tally:
     def add(self, codes: np.ndarray, ends: np.ndarray, n_codes: int) -> None:
         """Count the next codes, which are below `n_codes`; documents end where `ends` says."""
         size = int(self.row[1]) + len(codes)
-        if size > len(self.codes):  # memory costs nothing until it is written to
-            self.codes, self.counts = grown(self.codes, 4 * size), grown(self.counts, 4 * size)
+        if size > len(self.codes):
+            self.codes, self.counts = (
+                self._roomier(one, size) for one in (self.codes, self.counts)
+            )
         self.scratch.reserve(n_codes)
         out = self.codes, self.counts, self.indptr
         count(codes, ends, len(codes), self.scratch.cells, self.row, *out)
+
+    def _roomier(self, array: np.ndarray, size: int) -> np.ndarray:
+        """Return a copy with more room than that: what is not written to costs nothing."""
+        longer = np.empty(4 * size if self.row[1] else size, array.dtype)
+        longer[: self.row[1]] = array[: self.row[1]]
+        return longer
 
     def result(self) -> Items:
         for array in (self.codes, self.counts):

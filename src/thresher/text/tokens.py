@@ -25,7 +25,7 @@ from thresher.text.scripts import (
 )
 
 __all__ = ["CHARACTERS", "PAIRS", "RULES", "STRETCHES", "Tokenizer", "Tokens", "as_texts", "buffer"]
-__all__ += ["check_texts", "encode", "padded", "slices"]
+__all__ += ["check_texts", "chunks", "encode", "padded", "slices"]
 
 CHUNK = 1 << 18  # characters cut at a time: what is touched then stays in the processor's cache
 SLICE = 1 << 26  # characters counted at a time: what is kept between the stations stays small
@@ -371,8 +371,11 @@ def _offsets(lengths: np.ndarray) -> np.ndarray:
     return offsets
 
 
-def check_texts(texts: list[Any]) -> np.ndarray:
-    """Return the length of each text, once each is seen to be one."""
+def check_texts(texts: Any) -> np.ndarray:
+    """Return the length of each text, in bytes in an Arrow array, once each is seen to be one."""
+    if not isinstance(texts, list):
+        offsets = np.frombuffer(texts.buffers()[1] or b"", np.int64)
+        return np.diff(offsets[texts.offset : texts.offset + len(texts) + 1])
     if set(map(type, texts)) - {str}:  # much faster than the loop, and so is the usual answer
         for i, text in enumerate(texts):
             if not isinstance(text, str):
@@ -383,15 +386,14 @@ def check_texts(texts: list[Any]) -> np.ndarray:
     return _lengths(texts)
 
 
-def slices(texts: Any) -> Iterator[Any]:
-    """Yield texts of about SLICE characters together: what is known of their words is kept."""
-    if len(texts) == 1:
-        yield texts
-        return
-    is_list, n = isinstance(texts, list), len(texts)
-    lengths = _lengths(texts) if is_list else np.full(n, texts.nbytes // max(n, 1))
-    for start, stop in _groups(lengths, SLICE):
-        yield texts[start:stop]
+def slices(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield ranges of texts, of these sizes, that are counted at a time."""
+    return _groups(sizes, SLICE)
+
+
+def chunks(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield ranges of texts, of these sizes, that are cut at a time, a separator after each."""
+    return _groups(sizes + 1, CHUNK)
 
 
 def _groups(lengths: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
