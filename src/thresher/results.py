@@ -93,15 +93,18 @@ def _each_batch(
 
 
 def _batch_table(categorizer: Categorizer, batch: Batch, scores: np.ndarray, asked: Asked) -> Table:
-    rows, places = _rows(batch), batch.places()
-    for one in reversed(batch.skipped):
-        places.insert(one.before, escaped(one.place))
+    rows, places = _rows(batch), batch.place_array()
+    if batch.skipped:
+        places = places.to_pylist()
+        for one in reversed(batch.skipped):
+            places.insert(one.before, escaped(one.place))
+        places = to_arrow(places)
     numbers = numbers_to_arrow(np.arange(1, len(rows) + 1) + batch.n_before)
     kept = {
         name: _kept(column, batch, rows, k) for k, (name, column) in enumerate(batch.kept.items())
     }
     own = own_columns(categorizer, batch, scores, asked)
-    return with_kept({"row": numbers, "document": to_arrow(places)}, kept, own)
+    return with_kept({"row": numbers, "document": places}, kept, own)
 
 
 def with_kept(before: Table, kept: Table, after: Table) -> Table:
@@ -426,8 +429,10 @@ def _json_texts(column: Any) -> pa.Array:
         return array.cast(pa.large_string())
     if pa.types.is_float32(kind) or pa.types.is_float64(kind):
         texts = array.cast(pa.large_string())
-        if pc.all(pc.match_substring_regex(texts, PLAIN_NUMBER)).as_py():
+        others = pc.fill_null(pc.invert(pc.match_substring_regex(texts, PLAIN_NUMBER)), False)
+        if not pc.any(others).as_py():
             return texts
+        return pc.replace_with_mask(texts, others, _json_array(_values(array.filter(others))))
     if is_text(kind) and _is_plain(array):
         return _beside('"', array, '"')
     if pa.types.is_list(kind) and not array.null_count and not array.values.null_count:

@@ -81,6 +81,12 @@ class Batch:
         """Return where each document of the batch stood."""
         return [escaped(one) for one in self.where]
 
+    def place_array(self) -> pa.Array:
+        """Return the same as an Arrow array, which has them without Python where it can."""
+        if isinstance(self.where, Places):
+            return self.where.to_arrow()
+        return to_arrow(self.places())
+
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
@@ -122,6 +128,14 @@ class Places(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         beginning = self._beginning
         return (f"{beginning}{number}" for number in self._numbers.tolist())
+
+    def to_arrow(self) -> pa.Array:
+        """Return them as an Arrow array of texts that may be shown."""
+        import pyarrow.compute as pc
+
+        numbers = numbers_to_arrow(self._numbers).cast(pa.string())
+        beginning, nothing = to_arrow([escaped(self._beginning), ""])
+        return pc.binary_join_element_wise(beginning, numbers, nothing)
 
 
 class Skipped(NamedTuple):
