@@ -676,6 +676,13 @@ def test_decoding_errors_elsewhere(tmp_path):
         (b"one\n\nthree, four\r\n", ["one", "", "three, four"], None),
         (b'{"text": "one", "topics": ["a"]}\n', ["one"], [["a"]]),
         (b"__label__a one\ntwo\n", ["one", "two"], [["a"], []]),
+        (b"\r\none __label__a\r\n\t__label__b two\r\n", ["", "one ", "\ttwo"], [[], ["a"], ["b"]]),
+        (b"text,label\n__label__ one,__label__a\n", ["__label__ one"], [["__label__a"]]),
+        (
+            b"not__label__a\n'__label__b' __label__\n",
+            ["not__label__a", "'__label__b' __label__"],
+            None,
+        ),
         (b"text,label\none,a\n", ["one"], [["a"]]),
         (b"id\tbody\n1\tone\n", ["one"], None),
         (b"Dear text, body and all\n", ["Dear text, body and all"], None),

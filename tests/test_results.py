@@ -6,11 +6,11 @@ import io
 import json
 import subprocess
 import sys
-import types
 from unittest import mock
 
 import numpy as np
 import pandas
+import polars
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -634,21 +634,80 @@ def test_an_arrow_table_gives_one_of_many_batches(model, several):
     assert model.predict_table(TEXTS).equals(model.predict_table(table.slice(0, 5)))
 
 
-def test_a_frame_of_polars_gives_one(model):
-    class DataFrame:
-        def __init__(self, table):
-            self.table, self.columns, self.shape = table, table.column_names, table.shape
+def test_a_frame_of_polars_gives_one(model, several):
+    frame = polars.DataFrame({"id": range(5), "text": [*TEXTS[:4], None]})
+    results = model.predict_table(frame, top=1)
+    assert isinstance(results, polars.DataFrame)
+    assert results["predicted"].to_list() == model.predict([*TEXTS[:4], ""])
+    assert results["note"].to_list() == [None] * 4 + ["no text"]
+    assert polars.concat([frame, results], how="horizontal").shape == (5, 7)
+    column = model.predict_table(frame["text"])
+    assert column.equals(results[["predicted", "score", "note"]])
+    assert model.predict_table(frame[:0]).schema == column.schema
+    lists = several.predict_table(frame)["predicted"].to_list()
+    assert lists == several.predict(frame) == several.predict(frame["text"])
 
-        def __arrow_c_stream__(self, requested_schema=None):
-            return self.table.__arrow_c_stream__(requested_schema)
 
-    DataFrame.__module__ = "polars.dataframe.frame"
-    polars = types.ModuleType("polars")
-    polars.from_arrow = DataFrame
-    with mock.patch.dict(sys.modules, polars=polars):
-        results = model.predict_table(DataFrame(pa.table({"text": TEXTS})))
-    assert isinstance(results, DataFrame)
-    assert results.table["predicted"].to_pylist() == TEAMS
+CELLS = ["toner", "screens|toner", "screens", "access", "access"]
+POLARS = [polars.String, polars.Categorical, polars.Enum(sorted(set(CELLS)))]
+
+
+@pytest.mark.parametrize("kind", POLARS, ids=str)
+def test_a_frame_of_polars_is_learned_from_like_one_of_pandas(kind):
+    frame = polars.DataFrame({"text": [*TEXTS[:4], None], "label": CELLS})
+    typed = frame.with_columns(polars.col("label").cast(kind))
+    wanted = Categorizer(objective=None).fit(pandas.DataFrame(frame.to_dict(as_series=False)))
+    assert wanted.categories_ == ["access", "screens", "toner"]
+    model = Categorizer(objective=None).fit(typed)
+    np.testing.assert_array_equal(model.scores(typed), wanted.scores([*TEXTS[:4], ""]))
+    assert model.evaluate(typed).micro == wanted.evaluate(frame).micro
+    model.learn(typed)
+    wanted.learn(frame)
+    np.testing.assert_array_equal(model.scores(TEXTS), wanted.scores(TEXTS))
+
+
+@pytest.mark.parametrize("kind", POLARS, ids=str)
+def test_columns_of_polars_are_texts_and_labels(kind):
+    texts = polars.Series(TEXTS)
+    one = Categorizer().fit(texts, polars.Series(TEAMS).cast(polars.Categorical))
+    assert one.predict(texts) == Categorizer().fit(TEXTS, TEAMS).predict(TEXTS)
+    lists = [cell.split("|") for cell in CELLS]
+    wanted = Categorizer(objective=None).fit(TEXTS, lists)
+    column = polars.Series(lists, dtype=polars.List(kind))
+    model = Categorizer(objective=None).fit(texts, column)
+    np.testing.assert_array_equal(model.scores(texts), wanted.scores(TEXTS))
+    assert model.evaluate(texts, column).micro == wanted.evaluate(TEXTS, lists).micro
+    table = polars.DataFrame({"text": texts, "labels": column})
+    assert Categorizer(objective=None).fit(table).categories_ == wanted.categories_
+
+
+def test_a_data_frame_of_zeros_and_ones_is_a_matrix_of_them():
+    matrix = np.eye(3, dtype=int)[[0, 0, 1, 1, 2]]
+    wanted = Categorizer().fit(TEXTS, matrix).predict(TEXTS)
+    for frame in (pandas.DataFrame(matrix, columns=list("abc")), polars.DataFrame(matrix)):
+        np.testing.assert_array_equal(Categorizer().fit(TEXTS, frame).predict(TEXTS), wanted)
+
+
+def test_views_of_texts_are_texts():
+    names = [["text", "label"], [TEXTS, CELLS]]
+    views = pa.table([pa.array(one, pa.string_view()) for one in names[1]], names=names[0])
+    try:
+        views["text"].cast(pa.string())
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this pyarrow makes no texts of views")
+    plain = pa.table(names[1], names=names[0])
+    assert [batch.labels for batch in read_documents(views)] == [
+        batch.labels for batch in read_documents(plain)
+    ]
+
+
+def test_what_is_no_table_is_refused_with_a_remedy():
+    for column in (pa.array(TEXTS), polars.Series(TEXTS)):
+        kind = type(column).__name__
+        with pytest.raises(DocumentError, match=f"from {kind}, which is no table; give a list"):
+            read_documents(column)
+    with pytest.raises(DocumentError, match=r"from LazyFrame; collect\(\) it, or give a path"):
+        read_documents(polars.LazyFrame({"text": TEXTS}))
 
 
 def test_whole_numbers_stay_whole_numbers():

@@ -16,6 +16,7 @@ from thresher import (
     AROW,
     Categorizer,
     ModelError,
+    ParameterError,
     PassiveAggressive,
     Perceptron,
     Strength,
@@ -51,6 +52,8 @@ def test_parameters_are_got_set_and_cloned():
     assert is_classifier(model)
     fitted = model.fit(TEXTS, LABELS)
     assert not clone(fitted).is_fitted
+    with pytest.raises(ParameterError, match=r"learner__max_iter cannot be set: learner is 'arow'"):
+        Categorizer("arow").set_params(learner__max_iter=2)
 
 
 def test_it_is_searched_and_cross_validated():

@@ -67,8 +67,11 @@ class Answers(NamedTuple):
             )
         if hasattr(labels, "toarray"):
             labels = labels.toarray()
-        if hasattr(labels, "to_pylist"):  # a column of an Arrow table
-            labels = labels.to_pylist()
+        if hasattr(labels, "columns") and hasattr(labels, "to_numpy"):  # a data frame
+            labels = labels.to_numpy()
+        to_list = next((one for one in ("to_pylist", "to_list") if hasattr(labels, one)), "")
+        if to_list:  # a column of a table, whose lists would not come out as lists
+            labels = getattr(labels, to_list)()
         if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels.ravel()
         if isinstance(labels, np.ndarray) and labels.ndim > 2:

@@ -322,7 +322,13 @@ class Estimator:
                     f"{meant} takes {', '.join(self.parameters)}."
                 )
             if inner:
-                getattr(self, name).set_params(**{inner: value})
+                nested = getattr(self, name)
+                if not hasattr(nested, "set_params"):
+                    raise ParameterError(
+                        f"{key} cannot be set: {name} is {nested!r}, which has no parameters here; "
+                        f"give {type(self).__name__} an estimator as its {name}, such as AROW()."
+                    )
+                nested.set_params(**{inner: value})
             else:
                 setattr(self, name, value)
         return self

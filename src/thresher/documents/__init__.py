@@ -249,9 +249,10 @@ def _sources(source: Any, format: str | None) -> list[Source]:
         return [one for path in source for one in _path_sources(os.fspath(path), format)]
     if isinstance(source, Iterable):
         return [tables.pairs_source(source)]
+    first = "collect() it, or " if hasattr(source, "collect") else ""  # a lazy frame of polars
     raise DocumentError(
-        f"documents cannot be read from {type(source).__name__}; give a path, a list of paths, "
-        "a table, or pairs of a text and its labels."
+        f"documents cannot be read from {type(source).__name__}; {first}give a path, a list of "
+        "paths, a table, or pairs of a text and its labels."
     )
 
 

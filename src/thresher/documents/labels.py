@@ -112,7 +112,9 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def decoded(array: pa.Array) -> pa.Array:
-    """Return the values themselves where there are numbers into a dictionary."""
+    """Return the values themselves where there are numbers into a dictionary, or views of texts."""
+    if pa.types.is_string_view(array.type):
+        return array.cast(pa.large_string())  # few functions of pyarrow take views
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 

@@ -196,7 +196,9 @@ def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:
         cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
         if len(cells) > 1 and _is_header(cells, asked):
             return name
-    return "lines"
+    # fastText takes lines without a label, the first one too, and labels that follow the text.
+    has_labels = b"__label__" in head and re.search(rb"(?<!\S)__label__\S", head)
+    return "fasttext" if has_labels else "lines"
 
 
 def _is_header(cells: Sequence[str], asked: Sequence[str]) -> bool:

@@ -64,9 +64,15 @@ def _opening(parquet: ParquetFile) -> Opening:
 
 def arrow_source(table: Any) -> Source:
     """Make a source of anything that gives Arrow batches; a table can be read again."""
-    is_stream = isinstance(table, pa.RecordBatchReader)
+    is_stream, kind = isinstance(table, pa.RecordBatchReader), type(table).__name__
+    if hasattr(table, "to_arrow"):  # polars: through Arrow's interface its texts would be views
+        table = table.to_arrow()
     if not is_stream and not isinstance(table, pa.Table):
-        table = pa.table(table)
+        try:
+            table = pa.table(table)
+        except pa.ArrowInvalid:
+            what = f"documents cannot be read from {kind}, which is no table"
+            raise DocumentError(f"{what}; give a list of its texts to from_texts.") from None
 
     def read(reading: Reading) -> Iterator[Batch]:
         columns = reading.choose("the table", table.schema.names)
