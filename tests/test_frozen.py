@@ -11,6 +11,7 @@ import pytest
 from thresher import Categorizer, Decisions, DocumentError, Perceptron, categorizer
 from thresher._kernels.frozen import BY_SQUARES, LEVELS, choose, pairwise_sum, scale
 from thresher.decisions import Objective
+from thresher.text import frozen as frozen_module
 from thresher.text.frozen import LONGEST
 
 WORDS = ["wheat", "oil", "corn", "price", "prices", "rise", "fall", "say", "the", "of", "12", "7th"]
@@ -75,6 +76,16 @@ OPTIONS = {
     "long words": PLAIN | {"min_length": 4},
     "pattern": PLAIN | {"token_pattern": r"[a-z]+"},
     "stems": PLAIN | {"stem": True, "stop_words": True},
+    "fast stems": {"preset": "fast", "stem": True},
+    "pairs of stems": PLAIN | {"stem": True, "stop_words": True, "ngram_range": (1, 2)},
+    "stems and parts": PLAIN | {"stem": True, "char_ngram_range": (3, 3)},
+    "stems in fields": PLAIN
+    | {"stem": True, "stop_words": True, "fields": "lead", "ngram_range": (1, 2)},
+    "hashed stems": PLAIN | {"stem": True, "stop_words": True, "hashing_bits": 9},
+    "hashed stems in fields": PLAIN
+    | {"stem": True, "hashing_bits": 9, "fields": "lead", "ngram_range": (1, 2)},
+    "parts of stems": PLAIN
+    | {"stem": True, "char_ngram_range": (2, 3), "char_ngram_tokens": "words"},
     "first line": PLAIN | {"fields": "first-line"},
     "lead": {"fields": "lead", "tune_folds": 0},
     "columns": PLAIN | {"fields": ("title", "text")},
@@ -143,7 +154,29 @@ def is_frozen(model):
 def test_the_bits_are_those_of_the_batches(name):
     model = Categorizer(**OPTIONS[name]).fit(TEXTS, LABELS)
     agree(model)
-    assert is_frozen(model) == (name not in ("pattern", "stems"))
+    assert is_frozen(model) == (name not in ("pattern", "parts of stems"))
+
+
+def test_what_words_count_as_may_be_forgotten(monkeypatch):
+    model = Categorizer(**OPTIONS["pairs of stems"]).fit(TEXTS, LABELS)
+    monkeypatch.setattr(frozen_module, "MAX_WORDS", 5)
+    agree(model)
+    agree(model, PROBES[::-1])
+    assert is_frozen(model)
+
+
+def test_readers_in_threads_learn_words_by_themselves():
+    model = Categorizer(**OPTIONS["pairs of stems"]).fit(TEXTS, LABELS)
+    expected = {text: model._batched([text]) for text in PROBES}
+    expected = {text: next(iter(scores)).tobytes() for text, scores in expected.items()}
+
+    def read(seed):
+        texts = random.Random(seed).sample(PROBES, len(PROBES))
+        return all(model.scores([text]).tobytes() == expected[text] for text in texts)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(read, range(12)))
+    assert is_frozen(model)
 
 
 @pytest.mark.parametrize("name", ["best", "fast", "hashed space", "naive Bayes"])

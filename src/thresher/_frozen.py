@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thresher._kernels._memory import places
-from thresher._kernels.frozen import LOOK, MODEL, SCORED, WEIGHED, look_again, read
+from thresher._kernels.frozen import LOOK, MODEL, SCORED, UNSEEN, WEIGHED, look_again, read
 from thresher.decisions import Decisions
 from thresher.text.frozen import LONGEST, FrozenCounter, TextRoom
 from thresher.training import Stations, scores_of
@@ -102,6 +102,9 @@ class FrozenReader:
         if data.size > room.size:
             room.reserve(data.size)
         n = read(data, offsets, rules, self._model, room.places, limits, scores)
+        if n == UNSEEN:
+            room.learn(text)
+            n = read(data, offsets, rules, self._model, room.places, limits, scores)
         if n == SCORED:
             n = look_again(self._model, room.places, limits, scores)
         numbers = room.chosen(n) if n >= 0 else None

@@ -33,7 +33,7 @@ U32, U64 = np.uint32, np.uint64
 NOT_SCALED, BY_SUM, BY_SQUARES = 0, 1, 2
 BLOCK, LANES, LEVELS = 128, 8, 64  # how NumPy adds up: blocks in lanes, and these in halves
 N_ENTRIES, N_TOKENS = 0, 1  # what is noted of a document
-COUNTED, WEIGHED, SCORED = -4, -3, -2  # how far it came, where there is more to do
+UNSEEN, COUNTED, WEIGHED, SCORED = -5, -4, -3, -2  # how far it came, where there is more to do
 SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories that are chosen
 
 
@@ -57,13 +57,18 @@ MODEL = (
     F32, F32,  # weights, and the strength of the feature that is always on
     *LOOK,
 )  # fmt: skip
-ROOM = I64, np.uint8, U64, U32, U64, I64, I32, I32, F32, F64  # the layout, and what `laid_out` says
+ROOM = (
+    I64, np.uint8, U64, U32, U64, I64, I32, I32, F32, F64,  # the layout, and what `laid_out` says
+    U64, U64, I64, I64,  # words as they stand in texts: slots, letters, offsets, size
+    I64, I32, U64,  # what they count as: where that starts, their numbers or their hashes
+)  # fmt: skip
+N_WRITTEN = 10  # of these are written to
 
 # The numbers of the plan. Hashed columns have masks; those of parts begin at FIRST_PART, and those
 # of words in fields at FIRST_FIELD.
 HAS_WORDS, HAS_PARTS, N_FIELDS, IS_HASHED, HAS_COLUMNS, HIGH = range(6)
 WORD_MASK, PART_MASK, FIRST_PART, FIELD_MASK, FIRST_FIELD, LOW_PART, HIGH_PART = range(6, 13)
-SCALING, WIDTH, N_CANDIDATES, N_KINDS = range(13, 17)
+IS_FOLDED, SCALING, WIDTH, N_CANDIDATES, N_KINDS = range(13, 18)
 # Those of the second look: LOWEST is what the scores of other categories are about.
 SCALE, SLOPE, TOTAL, BASE, LOWEST = range(5)
 
@@ -75,19 +80,22 @@ def read(data, offsets, rules, model, room, limits, scores):
     The text is in pieces, between the `offsets`: what stands before the fields, each field, and
     what follows; without fields, it is one. Returns how many categories were chosen, -1 if too
     many; or, where `look_again` is to follow, SCORED; where there are no weights, WEIGHED; where
-    the table of strengths is too short, COUNTED.
+    the table of strengths is too short, COUNTED; where it is not known what a word counts as,
+    UNSEEN.
     """
     word_rule, part_rule = opened_rules(rules)
     plan, words, runs, parts, salts, columns, strength, weights, always_on, _ = opened(model)
-    letters, scratch, out = laid_out(room)
+    letters, scratch, out, surface = laid_out(room)
     indices, counts, values, doubles, notes, chosen, indptr, constant = out
-    n = notes[N_TOKENS] = n_in_fields = 0
+    n = notes[N_TOKENS] = n_words = n_in_fields = 0
     if plan[HAS_WORDS] or plan[N_FIELDS]:
         notes[N_TOKENS] = cut(data, offsets, word_rule, letters, scratch)
-        number_words(notes[N_TOKENS], plan, words, letters, scratch)
+        n_words = number_words(notes[N_TOKENS], plan, words, surface, letters, scratch)
+        if n_words < 0:
+            return UNSEEN
         n_in_fields = number_in_fields(plan, salts, letters, scratch)
     if plan[HAS_WORDS]:
-        n_codes = count_words(notes[N_TOKENS], plan, runs, scratch)
+        n_codes = count_words(n_words, plan, runs, scratch)
         n = put_columns(n_codes, plan, columns, WORDS, scratch, indices, counts, n)
     if plan[HAS_PARTS]:
         n_tokens = cut(data, offsets, part_rule, letters, scratch)
@@ -116,7 +124,7 @@ def look_again(model, room, limits, scores):
     It is a kernel of its own for those who have no use for it, and need not wait for its compiler.
     """
     plan, _, _, _, _, _, _, weights, _, look = opened(model)
-    _, _, out = laid_out(room)
+    _, _, out, _ = laid_out(room)
     indices, _, values, _, _, chosen, indptr, _ = out
     fields, numbers, offsets, positives, other_ends, others, both = look[:7]
     edges, starts, left, leaves = look[7:]
@@ -161,10 +169,9 @@ def opened(model):
 
 @kernel
 def laid_out(room):
-    """Return the arrays to write to, which stand one after the other in a few."""
-    layout, letters, blocks, edges, longs, ints, shorts, cells, values, doubles = arrays_at(
-        room, ROOM
-    )
+    """Return the arrays to write to, which stand one after the other in a few, and the surface."""
+    arrays = arrays_at(room, ROOM)
+    layout, letters, blocks, edges, longs, ints, shorts, cells, values, doubles = arrays[:N_WRITTEN]
     n_bytes, n_tokens, n_grams, n_hashes = layout[0], layout[1], layout[2], layout[3]
     n_shapes, n_counted, n_pieces, n_fielded = layout[4], layout[5], layout[6], layout[7]
     n_blocks = n_bytes >> 3
@@ -190,7 +197,7 @@ def laid_out(room):
         cells, different, times, in_fields,
     )  # fmt: skip
     out = indices, counts, values[1:], doubles, notes, chosen, small[10:12], values[:1]
-    return whole, scratch, out
+    return whole, scratch, out, arrays[N_WRITTEN:]
 
 
 # Counting -----------------------------------------------------------------------------------------
@@ -213,15 +220,42 @@ def cut(data, offsets, rule, room, scratch):
 
 
 @kernel
-def number_words(n, plan, words, room, scratch):
-    """Write the number of each word, or its hash."""
+def number_words(n, plan, words, surface, room, scratch):
+    """Write the number of each word, or its hash; return how many there are, -1 for UNSEEN."""
     slots, word_blocks, offsets, sizes = words
     text, text_blocks, spans = room[0], room[1], room[6]
     ids, hashes = scratch[1:3]
+    if plan[IS_FOLDED]:
+        return fold_words(n, plan, surface, room, scratch)
     if plan[IS_HASHED]:
         hash_tokens(text_blocks, spans, n, hashes)
     else:
         look_up(text, text_blocks, spans, n, slots, text, word_blocks, offsets, sizes, False, ids)
+    return n
+
+
+@kernel
+def fold_words(n, plan, surface, room, scratch):
+    """Do the same by what is known of words as they stand in texts: each counts as one or none."""
+    slots, word_blocks, offsets, sizes, starts, numbers, number_hashes = surface
+    text, text_blocks, spans, ends = room[0], room[1], room[6], room[7]
+    ids, hashes = scratch[1:3]
+    look_up(text, text_blocks, spans, n, slots, text, word_blocks, offsets, sizes, False, ids)
+    n_words, t = 0, 0
+    for piece in range(ends.size):
+        while t < ends[piece]:
+            if ids[t] == UNKNOWN:
+                return -1
+            start = starts[ids[t]]
+            if start < starts[ids[t] + 1]:
+                if plan[IS_HASHED]:
+                    hashes[n_words] = number_hashes[start]
+                else:
+                    ids[n_words] = numbers[start]
+                n_words += 1
+            t += 1
+        ends[piece] = n_words
+    return n_words
 
 
 @kernel

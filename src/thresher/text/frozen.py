@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -14,14 +15,22 @@ from thresher._kernels.text.counts import FIELDS, PARTS, RUNS, WORDS
 from thresher.rows import Rows
 from thresher.text.counter import TextCounter
 from thresher.text.space import HashedSpace
-from thresher.text.surface import MOST_CELLS
-from thresher.text.tokens import Tokenizer, _characters, _ranges, _table, buffer, check_texts
+from thresher.text.surface import MAX_WORDS, MOST_CELLS, Surface
+from thresher.text.tokens import (
+    Tokenizer,
+    Tokens,
+    _characters,
+    _ranges,
+    _table,
+    buffer,
+    check_texts,
+)
 
 __all__ = ["FrozenCounter", "TextRoom"]
 
 LONGEST = 1 << 15  # characters of a text that is read in this way: others do not notice its cost
 SHORTEST = 1 << 11  # for which room is made
-NO_NUMBERS = np.zeros(0, np.int32)
+NO_NUMBERS, NO_HASHES = np.zeros(0, np.int32), np.zeros(0, np.uint64)
 
 
 class FrozenCounter:
@@ -53,7 +62,8 @@ class FrozenCounter:
             hashed = [int(space.masks[WORDS]), *(int(one) for both in others for one in both)]
         has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
         kinds = has_words, bool(self.n_parts), self.n_fields, is_hashed, has_columns
-        self.plan = *kinds, runs.high, *hashed, low, high
+        self._folding, self._space = counter.linguistics, space
+        self.plan = *kinds, runs.high, *hashed, low, high, counter.linguistics is not None
         words, parts = (
             (one.slots, one.words.view("<u8"), one.offsets, one.sizes)
             for one in (space.words, space.parts)
@@ -72,14 +82,27 @@ class FrozenCounter:
 
     @staticmethod
     def supports(counter: TextCounter) -> bool:
-        """Tell whether all that the counter does is done by kernels."""
+        """Tell whether all that the counter does is done by kernels, once its words are known."""
         by_pattern = any(one.pattern is not None for one in counter._tokenizers.values())
-        is_plain = counter.linguistics is None and not by_pattern
-        return is_plain and _n_cells(counter) <= MOST_CELLS
+        has_folded_parts = counter.char_ngram_range is not None and counter._cuts_words
+        is_plain = counter.linguistics is None or not has_folded_parts
+        return is_plain and not by_pattern and _n_cells(counter) <= MOST_CELLS
+
+    def surface(self) -> Surface:
+        """Return a memory of what words count as, still empty."""
+        return Surface(self._space, WORDS, self._folding, None)
+
+    def pieces(self, text: str) -> list[str]:
+        """Return what stands before the fields of a text, each of them, and what follows."""
+        return split(text, self._fields) if self.n_fields else [text]
+
+    def words(self, text: str) -> Iterator[Tokens]:
+        """Yield the words of a text as they stand in it."""
+        return self._tokenizers[WORDS].cut(self.pieces(text))
 
     def characters(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the characters of a text, where its pieces start and end, and how it is cut."""
-        pieces = split(text, self._fields) if self.n_fields else [text]
+        pieces = self.pieces(text)
         if text.isascii():
             data = np.frombuffer("".join(pieces).encode(), np.uint8)
             return data, np.array([0, *accumulate(map(len, pieces))]), self.rules(0x80)
@@ -114,6 +137,7 @@ class TextRoom:
         self._counter = counter
         self._cells = np.zeros(counter.n_cells, np.int32)  # zero whenever nothing is counted
         self._ints = np.zeros(0, np.int64)
+        self._surface = counter.surface()
         self.size = 0
         self.reserve(SHORTEST)
 
@@ -145,7 +169,23 @@ class TextRoom:
             self._ints, self._shorts, self._cells, self._values,
             np.empty(n_entries + LEVELS),
         )  # fmt: skip
-        self.places = places(ROOM, self._arrays)
+        self._place()
+
+    def learn(self, text: str) -> None:
+        """Get to know what the words of a text count as."""
+        if len(self._surface.words) > MAX_WORDS:
+            self._surface.reset()
+        for tokens in self._counter.words(text):
+            self._surface.numbers(tokens, grow=False)
+        self._place()
+
+    def _place(self) -> None:
+        surface, words = self._surface, self._surface.words
+        is_hashed = self._counter.is_hashed
+        values = (NO_NUMBERS, surface.values) if is_hashed else (surface.values, NO_HASHES)
+        known = words.slots, words.words.view("<u8"), words.offsets, words.sizes, surface.starts
+        self._held = *self._arrays, *known, *values  # as the kernel gets only where they stand
+        self.places = places(ROOM, self._held)
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""
