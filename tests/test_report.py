@@ -375,7 +375,7 @@ def test_a_plot_that_is_one_column_is_not_drawn(sizes, is_drawn):
     confusion = np.diag(sizes)
     text = Report(one_each(confusion), mistakes=[3], learning_curve=[(10, 0.5)]).to_html()
     assert ("F1 and size" in text) == is_drawn
-    assert "Mistakes while" not in text and "Learning curve" not in text
+    assert "Corrections while" not in text and "Learning curve" not in text
 
 
 def test_errors_say_where_a_document_belongs_and_where_it_went(tmp_path):
@@ -510,11 +510,11 @@ def test_decisions_without_scores_have_a_page_too(tmp_path):
 def test_one_of_anything_is_one():
     drawn = [
         charts.size_chart([("rare", 1, 0.5, None), ("earn", 20, 0.5, None)]),
-        charts.mistakes_chart([2, 1]),
+        charts.corrections_chart([2, 1]),
         charts.learning_chart([(1, 0.2), (2, 0.5)]),
         charts.reliability_chart(ReliabilityCurve(*map(np.array, ([0.5], [1.0], [1])))),
     ]
-    ones = ["50.0, 1 document<", "pass 2: 1 mistake<", "1 document: F1", "in 1 pair<"]
+    ones = ["50.0, 1 document<", "pass 2: 1 correction<", "1 document: F1", "in 1 pair<"]
     for chart, one in zip(drawn, ones, strict=True):
         assert one in chart
     assert "20 documents<" in drawn[0] and "after 1 document and" in drawn[2]
@@ -621,8 +621,8 @@ import sys
 sys.modules |= dict.fromkeys(["scipy", "sklearn", "matplotlib", "simplemma"])
 from thresher import Categorizer, compare
 from thresher.report import write_report
-texts = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 5
-labels = ["spam", "ham", "spam", "ham"] * 5
+texts = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 8
+labels = ["spam", "ham", "spam", "ham"] * 8
 model = Categorizer(objective="f1", calibrate="isotonic").fit(texts, labels)
 model.tune(texts, labels, "precision=0.9", calibrate="isotonic")
 model.predict_proba(texts)
@@ -817,7 +817,9 @@ def test_the_page_can_be_read_without_script(browser, page):
     browser.open(page, script=False)
     snapshot = browser.text()
     assert (
-        "category 11" in snapshot and "micro" in snapshot and "Mistakes while learning" in snapshot
+        "category 11" in snapshot
+        and "micro" in snapshot
+        and "Corrections while learning" in snapshot
     )
     assert "as decided" not in snapshot  # controls that could do nothing are not there
 

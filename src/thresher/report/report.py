@@ -50,7 +50,8 @@ class Report:
     words : dict of str to Words
         The strongest words of each category.
     mistakes : sequence of int
-        Mistakes of the learner in each pass over the training documents.
+        Mistakes of the learner in each pass over the training documents, decisions that were right
+        but not sure enough included: what it corrected.
     learning_curve : sequence of (int, float)
         Numbers of documents learned from, and the micro-F1 on others that each led to.
     reliability : ReliabilityCurve, optional
