@@ -383,7 +383,18 @@ def test_errors_say_where_a_document_belongs_and_where_it_went(tmp_path):
     model = Categorizer().fit(texts, ["grain", "crude", "ship"] * 5)
     write_report(tmp_path / "r.html", model, ["wheat corn", "oil barrel"], ["ship", "crude"])
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<strong><bdi>ship</bdi>&nbsp;→ <bdi>grain</bdi></strong>" in text
+    heading = f"<strong>{name('ship')}&nbsp;→ {name('grain')}</strong>"
+    assert heading in text
+
+
+def test_how_it_was_made_names_the_second_look_and_no_threads(tmp_path, monkeypatch):
+    model = Categorizer(n_jobs=2).fit(["wheat corn", "oil barrel"] * 5, ["grain", "crude"] * 5)
+    assert model.summary()["options"] == "all default"
+    with_look = model.summary() | {"second_look": "by trees"}
+    monkeypatch.setattr(Categorizer, "summary", lambda self: with_look)
+    write_report(tmp_path / "r.html", model, ["wheat"], ["grain"])
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<dt>Second look</dt><dd>by trees</dd>" in text and "n_jobs" not in text
 
 
 # What is written --------------------------------------------------------------------------------
