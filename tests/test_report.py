@@ -327,6 +327,10 @@ def test_several_categories_and_one_have_sentences_of_their_own():
 def test_the_weakest_category_is_not_one_of_a_few_documents():
     assert weakest(one_each([[60, 40, 0], [0, 100, 0], [2, 0, 1]])) == 0
     assert weakest(one_each([[50, 0], [0, 50]])) is None
+    blind = head(Report(one_each([[50, 0, 0], [50, 0, 0], [0, 0, 9]])))
+    assert "Weakest category b F1\xa00.0: 0 of 50 found, never given" in blind.replace(
+        "F1 ", "F1\xa0"
+    )
 
 
 @pytest.mark.parametrize("block", [1, 10**6])
