@@ -27,7 +27,7 @@ from thresher.evaluation.significance import bootstrap_intervals
 from thresher.report import Report, charts, explanation_page, write_report
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
-from thresher.report.markup import attributes, breakable, name, short
+from thresher.report.markup import attributes, breakable, name, sentence, short
 from thresher.report.verdict import certainty, intervals_of, is_one_each, sentences, weakest
 from thresher.report.worst import LONGEST_EXCERPT, WorstErrors, excerpt
 
@@ -318,10 +318,10 @@ def test_several_categories_and_one_have_sentences_of_their_own():
         r"About 92 of 100 documents that it calls grain are; on others like these 200, expect 85 "
         r"to 96. Of those that are, it finds about 90 of 100 \(expect 83 to 95\).", plain(single)
     )  # fmt: skip
-    for nothing, sentence in ((decided[:, :1] & False, "gave no category"), (None, "No document")):
+    for nothing, expected in ((decided[:, :1] & False, "gave no category"), (None, "No document")):
         labels = truth[:, :1] & (nothing is not None)
         decisions = decided[:, :1] if nothing is None else nothing
-        assert sentence in plain(evaluate(None, labels, ["grain"], decisions=decisions))
+        assert expected in plain(evaluate(None, labels, ["grain"], decisions=decisions))
 
 
 def test_the_weakest_category_is_not_one_of_a_few_documents():
@@ -475,14 +475,29 @@ def test_hostile_names_and_texts_stay_text(hostile_page):
 
 @given(st.text())
 def test_markup_never_lets_a_text_out(text):
-    for markup in (name(text), breakable(text), f"<b{attributes(title=text)}></b>"):
+    for markup in (name(text), breakable(text), sentence(text), f"<b{attributes(title=text)}></b>"):
         without = re.sub(
-            r"</?bdi( title=\"[^\"]*\")?>|<wbr>|<b title=\"[^\"<>]*\"></b>", "", markup
+            r"</?bdi( class=whole)?( title=\"[^\"]*\")?>|<wbr>|<b title=\"[^\"<>]*\"></b>",
+            "",
+            markup,
         )
         assert "<" not in without and '"' not in without
     shown = text.replace("\0", "\ufffd")
     assert html.unescape(breakable(text).replace("<wbr>", "")) == html.unescape(html.escape(shown))
     assert len(short(text)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("wheat and corn", "wheat and…"),
+        ("wheat and c orn", "wheat and c…"),
+        ("wheat " + "w" * 40, "wheat wwwww…"),
+        ("w" * 40, "w" * 11 + "…"),
+    ],
+)
+def test_a_cut_is_before_a_word_unless_it_is_long(text, expected):
+    assert short(text, 12) == expected
 
 
 @pytest.mark.parametrize("n_categories", [1, 2, 95, 1500])
@@ -726,6 +741,34 @@ def test_no_word_and_no_number_is_broken_on_a_phone(browser, tmp_path):
         assert browser.evaluate("document.documentElement.scrollWidth") == 390
         assert browser.evaluate(BROKEN) == [] and browser.errors == []
         assert browser.evaluate("document.querySelectorAll('details[open] td').length") > 20
+
+
+def test_a_name_goes_to_the_next_line_rather_than_in_two(browser, tmp_path):
+    names = ["talk.religion.misc", "talk.politics.guns", "rec.sport.hockey", "sci.med", "rec.autos"]
+    Report(one_each(9 * np.eye(5, dtype=int) + 1, names)).save(tmp_path / "r.html")
+    browser.open(tmp_path / "r.html", width=390)
+    browser.evaluate(EVERYTHING)
+    lines = browser.evaluate(
+        "[...document.querySelectorAll('bdi')].map(e => { const r = document.createRange();"
+        "r.selectNodeContents(e); const tops = [...r.getClientRects()].map(one => one.top);"
+        "return new Set(tops).size; })"
+    )
+    assert set(lines) == {1} and len(lines) > 50
+
+
+def test_a_name_from_right_to_left_turns_no_sentence_round(browser, tmp_path):
+    texts, labels = ["قمح ذرة", "نفط برميل"] * 5, ["الحبوب", "النفط الخام"] * 5
+    model = Categorizer(mode="multi-label").fit(texts, [[one] for one in labels])
+    (tmp_path / "e.html").write_text(explanation_page(model.explain("قمح", "النفط الخام")))
+    browser.open(tmp_path / "e.html")
+    first = "document.querySelector('.thresher-explanation b')"
+    left, right, end = browser.evaluate(
+        f"[...{first}.childNodes, {first}].map(e => {{ const r = document.createRange();"
+        "r.selectNode(e); return r.getBoundingClientRect().x; })"
+    )
+    assert left == end < right  # the name, then what is said of it
+    direction = "getComputedStyle(document.querySelector('[style*=pre-wrap]')).unicodeBidi"
+    assert browser.evaluate(direction) == "plaintext"  # the text is read as it was written
 
 
 def test_hostile_text_does_nothing_in_a_browser(browser, hostile_page):
