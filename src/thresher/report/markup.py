@@ -14,7 +14,7 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
-LONGEST_WHOLE = 32  # bytes of a name that is on one line; letters of more bytes are often wider
+LONGEST_WHOLE = 24  # letters of a name that is not broken; a phone has room for so many
 RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 TURNED = re.compile(f"[{RIGHT_TO_LEFT}]+(?: [{RIGHT_TO_LEFT}]+)*")
 
@@ -38,7 +38,9 @@ def short(text: str, longest: int = LONGEST_NAME) -> str:
 def name(text: str) -> str:
     """Return a category or a word: of bounded length, its direction of writing kept to itself."""
     shown = short(text)
-    kind = " class=whole" if len(shown.encode(errors="replace")) <= LONGEST_WHOLE else ""
+    # Letters of several bytes are often wider, and so are capitals.
+    room = len(shown.encode(errors="replace")) + sum(map(str.isupper, shown)) / 2
+    kind = " class=whole" if room <= LONGEST_WHOLE else ""
     title = "" if shown == text else f' title="{escape(short(text, 500))}"'
     return f"<bdi{kind}{title}>{breakable(shown) or '(no name)'}</bdi>"
 
