@@ -148,12 +148,13 @@ class Browser:
         dark: bool = False,
         script: bool = True,
         fragment: str = "",
+        scale: int = 1,
     ) -> None:
         """Open a file in a window of a size, in light or in dark, with or without script."""
         self.errors.clear()
         self.requests.clear()
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        self._call("Emulation.setDeviceMetricsOverride", size)
+        size = {"width": width, "height": height, "mobile": width < 600}
+        self._call("Emulation.setDeviceMetricsOverride", size | {"deviceScaleFactor": scale})
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         self._call("Emulation.setEmulatedMedia", {"features": [scheme, still]})
@@ -210,8 +211,8 @@ class Browser:
         self._call("Input.insertText", {"text": text})
 
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Write what is seen, or the whole page, as a PNG."""
-        params: dict[str, Any] = {"format": "png", "captureBeyondViewport": whole}
+        """Write what is seen, or the whole page, as a PNG or whatever the name ends in."""
+        params: dict[str, Any] = {"format": path.suffix[1:], "captureBeyondViewport": whole}
         if whole:
             size = self._call("Page.getLayoutMetrics")["cssContentSize"]
             params["clip"] = {**size, "scale": 1}

@@ -5,12 +5,14 @@ import doctest
 import json
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 import typer
+from mkdocs_hooks import on_page_content
 
 import thresher
 from thresher.cli import app
@@ -116,3 +118,26 @@ def test_every_page_is_in_the_table_of_contents():
     contents = (ROOT / "mkdocs.yml").read_text()
     for page in PAGES[1:]:
         assert page.name in contents, page.name
+
+
+def test_options_are_not_broken_after_a_hyphen_and_choices_are_quoted():
+    assert on_page_content("<code>train --fast</code>") == (
+        '<code>train <span class="whole">--fast</span></code>'
+    )
+    assert on_page_content("<code>(auto, None, single - label)</code>") == (
+        '<code>"auto", None, <span class="whole">"single-label"</span></code>'
+    )
+    for same in ("<pre><code>a --b</code></pre>", f"<code>{'a-' * 20}</code>", "<code>f(x)</code>"):
+        assert on_page_content(same) == same
+
+
+@pytest.mark.slow
+def test_no_page_of_the_site_is_broader_than_a_phone(browser, tmp_path):
+    pytest.importorskip("mkdocs")
+    command = ["-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path)]
+    subprocess.run([sys.executable, *command], cwd=ROOT, check=True, capture_output=True)
+    pages = sorted(tmp_path.rglob("index.html"))
+    assert len(pages) == len(PAGES) - 1  # all but the README
+    for page in pages:
+        browser.open(page, width=390)
+        assert browser.evaluate("document.documentElement.scrollWidth") == 390, page

@@ -175,6 +175,20 @@ def test_what_cannot_be_explained(folder, words, sentence):
     assert sentence.format(folder) in printed and printed.count("\n") == 1
 
 
+def test_a_corpus_is_no_text(folder):
+    printed = run("explain", folder / "plain", "reuters21578:modapte", status=2)
+    assert "is a corpus; name one of its documents by --id ID, or add --as-text" in printed
+    for words in ("reply: the printer", "credit card"):  # which begin as corpora are called
+        assert words in run("explain", folder / "plain", words)
+
+
+@pytest.mark.corpus
+def test_a_document_of_a_corpus_is_called_as_predict_calls_it(folder, data_dir, monkeypatch):
+    monkeypatch.setenv("THRESHER_DATA", str(data_dir))
+    name = "reuters21578:modapte 14826"
+    assert "ASIAN EXPORTERS FEAR DAMAGE" in run("explain", folder / "plain", name)
+
+
 # Confusions and errors ---------------------------------------------------------------------------
 
 

@@ -27,7 +27,7 @@ from thresher.evaluation.significance import bootstrap_intervals
 from thresher.report import Report, charts, explanation_page, write_report
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
-from thresher.report.markup import attributes, breakable, name, short
+from thresher.report.markup import attributes, breakable, name, sentence, short
 from thresher.report.verdict import certainty, intervals_of, is_one_each, sentences, weakest
 from thresher.report.worst import LONGEST_EXCERPT, WorstErrors, excerpt
 
@@ -318,15 +318,19 @@ def test_several_categories_and_one_have_sentences_of_their_own():
         r"About 92 of 100 documents that it calls grain are; on others like these 200, expect 85 "
         r"to 96. Of those that are, it finds about 90 of 100 \(expect 83 to 95\).", plain(single)
     )  # fmt: skip
-    for nothing, sentence in ((decided[:, :1] & False, "gave no category"), (None, "No document")):
+    for nothing, expected in ((decided[:, :1] & False, "gave no category"), (None, "No document")):
         labels = truth[:, :1] & (nothing is not None)
         decisions = decided[:, :1] if nothing is None else nothing
-        assert sentence in plain(evaluate(None, labels, ["grain"], decisions=decisions))
+        assert expected in plain(evaluate(None, labels, ["grain"], decisions=decisions))
 
 
 def test_the_weakest_category_is_not_one_of_a_few_documents():
     assert weakest(one_each([[60, 40, 0], [0, 100, 0], [2, 0, 1]])) == 0
     assert weakest(one_each([[50, 0], [0, 50]])) is None
+    blind = head(Report(one_each([[50, 0, 0], [50, 0, 0], [0, 0, 9]])))
+    assert "Weakest category b F1\xa00.0: 0 of 50 found, never given" in blind.replace(
+        "F1 ", "F1\xa0"
+    )
 
 
 @pytest.mark.parametrize("block", [1, 10**6])
@@ -375,7 +379,7 @@ def test_a_plot_that_is_one_column_is_not_drawn(sizes, is_drawn):
     confusion = np.diag(sizes)
     text = Report(one_each(confusion), mistakes=[3], learning_curve=[(10, 0.5)]).to_html()
     assert ("F1 and size" in text) == is_drawn
-    assert "Mistakes while" not in text and "Learning curve" not in text
+    assert "Corrections while" not in text and "Learning curve" not in text
 
 
 def test_errors_say_where_a_document_belongs_and_where_it_went(tmp_path):
@@ -383,7 +387,18 @@ def test_errors_say_where_a_document_belongs_and_where_it_went(tmp_path):
     model = Categorizer().fit(texts, ["grain", "crude", "ship"] * 5)
     write_report(tmp_path / "r.html", model, ["wheat corn", "oil barrel"], ["ship", "crude"])
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "<strong><bdi>ship</bdi>&nbsp;→ <bdi>grain</bdi></strong>" in text
+    heading = f"<strong>{name('ship')}&nbsp;→ {name('grain')}</strong>"
+    assert heading in text
+
+
+def test_how_it_was_made_names_the_second_look_and_no_threads(tmp_path, monkeypatch):
+    model = Categorizer(n_jobs=2).fit(["wheat corn", "oil barrel"] * 5, ["grain", "crude"] * 5)
+    assert model.summary()["options"] == "all default"
+    with_look = model.summary() | {"second_look": "by trees"}
+    monkeypatch.setattr(Categorizer, "summary", lambda self: with_look)
+    write_report(tmp_path / "r.html", model, ["wheat"], ["grain"])
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<dt>Second look</dt><dd>by trees</dd>" in text and "n_jobs" not in text
 
 
 # What is written --------------------------------------------------------------------------------
@@ -460,14 +475,29 @@ def test_hostile_names_and_texts_stay_text(hostile_page):
 
 @given(st.text())
 def test_markup_never_lets_a_text_out(text):
-    for markup in (name(text), breakable(text), f"<b{attributes(title=text)}></b>"):
+    for markup in (name(text), breakable(text), sentence(text), f"<b{attributes(title=text)}></b>"):
         without = re.sub(
-            r"</?bdi( title=\"[^\"]*\")?>|<wbr>|<b title=\"[^\"<>]*\"></b>", "", markup
+            r"</?bdi( class=whole)?( title=\"[^\"]*\")?>|<wbr>|<b title=\"[^\"<>]*\"></b>",
+            "",
+            markup,
         )
         assert "<" not in without and '"' not in without
     shown = text.replace("\0", "\ufffd")
     assert html.unescape(breakable(text).replace("<wbr>", "")) == html.unescape(html.escape(shown))
     assert len(short(text)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("wheat and corn", "wheat and…"),
+        ("wheat and c orn", "wheat and c…"),
+        ("wheat " + "w" * 40, "wheat wwwww…"),
+        ("w" * 40, "w" * 11 + "…"),
+    ],
+)
+def test_a_cut_is_before_a_word_unless_it_is_long(text, expected):
+    assert short(text, 12) == expected
 
 
 @pytest.mark.parametrize("n_categories", [1, 2, 95, 1500])
@@ -510,11 +540,11 @@ def test_decisions_without_scores_have_a_page_too(tmp_path):
 def test_one_of_anything_is_one():
     drawn = [
         charts.size_chart([("rare", 1, 0.5, None), ("earn", 20, 0.5, None)]),
-        charts.mistakes_chart([2, 1]),
+        charts.corrections_chart([2, 1]),
         charts.learning_chart([(1, 0.2), (2, 0.5)]),
         charts.reliability_chart(ReliabilityCurve(*map(np.array, ([0.5], [1.0], [1])))),
     ]
-    ones = ["50.0, 1 document<", "pass 2: 1 mistake<", "1 document: F1", "in 1 pair<"]
+    ones = ["50.0, 1 document<", "pass 2: 1 correction<", "1 document: F1", "in 1 pair<"]
     for chart, one in zip(drawn, ones, strict=True):
         assert one in chart
     assert "20 documents<" in drawn[0] and "after 1 document and" in drawn[2]
@@ -621,8 +651,8 @@ import sys
 sys.modules |= dict.fromkeys(["scipy", "sklearn", "matplotlib", "simplemma"])
 from thresher import Categorizer, compare
 from thresher.report import write_report
-texts = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 5
-labels = ["spam", "ham", "spam", "ham"] * 5
+texts = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 8
+labels = ["spam", "ham", "spam", "ham"] * 8
 model = Categorizer(objective="f1", calibrate="isotonic").fit(texts, labels)
 model.tune(texts, labels, "precision=0.9", calibrate="isotonic")
 model.predict_proba(texts)
@@ -711,6 +741,34 @@ def test_no_word_and_no_number_is_broken_on_a_phone(browser, tmp_path):
         assert browser.evaluate("document.documentElement.scrollWidth") == 390
         assert browser.evaluate(BROKEN) == [] and browser.errors == []
         assert browser.evaluate("document.querySelectorAll('details[open] td').length") > 20
+
+
+def test_a_name_goes_to_the_next_line_rather_than_in_two(browser, tmp_path):
+    names = ["talk.religion.misc", "talk.politics.guns", "rec.sport.hockey", "sci.med", "rec.autos"]
+    Report(one_each(9 * np.eye(5, dtype=int) + 1, names)).save(tmp_path / "r.html")
+    browser.open(tmp_path / "r.html", width=390)
+    browser.evaluate(EVERYTHING)
+    lines = browser.evaluate(
+        "[...document.querySelectorAll('bdi')].map(e => { const r = document.createRange();"
+        "r.selectNodeContents(e); const tops = [...r.getClientRects()].map(one => one.top);"
+        "return new Set(tops).size; })"
+    )
+    assert set(lines) == {1} and len(lines) > 50
+
+
+def test_a_name_from_right_to_left_turns_no_sentence_round(browser, tmp_path):
+    texts, labels = ["قمح ذرة", "نفط برميل"] * 5, ["الحبوب", "النفط الخام"] * 5
+    model = Categorizer(mode="multi-label").fit(texts, [[one] for one in labels])
+    (tmp_path / "e.html").write_text(explanation_page(model.explain("قمح", "النفط الخام")))
+    browser.open(tmp_path / "e.html")
+    first = "document.querySelector('.thresher-explanation b')"
+    left, right, end = browser.evaluate(
+        f"[...{first}.childNodes, {first}].map(e => {{ const r = document.createRange();"
+        "r.selectNode(e); return r.getBoundingClientRect().x; })"
+    )
+    assert left == end < right  # the name, then what is said of it
+    direction = "getComputedStyle(document.querySelector('[style*=pre-wrap]')).unicodeBidi"
+    assert browser.evaluate(direction) == "plaintext"  # the text is read as it was written
 
 
 def test_hostile_text_does_nothing_in_a_browser(browser, hostile_page):
@@ -817,7 +875,9 @@ def test_the_page_can_be_read_without_script(browser, page):
     browser.open(page, script=False)
     snapshot = browser.text()
     assert (
-        "category 11" in snapshot and "micro" in snapshot and "Mistakes while learning" in snapshot
+        "category 11" in snapshot
+        and "micro" in snapshot
+        and "Corrections while learning" in snapshot
     )
     assert "as decided" not in snapshot  # controls that could do nothing are not there
 

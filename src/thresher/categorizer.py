@@ -1258,8 +1258,8 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             changed = {
                 name: getattr(self, name)
                 for name, one in self.parameters.items()
-                if name != "learner" and getattr(self, name) != one.value
-            }
+                if name not in ("learner", "n_jobs") and getattr(self, name) != one.value
+            }  # threads change nothing
             thresholds = stations.decisions.thresholds
             ends = (thresholds.min(), thresholds.max()) if len(thresholds) else (0.0, 0.0)
             low, high = map(float, ends)

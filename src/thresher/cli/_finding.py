@@ -54,6 +54,14 @@ class Finder:
         match = PLACE.fullmatch(word)
         if match and os.path.isfile(match[1]):
             return self._at(match[1], int(match[2]))
+        source, _, wanted = word.partition(" ")
+        if source.partition(":")[2] and _is_corpus(source):  # "adult" and "reply:" are words too
+            if wanted:
+                return self.find_id(source, wanted)
+            raise DocumentError(
+                f"{word}: is a corpus; name one of its documents by --id ID, or add --as-text if "
+                "these are the words."
+            )
         if _looks_like_a_file(match[1] if match else word):
             raise DocumentError(
                 f"{word}: there is no such file; check its name, or add --as-text if these are the "
@@ -63,11 +71,9 @@ class Finder:
 
     def find_id(self, source: str, wanted: str) -> OneDocument:
         """Return the document of an id, which is given as ID, or as COLUMN=ID."""
-        from thresher.corpora import is_corpus_spec
-
         if source == "-":
             raise DocumentError("An id is looked for in a file, not in standard input; name one.")
-        if is_corpus_spec(source):
+        if _is_corpus(source):
             column, value = "id", wanted
             places = [
                 p for p, _, _ in _walk(self._open(source), self.fields) if p.endswith(f" {wanted}")
@@ -174,6 +180,12 @@ def _text(batch: Batch, i: int) -> str:
 def _say_columns(documents: Documents) -> None:
     if "guessed" in documents.columns_note:
         common.say(f"{documents.columns_note}.")
+
+
+def _is_corpus(word: str) -> bool:
+    from thresher.corpora import is_corpus_spec
+
+    return is_corpus_spec(word)
 
 
 def _looks_like_a_file(word: str) -> bool:

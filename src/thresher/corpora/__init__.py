@@ -100,7 +100,7 @@ def load(spec: str, **options: Any) -> Corpus:
     Parameters
     ----------
     spec : str
-        name[:variant[,option=value...]][/split]; `describe(name)` tells variants and options.
+        `name[:variant[,option=value...]][/split]`; `describe(name)` tells variants and options.
     **options
         Further options by name; they win over those in `spec`.
 

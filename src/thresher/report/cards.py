@@ -62,7 +62,7 @@ def _card(ground: Ground, c: int) -> str:
             why = "No document here belongs to it" if is_learned else "It was never learned"
         figure = f"<p>{why}, so there is no curve.</p>{_figures(table, None, moves=False)}"
     positives = table.true_positives + table.false_negatives
-    summary = f"F1 {percent(table.f1)}, {counted(positives, 'document')}"
+    summary = f"F1&nbsp;{percent(table.f1)}, {counted(positives, 'document')}"
     return (
         f'<details class="card" id="{card_id(c)}"><summary><h3>'
         f"{name(evaluation.categories[c])}</h3> <span class=soft>{summary}</span></summary>"

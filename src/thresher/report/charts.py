@@ -14,7 +14,7 @@ from thresher.report.curves import ThresholdCurve
 from thresher.report.markup import attributes, escape, percent, short
 
 __all__ = [
-    "learning_chart", "mistakes_chart", "precision_recall_chart", "precision_recall_frame",
+    "corrections_chart", "learning_chart", "precision_recall_chart", "precision_recall_frame",
     "reliability_chart", "size_chart",
 ]  # fmt: skip
 
@@ -141,18 +141,18 @@ def size_chart(points: Sequence[tuple[str, int, float, str | None]]) -> str:
     return _svg(grid + "".join(marks), "F1 of each category against its number of documents.")
 
 
-def mistakes_chart(mistakes: Sequence[int]) -> str:
-    """Return the mistakes in each pass over the training documents."""
-    passes = range(1, len(mistakes) + 1)
-    top = _round_up(max(mistakes))
-    frame = Frame.of((min(1, len(mistakes) - 1), max(len(mistakes), 2)), (0, top))
-    step = max(1, -(-len(mistakes) // 10))
-    xs = {float(n): str(n) for n in passes if (n - 1) % step == 0}
+def corrections_chart(corrections: Sequence[int]) -> str:
+    """Return the corrections in each pass over the training documents."""
+    passes, n = range(1, len(corrections) + 1), len(corrections)
+    top = _round_up(max(corrections))
+    frame = Frame.of((min(1, n - 1), max(n, 2)), (0, top))
+    step = max(1, -(-n // 10))
+    xs = {float(one): str(one) for one in passes if (one - 1) % step == 0}
     ys = _ticks(top)
-    titles = [f"pass {n}: {counted(m, 'mistake')}" for n, m in zip(passes, mistakes, strict=True)]
-    line = frame.line(passes, mistakes, titles if len(mistakes) <= 60 else ())
-    label = f"Mistakes fall from {mistakes[0]:,} in the first pass to {mistakes[-1]:,} in the last."
-    return _svg(frame.grid(xs, ys, "pass", "mistakes") + line, label)
+    titles = [f"pass {i}: {counted(m, 'correction')}" for i, m in enumerate(corrections, 1)]
+    line = frame.line(passes, corrections, titles if n <= 60 else ())
+    label = f"Corrections: {corrections[0]:,} in the first pass, {corrections[-1]:,} in the last."
+    return _svg(frame.grid(xs, ys, "pass", "corrections") + line, label)
 
 
 def learning_chart(points: Sequence[tuple[int, float]]) -> str:

@@ -241,7 +241,8 @@ def _card(ground: Ground, number: int) -> str:
         f'<details class="card" id="z{number}"><summary><h3>{number} · {name(head)}</h3> '
         f"<span class=soft>{100 * concept.share:.1f} % of all words; one of "
         f"{counted(concept.size, 'concept')}</span></summary>"
-        f'<div class="words brought"><h4>Its words: P(word | concept), %</h4><ol>{words}</ol></div>'
+        '<div class="words brought"><h4>Its words, the most telling first; P(word | concept), %'
+        f"</h4><ol>{words}</ol></div>"
         f"{_speaks(ground, number)}{_documents(ground, number)}</details>"
     )
 

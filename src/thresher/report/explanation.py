@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from thresher.errors import counted, escaped, printable
 from thresher.explanation import Explanation, Share
-from thresher.report.markup import breakable, escape, page, short, signed
+from thresher.report.markup import breakable, escape, page, sentence, short, signed
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -152,10 +152,10 @@ def explanation_fragment(explanation: Explanation, most: int = MOST_ROWS) -> str
     more = f"<p>{votes}</p>" if votes else ""
     near = f"<p>The documents that decide:</p><ol>{lines}</ol>{more}" if lines else ""
     return (
-        f'<div class="thresher-explanation"><p><b>{escape(explanation.verdict())}</b></p>'
-        f'<p style="white-space:pre-wrap">{"".join(pieces)}</p>'
+        f'<div class="thresher-explanation"><p><b>{sentence(explanation.verdict())}</b></p>'
+        f'<p style="white-space:pre-wrap;unicode-bidi:plaintext">{"".join(pieces)}</p>'
         f"<div>{_share_table(explanation, most)}{_portion_table(explanation, most)}</div>"
-        f"{near}<p>{escape(explanation.remedy())}</p></div>"
+        f"{near}<p>{sentence(explanation.remedy())}</p></div>"
     )
 
 
@@ -191,13 +191,12 @@ def _share_table(explanation: Explanation, most: int) -> str:
 def _portion_table(explanation: Explanation, most: int) -> str:
     """Return what the shares are made of, folded away; nothing for rules and tests."""
     _, *portions, unit = _headings(explanation)
-    if not portions:
+    if not portions or len(explanation.shares) < 2:  # a second look that refused has one line
         return ""
-    rows = "".join(
-        f'<tr><th scope="row">{escape(_name(one))}</th>'
-        f"{''.join(f'<td>{n}</td>' for n in _numbers(one, portions, digits=3))}</tr>"
-        for one in explanation.largest(most)
-    )
+    rows = ""
+    for one in explanation.largest(most):
+        cells = "".join(f"<td>{number}</td>" for number in _numbers(one, portions, digits=3))
+        rows += f'<tr><th scope="row">{escape(_name(one))}</th>{cells.replace("-", "−")}</tr>'
     heads = "".join(f'<th scope="col">{one}</th>' for one in (unit, *portions))
     is_whole = "strength" in portions
     what = "Strength and weight" if is_whole else "What the shares are made of"

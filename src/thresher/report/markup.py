@@ -10,10 +10,13 @@ from typing import Any
 
 __all__ = [
     "arrow", "attributes", "breakable", "count", "escape", "name", "page", "percent",
-    "short", "signed",
+    "sentence", "short", "signed",
 ]  # fmt: skip
 
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
+LONGEST_WHOLE = 24  # letters of a name that is not broken; a phone has room for so many
+RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+TURNED = re.compile(f"[{RIGHT_TO_LEFT}]+(?: [{RIGHT_TO_LEFT}]+)*")
 
 
 def escape(value: Any) -> str:
@@ -22,15 +25,29 @@ def escape(value: Any) -> str:
 
 
 def short(text: str, longest: int = LONGEST_NAME) -> str:
-    """Cut a text that is too long, and mark the cut."""
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    """Cut a text that is too long, before a word if little is lost by it, and mark the cut."""
+    if len(text) <= longest:
+        return text
+    cut = text[: longest - 1]
+    before, _, begun = cut.rpartition(" ")
+    if before and len(begun) < longest / 4 and not text[longest - 1].isspace():
+        cut = before
+    return cut.rstrip() + "…"
 
 
 def name(text: str) -> str:
     """Return a category or a word: of bounded length, its direction of writing kept to itself."""
     shown = short(text)
+    # Letters of several bytes are often wider, and so are capitals.
+    room = len(shown.encode(errors="replace")) + sum(map(str.isupper, shown)) / 2
+    kind = " class=whole" if room <= LONGEST_WHOLE else ""
     title = "" if shown == text else f' title="{escape(short(text, 500))}"'
-    return f"<bdi{title}>{breakable(shown) or '(no name)'}</bdi>"
+    return f"<bdi{kind}{title}>{breakable(shown) or '(no name)'}</bdi>"
+
+
+def sentence(text: str) -> str:
+    """Return a sentence of ours, escaped; names in it that run from right to left stay in place."""
+    return TURNED.sub(r"<bdi>\g<0></bdi>", escape(text))
 
 
 def arrow(origin: str, goal: str) -> str:

@@ -13,7 +13,12 @@ from thresher.evaluation import Evaluation
 from thresher.evaluation.names import MEASURES, measures_of
 from thresher.evaluation.significance import Interval
 from thresher.report.cards import Ground, card_id, cards, linked
-from thresher.report.charts import learning_chart, mistakes_chart, reliability_chart, size_chart
+from thresher.report.charts import (
+    corrections_chart,
+    learning_chart,
+    reliability_chart,
+    size_chart,
+)
 from thresher.report.confusions import confusions
 from thresher.report.curves import threshold_curves
 from thresher.report.explanation import explanation_fragment
@@ -30,7 +35,13 @@ from thresher.report.markup import (
     signed,
 )
 from thresher.report.report import Report, with_cards
-from thresher.report.verdict import figures, intervals_of, is_one_each, sentences
+from thresher.report.verdict import (
+    FEW_DOCUMENTS,
+    figures,
+    intervals_of,
+    is_one_each,
+    sentences,
+)
 from thresher.report.worst import WrongDecision
 
 __all__ = ["build"]
@@ -138,14 +149,17 @@ def pictures(report: Report, ground: Ground) -> str:
     if len(report.mistakes) > 1:
         note = (
             f"{counted(len(report.mistakes), 'pass')}, rounds of learning on included; "
-            f"{counted(report.mistakes[-1], 'correction')} in the last."
+            f"{counted(report.mistakes[-1], 'correction')} in the last. A document is corrected in "
+            "each category that it got wrong, or not surely enough."
         )
-        figures.append(_picture(mistakes_chart(report.mistakes), "Mistakes while learning", note))
+        chart = corrections_chart(report.mistakes)
+        figures.append(_picture(chart, "Corrections while learning", note))
     if len(report.learning_curve) > 1:
         chart = learning_chart(report.learning_curve)
         note = "Micro-F1 after learning from so many documents, measured on others."
         figures.append(_picture(chart, "Learning curve", note))
-    if report.reliability is not None and len(report.reliability.predicted) > 1:
+    is_enough = report.evaluation.n_documents >= FEW_DOCUMENTS
+    if is_enough and report.reliability and len(report.reliability.predicted) > 1:
         gap = percent(report.reliability.expected_error)
         note = f"On the diagonal, probabilities mean what they say; the mean distance is {gap} %."
         chart = reliability_chart(report.reliability)

@@ -50,7 +50,8 @@ class Report:
     words : dict of str to Words
         The strongest words of each category.
     mistakes : sequence of int
-        Mistakes of the learner in each pass over the training documents.
+        Mistakes of the learner in each pass over the training documents, decisions that were right
+        but not sure enough included: what it corrected.
     learning_curve : sequence of (int, float)
         Numbers of documents learned from, and the micro-F1 on others that each led to.
     reliability : ReliabilityCurve, optional
@@ -183,6 +184,7 @@ def _reliability(
 def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
     """Say what the model is, what it has learned from, and with which versions it was measured."""
     summary, python = categorizer.summary(), f"Python {platform.python_version()}"
+    further = {"Second look": "second_look", "Concepts": "concepts", "Left out": "compacted"}
     return {
         "Documents measured": f"{evaluation.n_documents:,}",
         "Documents learned from": f"{summary['documents_seen']:,}",
@@ -191,7 +193,8 @@ def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, s
         "Learner": summary["learner"],
         "Strengths": summary["strength"],
         "Options": summary["options"],
+        **{what: summary[key] for what, key in further.items() if key in summary},
         "Seed": str(categorizer.seed_),
-        "Decisions": summary["mode"],
+        "Decisions": f"{summary['mode']}, thresholds {summary['thresholds']}",
         "Versions": f"Thresher {__version__}, {python}, NumPy {version('numpy')}",
     }

@@ -22,10 +22,10 @@ GAP, STEP, MARGIN = 18, 64, 16  # between boxes, between levels, around all; pix
 DOWN = 0.6  # of the way to a child is its answer
 LINE, LETTER = 16, 6.9  # how high a line of text is, and about how wide a letter
 STYLE = """
-.thresher-tree { --paper: #fffdf8; --ink: #26221b; --soft: #6d6557; --yes: #2e8b57; --no: #b4593f;
+.thresher-tree { --paper: #fffdf8; --ink: #26221b; --soft: #5a5347; --yes: #2e8b57; --no: #b4593f;
   font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 @media (prefers-color-scheme: dark) {
-  .thresher-tree { --paper: #161512; --ink: #ebe6da; --soft: #aca596; --yes: #74c98a;
+  .thresher-tree { --paper: #161512; --ink: #ebe6da; --soft: #c4bdae; --yes: #74c98a;
     --no: #ff9c8f; } }
 .thresher-tree .paper { fill: var(--paper); }
 .thresher-tree .box { stroke: var(--soft); }

@@ -290,7 +290,7 @@ def _overall(evaluation: Evaluation, measure: str, interval: Interval | None) ->
     else:
         precision, recall = evaluation.micro["precision"], evaluation.micro["recall"]
         title = "F1" if len(evaluation.categories) == 1 else "Micro-F1"
-        note = f"all decisions: precision {percent(precision)}, recall {percent(recall)}"
+        note = f"all decisions: precision&nbsp;{percent(precision)}, recall&nbsp;{percent(recall)}"
     value = read_measure(evaluation, measure)
     return Figure(title, f"{percent(value)}<small> %</small>", note, interval)
 
@@ -313,9 +313,10 @@ def _weakest(ground: Ground) -> Figure | None:
         return None
     measured, table = ground.evaluation.per_category, ground.evaluation.contingency
     hits, wrong, missed = (int(cell[c]) for cell in table[:3])
+    wrongly = f"{count(wrong)} of {count(hits + wrong)} wrongly given"
     note = (
-        f"F1 {percent(measured['f1'][c])}: {count(hits)} of {count(hits + missed)} found, "
-        f"{count(wrong)} of {count(hits + wrong)} wrongly given"
+        f"F1&nbsp;{percent(measured['f1'][c])}: {count(hits)} of {count(hits + missed)} found, "
+        f"{wrongly if hits + wrong else 'never given'}"
     )
     return Figure("Weakest category", linked(ground, c), note, is_name=True)
 
