@@ -75,6 +75,14 @@ def test_ratio_is_to_thresher_in_the_same_job_with_the_same_threads(number, expe
     assert report.ratio(RESULTS[number], RESULTS) == expected
 
 
+def test_speed_up_is_to_one_thread_of_the_same_contender():
+    faster = [report.speed_up(one, RESULTS) for one in RESULTS]
+    assert faster == [None, 2.0, None, None, 1.5, None, None, None]
+    assert report.speed_up(RESULTS[1], RESULTS[1:]) is None
+    _, header, _, _ = list(report.tables(RESULTS))[1]  # where nobody has two threads
+    assert header == ["contender", "threads", "ratio", "seconds"]
+
+
 def test_ratio_is_to_the_first_of_ours_even_if_it_is_missing():
     results = [result("Thresher", missing="broke"), result("Thresher, b", 1.0), result("Z", 2.0)]
     assert report.ratio(results[2], results) is None
@@ -93,9 +101,9 @@ def test_a_job_with_a_rival_has_ratios_to_it_too():
 def test_missing_contender_is_in_the_table_with_the_reason():
     title, header, rows, missing = next(report.tables(RESULTS))
     assert title == "Raw JSON lines to saved model"
-    assert header == ["contender", "threads", "ratio", "seconds"]
-    assert rows[3] == ["LIBLINEAR", "1", "6.00 ×", "3.000"]
-    assert rows[5] == ["fastText, 5 epochs", "1", "missing", ""]
+    assert header == ["contender", "threads", "speed-up", "ratio", "seconds"]
+    assert rows[3] == ["LIBLINEAR", "1", "", "6.00 ×", "3.000"]
+    assert rows[5] == ["fastText, 5 epochs", "1", "", "missing", ""]
     assert missing == ["fastText, 5 epochs is missing: not installed (No module named 'fasttext')."]
 
 

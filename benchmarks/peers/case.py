@@ -60,7 +60,7 @@ class Case:
 
     @property
     def crawl(self) -> Path:
-        """The many documents of which those of one category are kept."""
+        """Many documents, to be decided or filtered."""
         return self.files / f"train-x{max(data.GROWTH)}.jsonl"
 
     def two_categories(self) -> Path:
@@ -115,7 +115,7 @@ class Case:
         size = sum(len(text.encode()) for text in texts) / 1e6
         return figures | {"mb_per_second": size / figures["seconds"]}
 
-    def filter(self, work: Callable[[], Any]) -> dict[str, float]:
+    def stream(self, work: Callable[[], Any]) -> dict[str, float]:
         """Time some work on the many documents; return what `best` does, and their speed."""
         figures = self.best(work)
         return figures | {"mb_per_second": self.crawl.stat().st_size / 1e6 / figures["seconds"]}

@@ -84,6 +84,9 @@ JOBS = {
         ("first", "micro_f1", "macro_f1", "break_even", "memory_mb", "model_mb"),
     ),
     "predict": Job("Raw JSON lines to written predictions", "seconds", ("load", "memory_mb")),
+    "results": Job(
+        "A large file of JSON lines to a file of results", "seconds", ("mb_per_second", "memory_mb")
+    ),
     "filter": Job(
         "JSON lines to the lines of one category", "seconds", ("mb_per_second", "memory_mb")
     ),

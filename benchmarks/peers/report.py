@@ -37,6 +37,27 @@ def ratio(result: Result, results: list[Result], to: str = OURS) -> float | None
     return None
 
 
+def speed_up(result: Result, results: list[Result]) -> float | None:
+    """Return how many times as fast a contender is with several threads as with one.
+
+    Parameters
+    ----------
+    result : dict
+        What it did with several.
+    results : list of dict
+        What all did in all jobs.
+    """
+    if result["threads"] == 1:
+        return None
+    main, same = JOBS[result["job"]].main, ("job", "variant", "contender")
+    for other in results:
+        if other["threads"] == 1 and all(other[key] == result[key] for key in same):
+            alone = other.get("figures", {}).get(main)
+            its = result.get("figures", {}).get(main)
+            return alone / its if alone and its else None
+    return None
+
+
 def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:
     """Yield title, header and rows of the table of each job and variant, and who is missing.
 
@@ -51,20 +72,24 @@ def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[st
         shown = [name for name in (JOBS[job].main, *JOBS[job].figures) if name in measured]
         title = JOBS[job].title + (f": {variant}" if variant else "")
         rival = JOBS[job].rival
-        ratios = ["ratio", *([f"to {rival}"] if rival else [])]
+        threads = ["speed-up"] if any(one["threads"] > 1 for one in here) else []
+        ratios = [*threads, "ratio", *([f"to {rival}"] if rival else [])]
         header = ["contender", "threads", *ratios, *(FIGURES[name][0] for name in shown)]
         missing = [
             f"{one['contender']} is missing: {one['missing'].rstrip('.')}."
             for one in here
             if "missing" in one
         ]
-        rows = [_row(one, results, shown) for one in here]
+        rows = [_row(one, results, shown, bool(threads)) for one in here]
         yield title, header, rows, list(dict.fromkeys(missing))
 
 
-def _row(result: Result, results: list[Result], shown: list[str]) -> list[str]:
+def _row(result: Result, results: list[Result], shown: list[str], with_speed_up: bool) -> list[str]:
     start, rival = [result["contender"], str(result["threads"])], JOBS[result["job"]].rival
     whose = [OURS, rival] if rival else [OURS]
+    if with_speed_up:
+        faster = speed_up(result, results)
+        start.append(f"{faster:.2f} ×" if faster else "")
     if "missing" in result:
         return [*start, "missing", *("" for _ in whose[1:]), *("" for _ in shown)]
     times = [ratio(result, results, to) for to in whose]

@@ -104,6 +104,21 @@ def predict(case: Case, name: str) -> dict[str, float]:
     return case.best(work)
 
 
+def results(case: Case, name: str) -> dict[str, float]:
+    """Time the script that users write: read a line, ask the model, write what it says."""
+    model = load(case, name)
+
+    def work() -> None:
+        with case.crawl.open(encoding="utf-8") as source, case.output.open("w") as target:
+            for line in source:
+                text = plain(json.loads(line)["text"])
+                labels, chances = model.predict(text, k=-1, threshold=0.5)
+                row = {"predicted": names_of(labels), "scores": [float(one) for one in chances]}
+                target.write(json.dumps(row) + "\n")
+
+    return case.stream(work)
+
+
 def filter_lines(case: Case, name: str) -> dict[str, float]:
     """Time the script that users write: read a line, ask the model, write the line."""
     import fasttext
@@ -122,7 +137,7 @@ def filter_lines(case: Case, name: str) -> dict[str, float]:
                 if labels[0] == PREFIX + KEPT and chances[0] > SURE:
                     target.write(line)
 
-    return case.filter(work)
+    return case.stream(work)
 
 
 def document(case: Case, name: str) -> dict[str, float]:
@@ -151,6 +166,7 @@ CONTENDERS = (
     Contender("train", QUICK, partial(train, name=QUICK), threaded=True),
     Contender("train", GOOD, partial(train, name=GOOD), threaded=True),
     Contender("predict", QUICK, partial(predict, name=QUICK)),
+    Contender("results", QUICK, partial(results, name=QUICK)),
     Contender("filter", QUICK, partial(filter_lines, name=QUICK)),
     Contender("document", QUICK, partial(document, name=QUICK)),
     Contender("growth", QUICK, partial(growth, name=QUICK)),

@@ -98,6 +98,17 @@ def predict(case: Case, **settings: Any) -> dict[str, float]:
     return figures | {"load": perf_counter() - began}
 
 
+def results(case: Case, **settings: Any) -> dict[str, float]:
+    """Time the verb from a large raw file to a file of results, the model's reading included."""
+    from thresher.cli.predict import predict
+
+    load(case, **settings)
+    model, output = str(_model(case)), str(case.folder / "results.jsonl")
+    return case.stream(
+        lambda: predict(model, [str(case.crawl)], output=output, threads=case.threads)
+    )
+
+
 def filter_lines(case: Case) -> dict[str, float]:
     """Time the verb from raw file to written lines, the model's reading included."""
     from thresher import Categorizer
@@ -106,7 +117,7 @@ def filter_lines(case: Case) -> dict[str, float]:
     model = str(case.folder / "two.thresher")
     Categorizer(preset="fast", calibrate="sigmoid").fit(case.two_categories()).save(model)
     asked: dict[str, Any] = {"category": [KEPT], "above": SURE, "output": str(case.output)}
-    return case.filter(lambda: filter(model, [str(case.crawl)], threads=case.threads, **asked))
+    return case.stream(lambda: filter(model, [str(case.crawl)], threads=case.threads, **asked))
 
 
 def document(case: Case, **settings: Any) -> dict[str, float]:
@@ -167,6 +178,8 @@ CONTENDERS = (
     Contender("train", f"Thresher, {WINNOW}", partial(train, learner=WINNOW), threaded=True),
     Contender("predict", "Thresher, fast", partial(predict, **FAST), threaded=True),
     Contender("predict", "Thresher", predict, threaded=True),
+    Contender("results", "Thresher, fast", partial(results, **FAST), threaded=True),
+    Contender("results", "Thresher", results, threaded=True),
     Contender("filter", "Thresher, fast", filter_lines, threaded=True),
     Contender("document", "Thresher, fast", partial(document, **FAST)),
     Contender("document", "Thresher", document),
