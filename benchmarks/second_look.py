@@ -1,12 +1,14 @@
-"""What the second look promises, what time takes from that, and what feedback does to it.
+"""What the second look promises, what time takes from that, what feedback does to it, its costs.
 
-    THRESHER_DATA=... python benchmarks/second_look.py [folds] [time] [feedback] [single]
+    THRESHER_DATA=... python benchmarks/second_look.py [folds] [time] [feedback] [single] [costs]
 
 All of it on training documents: no test document is read.
 """
 
 import copy
 import sys
+from statistics import median
+from time import perf_counter
 
 import numpy as np
 
@@ -29,6 +31,7 @@ MODELS = {
 }
 JOINT = {"ngram_range": (1, 2), "char_ngram_range": (5, 5), "min_df": {"runs": 2, "parts": 3}}
 JOINT |= {"block_weights": {"runs": 0.9, "parts": 0.6}}
+ONE_BY_ONE = 1000  # documents whose time is taken
 LAST, SPLITS = 1500, 8  # documents that are left out, and how often at random
 
 
@@ -138,7 +141,37 @@ def single():
         print(f"{corpus}: {right[0]:.2f} alone, {right[1]:.2f} after a look", flush=True)
 
 
+def costs():
+    """Print how long it takes to fit, and to decide of one document and of many, in turns."""
+    fast = {"preset": "fast"}
+    models = MODELS | {"fast, second look, lead": MODELS["second look, lead"] | fast, "fast": fast}
+    documents = read(*CORPORA["Reuters R90, all"])
+    texts = documents[0][: 2 * ONE_BY_ONE]
+    fitted, seconds = {}, {}
+    for name, options in models.items():
+        Categorizer(**options).fit(*some(documents, range(600))).predict(texts[:50])  # compiles
+        began = perf_counter()
+        fitted[name] = Categorizer(n_jobs=2, **options).fit(*documents)
+        seconds[name] = perf_counter() - began
+        fitted[name].n_jobs = 1
+    each, batch = {name: [] for name in models}, {name: [] for name in models}
+    for _ in range(3):
+        for name, model in fitted.items():
+            for text in texts[ONE_BY_ONE:]:  # by which it gets ready for single documents
+                model.predict([text])
+            for text in texts[:ONE_BY_ONE]:
+                began = perf_counter()
+                model.predict([text])
+                each[name].append(perf_counter() - began)
+            began = perf_counter()
+            model.predict(documents[0])
+            batch[name].append((perf_counter() - began) / len(documents[0]))
+    for name, took in seconds.items():
+        one, of_many = 1e6 * median(each[name]), 1e6 * median(batch[name])
+        print(f"{name}: fit {took:.1f} s, one document {one:.0f} µs, in a batch {of_many:.0f} µs")
+
+
 if __name__ == "__main__":
-    PARTS = {"folds": folds, "time": time, "feedback": feedback, "single": single}
+    PARTS = {"folds": folds, "time": time, "feedback": feedback, "single": single, "costs": costs}
     for part in sys.argv[1:] or PARTS:
         PARTS[part]()

@@ -9,6 +9,8 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
+F32 = np.float32
+
 # What stands in a pair's evidence; after them, what the words of each field add.
 FOR_IT, STRONGEST, OF_FIELDS = range(3)
 # What stands in a pair's description after its score and evidence.
@@ -42,24 +44,37 @@ def weigh_evidence(indptr, indices, values, weights, fields, candidates, own, ev
     The first row of the weights is that of what is always on, which is no word. What a document has
     added to its own scores is taken off its words, by how strong each is in it.
     """
-    n_candidates = candidates.shape[1]
+    n_candidates, n_kinds = candidates.shape[1], evidence.shape[2]
+    shares, kinds = np.empty(n_candidates, F32), np.empty((n_kinds, n_candidates), F32)
     for i in range(len(candidates)):
-        squares = 0.0
+        squares, has_own = 0.0, False
+        for c in range(n_candidates):
+            has_own |= own[i, c] != 0
         for at in range(indptr[i], indptr[i + 1]):
             squares += values[at] * values[at]
-        size = np.float32(max(squares, 1e-30))
-        evidence[i] = 0
+        size = F32(max(squares, 1e-30))
+        kinds[:] = F32(0)
+        for_it, strongest = kinds[FOR_IT], kinds[STRONGEST]
         for at in range(indptr[i], indptr[i + 1]):
             column, value = indices[at], values[at]
-            field = fields[column]
             for c in range(n_candidates):
-                share = value * (weights[1 + column, candidates[i, c]] - own[i, c] * value / size)
-                # No branch on whether it is for the category: it would be mispredicted.
-                evidence[i, c, FOR_IT] += share if share > 0 else np.float32(0)
-                strongest = evidence[i, c, STRONGEST]
-                evidence[i, c, STRONGEST] = share if share > strongest else strongest
-                if field > 0:
-                    evidence[i, c, OF_FIELDS + field - 1] += share
+                shares[c] = weights[1 + column, candidates[i, c]]
+            if has_own:
+                for c in range(n_candidates):
+                    shares[c] -= own[i, c] * value / size
+            # Side by side, and without a branch, which would be mispredicted.
+            for c in range(n_candidates):
+                share = value * shares[c]
+                for_it[c] += share if share > 0 else F32(0)
+                strongest[c] = share if share > strongest[c] else strongest[c]
+                shares[c] = share
+            if fields[column] > 0:
+                of_field = kinds[OF_FIELDS + fields[column] - 1]
+                for c in range(n_candidates):
+                    of_field[c] += shares[c]
+        for c in range(n_candidates):
+            for kind in range(n_kinds):
+                evidence[i, c, kind] = kinds[kind, c]
 
 
 @kernel
