@@ -709,3 +709,35 @@ def test_one_is_not_many(tmp_path, tickets):
     assert "1 smaller one " in tuned
     assert "None of the 1 document has a label" in refuse(tmp_path, b"text,label\na,\n")
     assert "all documents have it (1)" in refuse(tmp_path, b"text,label\na,b\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train {data} --labels team -o {data}",
+        "train {data} --labels team --unlabelled {more} -o {more}",
+        "predict {model} {data} -o {data}",
+        "rank {model} {more} {data} --category access -o {data}",
+        "evaluate {model} {data} --labels team --errors 5 -o {data}",
+        "evaluate {model} {data} --labels team --report {model}",
+        "evaluate {model} {data} --labels team --names {more} --report {more}",
+        "explain {model} {data}:2 --html {data}",
+        "compact {model} {data} -o {data}",
+        "filter {model} {data} --category access -o {model}",
+        "filter {model} {data} --category access -o {more} --rejected {data}",
+        "learn {model} {data} --labels team -o {data}",
+        "tune {model} {data} --labels team --objective f1 -o {data}",
+        "compare {data} --labels team --plot {data}",
+    ],
+)
+def test_what_is_read_is_never_written_over(tickets, model, tmp_path, words):
+    more = tmp_path / "more.csv"
+    more.write_bytes(tickets.read_bytes())
+    link = tmp_path / "link.csv"  # another name is the same file
+    link.symlink_to(tickets)
+    before = {one: one.read_bytes() for one in (tickets, model, more)}
+    *first, last = words.format(data=tickets, model=model, more=more).split()
+    for path in {last, str(link) if last == str(tickets) else last}:
+        sentence = run(*first, path, status=2)
+        assert f"is {path}, which is read; name another file." in sentence
+    assert {one: one.read_bytes() for one in before} == before

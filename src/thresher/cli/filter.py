@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from thresher.documents.records import RecordWriter, TableWriter
 
 
-@common.verb("filter model.thresher crawl.jsonl.gz --category quality --above 0.8 -o kept.jsonl.gz")
+@common.verb(
+    "filter model.thresher crawl.jsonl.gz --category quality --above 0.8 -o kept.jsonl.gz",
+    replaces="data",
+)
 def filter(
     model: common.Model,
     data: common.Data = None,
