@@ -367,6 +367,19 @@ def test_probabilities_stand_beside_scores(tmp_path):
     assert plain == f"access {score:+.3f} {chance:.3f}\n"
 
 
+def test_a_probability_has_all_its_digits_everywhere(tmp_path):
+    path, data, added = tmp_path / "m", tmp_path / "d.jsonl", tmp_path / "a.jsonl"
+    categorizer = Categorizer(calibrate="sigmoid", tune_folds=2).fit(TEXTS[:4] * 5, TEAMS[:4] * 5)
+    categorizer.save(path)
+    data.write_text('{"text": "locked out of toner"}\n')
+    chance = categorizer.predict_proba(["locked out of toner"])[0, 0]
+    assert chance != round(chance, 4)
+    line = run("predict", path, data, "--json", "--probabilities")
+    assert json.loads(line)["probabilities"]["access"] == chance
+    run("filter", path, data, "--category", "access", "--add", "p", "-o", added)
+    assert json.loads(added.read_text())["p"] == chance
+
+
 def test_own_columns_make_room_for_kept_ones(saved, tmp_path):
     data, path = tmp_path / "a.csv", tmp_path / "r.csv"
     data.write_text("text,score,row\ntoner,5,x\n")
