@@ -430,6 +430,22 @@ def check_results(output: str | None, keep: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in keep.split(","))) if keep else ()
 
 
+def check_named(output: str, kind: str, format: str | None) -> None:
+    """Refuse a name that belongs to another format than that of the records that are passed on.
+
+    Where `format` was said outright, only Parquet and what is not must be told apart.
+    """
+    from thresher.documents.streams import format_of_name
+
+    named = format_of_name(output)
+    alike = ("csv", "tsv") if kind in ("csv", "tsv") else (kind,)
+    if named not in (None, *alike) and (format is None or "parquet" in (named, kind)):
+        raise DocumentError(
+            f"{output}: records are passed on as they are, {READERS[kind].title}; "
+            "give the file a name that says so."
+        )
+
+
 def report_reading(documents: Documents, columns: bool = True) -> None:
     """Say on stderr which columns were guessed and what was left out or repaired."""
     if columns and "guessed" in documents.columns_note:
