@@ -689,12 +689,37 @@ def test_messages_name_options(tmp_path, tickets):
         (["predict", "--on-eror", "skip"], "--on-error"),
         (["train", "--random-state", "1"], "--seed"),
         (["compare", "--n-jobs", "1"], "--threads"),
+        (["predict", "--prob"], "(Possible options: --probabilities)"),
+        (["predict", "--score"], "(Possible options: --scores)"),
+        (["predict", "--treads", "2"], "(Possible options: --threads)"),
+        (["train", "--label", "team"], "(Possible options: --labels)"),
         (["train", "d.csv", "--learner", "arw"], "'arow'"),
         (["train", "d.csv", "--learner", "arow", "-p", "regularisation=1"], "'regularization'"),
     ],
 )
 def test_a_slip_is_answered_with_the_near_one(words, meant):
     assert meant in run(*words, status=2)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "what"),
+    [
+        ("--concepts", "many", "a whole number from 1 to 100000, or a list of such numbers"),
+        ("--ngrams", "3-1", "such as 1-2 or none"),
+        ("--min-df", "few", "or NAME=VALUE,... for some of words, runs, parts, fields"),
+    ],
+)
+def test_a_value_is_asked_for_as_it_is_typed(option, value, what):
+    sentence = run("train", "d.csv", option, value, status=2)
+    assert f"{option} is '{value}'" in sentence
+    assert what in " ".join(sentence.replace("│", " ").split())
+
+
+def test_labels_are_asked_for_by_their_option(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("text,team\nout of toner,hardware\n")
+    sentence = run("train", path, "-o", tmp_path / "m", status=2)
+    assert "name the column that has them (--labels ...)" in sentence
 
 
 def test_one_is_not_many(tmp_path, tickets):

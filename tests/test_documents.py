@@ -1101,3 +1101,9 @@ def test_asking_for_columns_wins_over_familiar_ones(tmp_path):
     familiar = Columns(("text",), "label")
     (batch,) = read_documents(path, text="subject", labels="team", familiar=familiar)
     assert (batch.texts.to_pylist(), batch.labels) == (["wheat"], [["a"]])
+
+
+@pytest.mark.parametrize("texts", [[b"toner"], [None, "toner"], (one for one in ["toner"])])
+def test_what_is_no_list_of_texts_is_answered_with_what_is(texts):
+    with pytest.raises(DocumentError, match="texts alone are given as a list of str"):
+        list(read_documents(texts))
