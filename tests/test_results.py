@@ -21,7 +21,7 @@ from test_cli import run, runner
 from thresher import Categorizer, read_documents
 from thresher.cli import app
 from thresher.documents import streams
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, ParameterError
 from thresher.results import WRITERS
 
 TEXTS = ["out of toner", "the monitor flickers", "cannot log in", "account is locked", "charged"]
@@ -702,3 +702,11 @@ def test_the_help_names_the_options():
     printed = runner.invoke(app, ["predict", "--help"], env={"COLUMNS": "200"}).stdout
     for option in ("--output", "--keep", "--top", ".parquet"):
         assert option in printed
+
+
+@pytest.mark.parametrize("top", [-1, 2.5, "all"])
+def test_how_many_of_the_best_is_a_number(top):
+    categorizer = Categorizer().fit(TEXTS, TEAMS)
+    for ask in (categorizer.rank, categorizer.predict_table):
+        with pytest.raises(ParameterError, match=r"^top is .*; it must be a whole number"):
+            ask(["toner"], top=top)
