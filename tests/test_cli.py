@@ -766,3 +766,11 @@ def test_what_is_read_is_never_written_over(tickets, model, tmp_path, words):
         sentence = run(*first, path, status=2)
         assert f"is {path}, which is read; name another file." in sentence
     assert {one: one.read_bytes() for one in before} == before
+
+
+def test_help_fills_its_lines(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.strip() for line in run("compact", "--help").splitlines()]
+    first = next(i for i, line in enumerate(lines) if line.startswith("What only learning needs"))
+    last = next(i for i, line in enumerate(lines) if line.endswith("before and after."))
+    assert all(len(line) > 60 for line in lines[first:last])

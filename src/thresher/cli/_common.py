@@ -165,7 +165,9 @@ def verb(
 
         if reads:
             run.__signature__ = _one_by_one(function)  # type: ignore[attr-defined]
-        return group.command(name, cls=cls, epilog=f"Example: thresher {example}")(run)
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        words = "\n\n".join(" ".join(one.split()) for one in paragraphs)  # the terminal wraps them
+        return group.command(name, cls=cls, help=words, epilog=f"Example: thresher {example}")(run)
 
     return add
 
