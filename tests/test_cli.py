@@ -689,12 +689,37 @@ def test_messages_name_options(tmp_path, tickets):
         (["predict", "--on-eror", "skip"], "--on-error"),
         (["train", "--random-state", "1"], "--seed"),
         (["compare", "--n-jobs", "1"], "--threads"),
+        (["predict", "--prob"], "(Possible options: --probabilities)"),
+        (["predict", "--score"], "(Possible options: --scores)"),
+        (["predict", "--treads", "2"], "(Possible options: --threads)"),
+        (["train", "--label", "team"], "(Possible options: --labels)"),
         (["train", "d.csv", "--learner", "arw"], "'arow'"),
         (["train", "d.csv", "--learner", "arow", "-p", "regularisation=1"], "'regularization'"),
     ],
 )
 def test_a_slip_is_answered_with_the_near_one(words, meant):
     assert meant in run(*words, status=2)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "what"),
+    [
+        ("--concepts", "many", "a whole number from 1 to 100000, or a list of such numbers"),
+        ("--ngrams", "3-1", "such as 1-2 or none"),
+        ("--min-df", "few", "or NAME=VALUE,... for some of words, runs, parts, fields"),
+    ],
+)
+def test_a_value_is_asked_for_as_it_is_typed(option, value, what):
+    sentence = run("train", "d.csv", option, value, status=2)
+    assert f"{option} is '{value}'" in sentence
+    assert what in " ".join(sentence.replace("│", " ").split())
+
+
+def test_labels_are_asked_for_by_their_option(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("text,team\nout of toner,hardware\n")
+    sentence = run("train", path, "-o", tmp_path / "m", status=2)
+    assert "name the column that has them (--labels ...)" in sentence
 
 
 def test_one_is_not_many(tmp_path, tickets):
@@ -709,3 +734,43 @@ def test_one_is_not_many(tmp_path, tickets):
     assert "1 smaller one " in tuned
     assert "None of the 1 document has a label" in refuse(tmp_path, b"text,label\na,\n")
     assert "all documents have it (1)" in refuse(tmp_path, b"text,label\na,b\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train {data} --labels team -o {data}",
+        "train {data} --labels team --unlabelled {more} -o {more}",
+        "predict {model} {data} -o {data}",
+        "rank {model} {more} {data} --category access -o {data}",
+        "evaluate {model} {data} --labels team --errors 5 -o {data}",
+        "evaluate {model} {data} --labels team --report {model}",
+        "evaluate {model} {data} --labels team --names {more} --report {more}",
+        "explain {model} {data}:2 --html {data}",
+        "compact {model} {data} -o {data}",
+        "filter {model} {data} --category access -o {model}",
+        "filter {model} {data} --category access -o {more} --rejected {data}",
+        "learn {model} {data} --labels team -o {data}",
+        "tune {model} {data} --labels team --objective f1 -o {data}",
+        "compare {data} --labels team --plot {data}",
+    ],
+)
+def test_what_is_read_is_never_written_over(tickets, model, tmp_path, words):
+    more = tmp_path / "more.csv"
+    more.write_bytes(tickets.read_bytes())
+    link = tmp_path / "link.csv"  # another name is the same file
+    link.symlink_to(tickets)
+    before = {one: one.read_bytes() for one in (tickets, model, more)}
+    *first, last = words.format(data=tickets, model=model, more=more).split()
+    for path in {last, str(link) if last == str(tickets) else last}:
+        sentence = run(*first, path, status=2)
+        assert f"is {path}, which is read; name another file." in sentence
+    assert {one: one.read_bytes() for one in before} == before
+
+
+def test_help_fills_its_lines(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.strip() for line in run("compact", "--help").splitlines()]
+    first = next(i for i, line in enumerate(lines) if line.startswith("What only learning needs"))
+    last = next(i for i, line in enumerate(lines) if line.endswith("before and after."))
+    assert all(len(line) > 60 for line in lines[first:last])

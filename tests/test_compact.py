@@ -196,7 +196,7 @@ def test_the_command_line(tmp_path):
     assert result["bytes"] == small.stat().st_size < result["bytes_before"]
     assert result["after"]["documents"] == len(UNSEEN) == result["documents"]
     refused = run(app, ["compact", path, "-o", path])
-    assert refused.exit_code == 2 and "the model itself" in refused.stderr
+    assert refused.exit_code == 2 and "which is read" in refused.stderr
     for verb in (["learn", str(small), data], ["tune", str(small), data, "--objective", "f1"]):
         refused = run(app, verb)
         assert refused.exit_code == 2 and "was compacted" in refused.stderr

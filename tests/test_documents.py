@@ -1108,3 +1108,23 @@ def test_asking_for_columns_wins_over_familiar_ones(tmp_path):
     familiar = Columns(("text",), "label")
     (batch,) = read_documents(path, text="subject", labels="team", familiar=familiar)
     assert (batch.texts.to_pylist(), batch.labels) == (["wheat"], [["a"]])
+
+
+@pytest.mark.parametrize("texts", [[b"toner"], [None, "toner"], (one for one in ["toner"])])
+def test_what_is_no_list_of_texts_is_answered_with_what_is(texts):
+    with pytest.raises(DocumentError, match="texts alone are given as a list of str"):
+        list(read_documents(texts))
+
+
+@pytest.mark.parametrize(
+    "header",
+    ['id;"first, last";text;label', "id;date, time;text;label", "id|a,b|text|label"],
+)
+@pytest.mark.parametrize("name", ["d.csv", "d"])  # told by its name, and by its first bytes
+def test_a_header_is_cut_where_most_columns_come_of_it(tmp_path, header, name):
+    path = tmp_path / name
+    cells = "1;x;out of toner, again;hardware".replace(";", "|" if "|" in header else ";")
+    path.write_text(f"{header}\n{cells}\n")
+    (batch,) = read_documents(path, text=["text"], labels="label")
+    assert list(batch.texts.to_pylist()) == ["out of toner, again"]
+    assert batch.labels == [["hardware"]]

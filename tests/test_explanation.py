@@ -265,10 +265,8 @@ def test_the_shares_that_are_shown_add_up(most, options):
     assert len(shares) == most + 1 + ("objective" in options)
     assert sum(shares) == pytest.approx(total, abs=5e-4 * len(shares))
     lines = str(explanation).splitlines()[1:-1]
-    assert lines[-1].endswith(f"from {len(explanation.shares) - 10} smaller words")
-    assert sum(float(line.split()[0]) for line in lines) == pytest.approx(
-        explanation.total, abs=6e-3
-    )
+    assert lines[10].endswith(f"from {len(explanation.shares) - 10} smaller words")
+    assert sum(float(line.split()[0]) for line in lines) == pytest.approx(total, abs=6e-3)
     assert "smaller one" not in explanation_fragment(model.explain("wheat", "grain"))
 
 
@@ -374,3 +372,16 @@ def test_many_neighbours_are_counted_not_listed():
     assert "from 2 more neighbours" in console.file.getvalue()
     fragment = explanation_fragment(categorizer.explain("the rate of grain rose", "grain"), 10)
     assert fragment.count("<li>") == 10 and "from 2 more neighbours</p>" in fragment
+
+
+def test_what_is_shown_adds_up_where_one_of_several_thresholds_decides():
+    texts = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 3
+    categorizer = Categorizer().fit(texts, ["spam", "ham"] * 6).learn(["office party"], ["social"])
+    explanation = categorizer.explain("party today", "social")
+    assert explanation.rival and explanation.threshold
+    console = Console(width=80, file=StringIO())
+    console.print(explanation_text(explanation))
+    for shown in (str(explanation), console.file.getvalue()):
+        numbers = re.findall(r"^ *([+-]\d\.\d{3}) ", shown, re.MULTILINE)
+        assert sum(map(float, numbers)) == pytest.approx(explanation.score, abs=0.01)
+        assert f"{-explanation.threshold:+.3f}" in numbers

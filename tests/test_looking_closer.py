@@ -467,6 +467,8 @@ def test_the_newest_are_tested_on(tmp_path, written):
         (["notes"], "is a folder; what can be divided is a file."),
         (["none.csv"], "there is no such file"),
         (["t.csv", "-o", "x.csv", "x.csv"], "must be three files"),
+        (["t.csv", "-o", "x.csv", "y.jsonl"], "records are passed on as they are, CSV"),
+        (["t.parquet", "-o", "x.csv", "y.csv"], "records are passed on as they are, Parquet"),
         (["t.csv", "-o", "none/x.csv", "y.csv"], "none/x.csv cannot be written"),
         (["bad.csv", "--text", "body"], "bad.csv:3: the row has 1 cell, the header 2"),
     ],

@@ -21,7 +21,7 @@ from test_cli import run, runner
 from thresher import Categorizer, read_documents
 from thresher.cli import app
 from thresher.documents import streams
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, ParameterError
 from thresher.results import WRITERS
 
 TEXTS = ["out of toner", "the monitor flickers", "cannot log in", "account is locked", "charged"]
@@ -365,6 +365,19 @@ def test_probabilities_stand_beside_scores(tmp_path):
     plain = run("predict", tmp_path / "m", "-", "--scores", "--probabilities", input="locked\n")
     score, chance = categorizer.scores(["locked"])[0, 0], chances[1, 0]
     assert plain == f"access {score:+.3f} {chance:.3f}\n"
+
+
+def test_a_probability_has_all_its_digits_everywhere(tmp_path):
+    path, data, added = tmp_path / "m", tmp_path / "d.jsonl", tmp_path / "a.jsonl"
+    categorizer = Categorizer(calibrate="sigmoid", tune_folds=2).fit(TEXTS[:4] * 5, TEAMS[:4] * 5)
+    categorizer.save(path)
+    data.write_text('{"text": "locked out of toner"}\n')
+    chance = categorizer.predict_proba(["locked out of toner"])[0, 0]
+    assert chance != round(chance, 4)
+    line = run("predict", path, data, "--json", "--probabilities")
+    assert json.loads(line)["probabilities"]["access"] == chance
+    run("filter", path, data, "--category", "access", "--add", "p", "-o", added)
+    assert json.loads(added.read_text())["p"] == chance
 
 
 def test_own_columns_make_room_for_kept_ones(saved, tmp_path):
@@ -748,3 +761,11 @@ def test_the_help_names_the_options():
     printed = runner.invoke(app, ["predict", "--help"], env={"COLUMNS": "200"}).stdout
     for option in ("--output", "--keep", "--top", ".parquet"):
         assert option in printed
+
+
+@pytest.mark.parametrize("top", [-1, 2.5, "all"])
+def test_how_many_of_the_best_is_a_number(top):
+    categorizer = Categorizer().fit(TEXTS, TEAMS)
+    for ask in (categorizer.rank, categorizer.predict_table):
+        with pytest.raises(ParameterError, match=r"^top is .*; it must be a whole number"):
+            ask(["toner"], top=top)

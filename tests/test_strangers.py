@@ -426,6 +426,7 @@ def test_sentences_are_one_line_of_bounded_length():
     assert str(error).startswith(r"a\nb\x1b[2Jxxx") and len(str(error)) < 2100
     assert escaped("weiß 漢字 \u200d e\u0301") == "weiß 漢字 \u200d e\u0301"
     assert printable("a\nb\x1b\u202e") == "a\nb\ufffd\ufffd"
+    assert printable("mail\r\nends\rso") == "mail \nends\ufffdso"
     assert len(brief(["x" * 100] * 1000)) <= 200 and "4999 digits" in brief(-(10**4999))
     deep = []
     for _ in range(100_000):

@@ -599,3 +599,12 @@ def test_what_is_protected_takes_a_dry_run_and_no_other(trained, file, folder):
             assert refused.startswith(f"2 thresher: {model} cannot be written: ")
             assert refused.endswith("is write-protected.")
         assert model.read_bytes() == trained and names(place) == [model.name]
+
+
+def test_of_two_files_the_one_that_cannot_be_written_is_named(tmp_path):
+    with (
+        pytest.raises(OutputError, match=r"^\S*b cannot be written: File too large\.$"),
+        _files.replace_file(tmp_path / "a"),
+        _files.replace_file(tmp_path / "b"),
+    ):
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))

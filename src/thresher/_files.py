@@ -174,6 +174,8 @@ def replace_file(path: str | os.PathLike[str], *, keep_previous: bool = False) -
                 previous.unlink()
                 _sync_folder(target.parent)
             os.replace(temporary, target)
+    except OutputError:  # of another file, written at the same time
+        raise
     except OSError as error:
         raise _cannot_write(path, error) from error
     finally:  # an interrupt too must leave nothing behind

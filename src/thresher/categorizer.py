@@ -589,6 +589,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         >>> table.column_names, table["predicted"][0].as_py(), table["note"].to_pylist()
         (['predicted', 'score', 'note'], 'spam', [None, 'no text'])
         """
+        _check_top(top)
         from thresher.results import Asked, result_frame
 
         with self.lock.reading():
@@ -608,6 +609,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         top : int, optional
             How many categories for each document. Default: all.
         """
+        _check_top(top)
         with self.lock.reading():
             labels = self.stations.categories.labels
             ranked = []
@@ -1344,3 +1346,8 @@ def _columns_of(header: dict[str, Any]) -> Columns | None:
     if not all(isinstance(one, str) for one in text):
         raise ModelError("The model's columns of text have no names; it is damaged.")
     return Columns(tuple(text), labels, separator)
+
+
+def _check_top(top: Any) -> None:
+    if problem := Whole(optional=True).problem(top):
+        raise ParameterError(f"top is {top!r}; it must be {problem}.")

@@ -33,10 +33,11 @@ def escaped(text: str) -> str:
 def printable(text: str) -> str:
     """Return a document as it may be shown: its lines, with a mark for what is not to be printed.
 
-    Every character keeps its place.
+    Every character keeps its place; of a line end of two, as mail has it, the first is a blank.
     """
     import re
 
+    text = text.replace("\r\n", " \n")
     return re.sub(_UNPRINTED, lambda one: one[0] if one[0] in "\n\t" else "\ufffd", text)
 
 

@@ -202,6 +202,8 @@ class Explanation:
         ]
         if n_others:
             lines.append(f"  {rest:+8.3f}  from {counted(n_others, f'smaller {self.unit}')}")
+        if self.rival and self.threshold:  # which the verdict has taken off its scores
+            lines.append(f"  {-self.threshold:+8.3f}  less the threshold")
         lines += [f"  {one}" for one in self.neighbors[:10]]
         return "\n".join([*lines, self.remedy()])
 

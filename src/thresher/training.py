@@ -709,7 +709,8 @@ def encoded(categories: Categories, batch: Batch) -> Labels:
     """Return a batch's labels as category numbers; new categories get the next numbers."""
     if batch.labels is None:
         raise DocumentError(
-            "The documents have no labels to learn from: name the column that has them."
+            "The documents have no labels to learn from: name the column that has them "
+            '(labels="..."); mail and texts in files have the folder that they are in.'
         )
     return categories.encode(batch.labels, grow=True)._replace(weights=batch.weights)
 

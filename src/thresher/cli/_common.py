@@ -21,7 +21,15 @@ from thresher._formats import FORMATS, READERS
 from thresher._limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 from thresher.cli import _compiling
 from thresher.cli._plainly import Verb, Verbs
-from thresher.errors import DocumentError, ParameterError, ThresherError, counted, escaped, reason
+from thresher.errors import (
+    DocumentError,
+    OutputError,
+    ParameterError,
+    ThresherError,
+    counted,
+    escaped,
+    reason,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -109,6 +117,10 @@ Keep = Annotated[
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
 
 
+# Parameters of the verbs that name files.
+READ = ("data", "model", "unlabelled", "codes", "document")
+WRITTEN = ("output", "report", "html", "rejected", "plot", "svg")
+
 _as_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each line
 
 
@@ -123,9 +135,17 @@ class Reading(NamedTuple):
 
 
 def verb(
-    example: str, name: str | None = None, *, group: typer.Typer = app, cls: type[Verb] = Verb
+    example: str,
+    name: str | None = None,
+    *,
+    group: typer.Typer = app,
+    cls: type[Verb] = Verb,
+    replaces: str | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a verb to the command line; what goes wrong is a sentence on stderr and a status."""
+    """Add a verb to the command line; what goes wrong is a sentence on stderr and a status.
+
+    No file is written that is read, but that `output` may be what `replaces` names.
+    """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         reads = "reading" in function.__annotations__
@@ -137,6 +157,7 @@ def verb(
             _compiling.report_compiling(say)
             try:
                 with _process.at_work():
+                    _spare_what_is_read(kwargs, replaces)
                     function(*args, **kwargs)
                     sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
@@ -144,7 +165,9 @@ def verb(
 
         if reads:
             run.__signature__ = _one_by_one(function)  # type: ignore[attr-defined]
-        return group.command(name, cls=cls, epilog=f"Example: thresher {example}")(run)
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        words = "\n\n".join(" ".join(one.split()) for one in paragraphs)  # the terminal wraps them
+        return group.command(name, cls=cls, help=words, epilog=f"Example: thresher {example}")(run)
 
     return add
 
@@ -160,6 +183,22 @@ def _one_by_one(function: Callable[..., None]) -> inspect.Signature:
     ]
     apart = (options if one is own else [one] for one in signature.parameters.values())
     return signature.replace(parameters=[*chain.from_iterable(apart)])
+
+
+def _spare_what_is_read(given: dict[str, Any], replaces: str | None) -> None:
+    """Refuse to write where the verb reads: documents or a model would be gone for results."""
+    for option in WRITTEN:
+        path = given.get(option)
+        if not isinstance(path, str | Path) or not os.path.exists(path):
+            continue
+        for what in READ:
+            if option == "output" and what == replaces:
+                continue
+            words = given.get(what) or ()
+            for word in [words] if isinstance(words, str) else words:
+                source = word if os.path.exists(word) else word.rpartition(":")[0]  # a line of it
+                if os.path.exists(source) and os.path.samefile(source, path):
+                    raise OutputError(f"--{option} is {path}, which is read; name another file.")
 
 
 def answer(problem: BaseException) -> int:
@@ -391,6 +430,22 @@ def check_results(output: str | None, keep: str | None) -> tuple[str, ...]:
     elif keep is not None:
         raise ParameterError("--keep needs -o FILE: the columns stand beside the results there.")
     return tuple(dict.fromkeys(name.strip() for name in keep.split(","))) if keep else ()
+
+
+def check_named(output: str, kind: str, format: str | None) -> None:
+    """Refuse a name that belongs to another format than that of the records that are passed on.
+
+    Where `format` was said outright, only Parquet and what is not must be told apart.
+    """
+    from thresher.documents.streams import format_of_name
+
+    named = format_of_name(output)
+    alike = ("csv", "tsv") if kind in ("csv", "tsv") else (kind,)
+    if named not in (None, *alike) and (format is None or "parquet" in (named, kind)):
+        raise DocumentError(
+            f"{output}: records are passed on as they are, {READERS[kind].title}; "
+            "give the file a name that says so."
+        )
 
 
 def report_reading(documents: Documents, columns: bool = True) -> None:

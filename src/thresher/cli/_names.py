@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from thresher.errors import DocumentError, ParameterError
+from thresher.errors import DocumentError, ParameterError, counted
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def read_names(path: str) -> dict[str, str]:
     """Return the names of a table with two columns, a code and its name; a header does no harm."""
-    from thresher.documents.streams import first_line, open_stream
+    from thresher.documents.streams import delimiter_of, first_line, open_stream
 
     try:
         with open_stream(path) as stream:
@@ -24,7 +24,7 @@ def read_names(path: str) -> dict[str, str]:
             data, first = stream.read_all(), first_line(stream.head)
     except OSError as error:
         raise DocumentError(f"{path}: cannot be read ({error.strerror or error}).") from None
-    delimiter = next((d for d in ",;\t" if d.encode() in first), ",")
+    delimiter = delimiter_of(first.decode("utf-8", "replace"))
     names: dict[str, str] = {}
     reader = csv.reader(
         io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=delimiter
@@ -35,8 +35,8 @@ def read_names(path: str) -> dict[str, str]:
         place = f"{path}:{reader.line_num}"
         if len(cells) != 2:
             raise DocumentError(
-                f"{place}: the row has {len(cells)} cells, where two are expected: a code and its "
-                "name."
+                f"{place}: the row has {counted(len(cells), 'cell')}, where two are expected: a "
+                "code and its name."
             )
         code, name = (one.strip() for one in cells)
         if not name:

@@ -97,9 +97,12 @@ def in_options(sentence: str) -> str:
     translated = re.sub(rf"{before}({names})=({_VALUE})", with_value, sentence)
     translated = re.sub(rf"{before}(`(?:{names})`|(?:{names})){after}", alone, translated)
     translated = re.sub(r"(--[\w-]+(?: [\w.=:,-]+)?) \(\1\)", r"\1", translated)  # it had both
-    if translated != sentence:
-        translated = re.sub(r"\((\d+), (\d+)\)", r"\1-\2", translated)
-    return translated
+    return translated if translated == sentence else _hyphened(translated)
+
+
+def _hyphened(sentence: str) -> str:
+    """Return a sentence with its pairs as they are typed: 1-2 for (1, 2)."""
+    return re.sub(r"\((\d+), (\d+)\)", r"\1-\2", sentence)
 
 
 def _flags() -> dict[str, str]:
@@ -194,9 +197,10 @@ def _reader(flag: str, kind: Kind, default: Any) -> Callable[[str], Any]:
             parsed = kind.parse(value)
             problem = kind.problem(parsed)
         except ValueError:
-            problem = kind.bounds()
-        if problem:
-            problem = problem.replace("None", "none")
+            problem = kind.problem(value) or kind.bounds()
+        if problem:  # it is in the words of Python
+            problem = problem.replace("None", "none").replace("a dict of such", "NAME=VALUE,...")
+            problem = _hyphened(problem)
             raise typer.BadParameter(f"{flag} is {value!r}; it must be {problem}.")
         return parsed
 

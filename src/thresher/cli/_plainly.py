@@ -54,6 +54,19 @@ class Verb(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         return read_plainly(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as problem:
+            error: Any = problem
+            if near := getattr(error, "possibilities", None):
+                error.possibilities = near[:1]  # typer's, of which the best comes first
+            if typed := getattr(error, "option_name", ""):
+                known = (option for one in self.get_params(ctx) for option in one.opts)
+                if begun := [option for option in known if option.startswith(typed)]:
+                    error.possibilities = begun
+            raise
+
 
 class Verbs(TyperGroup):
     """A group of verbs."""

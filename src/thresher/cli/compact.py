@@ -11,7 +11,6 @@ from typer import Option
 
 from thresher.cli import _common as common
 from thresher.cli.evaluate import percent
-from thresher.errors import ParameterError
 
 
 @common.verb("compact model.thresher recent.csv -o small.thresher")
@@ -43,10 +42,6 @@ def compact(
     stays as it is. Where DATA has labels, the accuracy is shown before and after.
     """
     path = output or str(Path(model).with_stem(f"{Path(model).stem}-compact"))
-    if os.path.exists(path) and os.path.exists(model) and os.path.samefile(path, model):
-        raise ParameterError(
-            f"--output is {path}, the model itself, which is needed to learn on; name another file."
-        )
     categorizer = common.load_model(model, threads)
     documents = None
     if data:

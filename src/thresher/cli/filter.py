@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 from typer import Option
 
 from thresher._files import replace_file
-from thresher._formats import READERS
 from thresher.cli import _common as common
 from thresher.errors import DocumentError, ModelError, ParameterError, counted
 
@@ -25,7 +24,10 @@ if TYPE_CHECKING:
     from thresher.documents.records import RecordWriter, TableWriter
 
 
-@common.verb("filter model.thresher crawl.jsonl.gz --category quality --above 0.8 -o kept.jsonl.gz")
+@common.verb(
+    "filter model.thresher crawl.jsonl.gz --category quality --above 0.8 -o kept.jsonl.gz",
+    replaces="data",
+)
 def filter(
     model: common.Model,
     data: common.Data = None,
@@ -225,18 +227,11 @@ def _writer(
 ) -> RecordWriter | TableWriter:
     """Return what writes the records, once it is known how their file opens."""
     from thresher.documents.records import RecordWriter, TableWriter
-    from thresher.documents.streams import format_of_name
 
     opening = documents.opening
     assert opening is not None
     is_parquet = opening.format == "parquet"
-    named = format_of_name(output or "")
-    named = "csv" if named == "tsv" else named
-    if named not in (None, opening.format) and (format is None or is_parquet or named == "parquet"):
-        raise DocumentError(
-            f"{output}: records are passed on as they are, {READERS[opening.format].title}; "
-            "give the file a name that says so."
-        )
+    common.check_named(output or "", opening.format, format)
     if is_parquet and output is None and sys.stdout.isatty():
         raise DocumentError("Parquet cannot be shown; say where it goes (-o FILE).")
     return (TableWriter if is_parquet else RecordWriter)(file, opening, add)

@@ -14,7 +14,7 @@ from thresher.cli import _common as common
 from thresher.errors import ModelError, ParameterError
 
 
-@common.verb("learn model.thresher corrections.jsonl")
+@common.verb("learn model.thresher corrections.jsonl", replaces="model")
 def learn(
     model: common.Model,
     data: common.Data = None,

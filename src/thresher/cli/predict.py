@@ -96,7 +96,7 @@ def _lines(
     number = {one: i for i, one in enumerate(labels)}
     shown = [(table, " {:+.3f}")] if scores else []
     if probabilities:
-        shown.append((categorizer.probabilities(table).round(4), " {:.3f}"))
+        shown.append((categorizer.probabilities(table), " {:.3f}"))
 
     def cell(document: int, one: Any) -> str:
         values = (form.format(array[document, number[one]]) for array, form in shown)
@@ -110,7 +110,7 @@ def _objects(
 ) -> Iterator[dict[str, Any]]:
     """Yield what JSON has of each document; scores and probabilities of all categories."""
     names = categorizer.categories_
-    chances = categorizer.probabilities(table).round(4) if probabilities else table
+    chances = categorizer.probabilities(table) if probabilities else table
     decided = zip(batch.places(), categorizer.decide(table), strict=True)
     for i, (place, labels) in enumerate(decided):
         line: dict[str, Any] = {"document": place, "labels": labels}

@@ -40,7 +40,7 @@ def rank(
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
-    """Print the best categories of each document with their scores (above 0: it belongs).
+    """Print the best categories of each document with their scores, decided or not.
 
     With -o, write them to a file, as a table that can be joined with the data.
     """

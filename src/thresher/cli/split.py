@@ -73,7 +73,9 @@ def split(
     targets = output or _beside(data, kind)
     for target in targets:
         check_writable(target)
-        if output is None and os.path.exists(target):  # nobody has said that it may go
+        if output is not None:
+            common.check_named(target, kind, format)
+        elif os.path.exists(target):  # nobody has said that it may go
             raise OutputError(f"{target} is there already; to replace it, name both files by -o.")
     if len({os.path.realpath(one) for one in (data, *targets)}) < 3:
         raise OutputError(f"{data}, {' and '.join(targets)} must be three files.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from thresher.decisions import Decisions, Tuning
 
 
-@common.verb("tune model.thresher more.csv --objective precision=0.95")
+@common.verb("tune model.thresher more.csv --objective precision=0.95", replaces="model")
 def tune(
     model: common.Model,
     data: common.Data = None,

@@ -49,10 +49,12 @@ class Shape(NamedTuple):
         return [self.header.index(name) for name in (*self.columns.names, *self.keep)]
 
 
-def read_csv(stream: Stream, reading: Reading, delimiters: str = ",;\t") -> Iterator[Batch]:
-    """Yield the documents of a table; the first delimiter that the header has is taken."""
-    first = streams.first_line(stream.head)
-    delimiter = next((d for d in delimiters if d.encode() in first), delimiters[0])
+def read_csv(
+    stream: Stream, reading: Reading, delimiters: str = streams.DELIMITERS
+) -> Iterator[Batch]:
+    """Yield the documents of a table; the delimiter that makes most of the header is taken."""
+    first = streams.first_line(stream.head).decode("utf-8", "replace")
+    delimiter = streams.delimiter_of(first, delimiters)
     line = 1
     shape: Shape | None = None
     for rows in _row_blocks(stream, delimiter):

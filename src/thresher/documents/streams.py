@@ -18,6 +18,7 @@ from thresher.documents.columns import TEXT_NAMES
 from thresher.errors import DocumentError
 
 BLOCK = 1 << 20  # bytes read at a time: enough for pyarrow to be fast, little enough to forget
+DELIMITERS = ",;\t|"  # of tables, the likeliest first
 LONGEST = 1 << 27  # bytes of a line, row or message; beyond that a quote was left open, or worse
 HEAD = 1 << 16  # bytes looked at to tell the format
 
@@ -192,13 +193,24 @@ def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:
         if kind.opening and re.match(kind.opening, head):
             return name
     header = first_line(head).decode("utf-8", "replace")
-    for name, delimiter in (("tsv", "\t"), ("csv", ",")):
-        cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
-        if len(cells) > 1 and _is_header(cells, asked):
-            return name
+    delimiter = delimiter_of(header)
+    cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
+    if len(cells) > 1 and _is_header(cells, asked):
+        return "tsv" if delimiter == "\t" else "csv"
     # fastText takes lines without a label, the first one too, and labels that follow the text.
     has_labels = b"__label__" in head and re.search(rb"(?<!\S)__label__\S", head)
     return "fasttext" if has_labels else "lines"
+
+
+def delimiter_of(header: str, delimiters: str = DELIMITERS) -> str:
+    """Return the delimiter that cuts a header into most cells; what stands in quotes is whole.
+
+    Examples
+    --------
+    >>> delimiter_of('id;"first, last";date, time;text')
+    ';'
+    """
+    return max(delimiters, key=lambda one: len(next(csv.reader([header], delimiter=one), [])))
 
 
 def _is_header(cells: Sequence[str], asked: Sequence[str]) -> bool:

@@ -195,7 +195,7 @@ def _read_pairs(pairs: Iterable[Any], has_labels: bool, reading: Reading) -> Ite
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise DocumentError(
                     f"{place}: is {type(pair).__name__}, where a pair (text, labels) is "
-                    "expected; for texts alone, use from_texts."
+                    "expected; texts alone are given as a list of str."
                 )
             text, labels = pair
             if not isinstance(text, str):

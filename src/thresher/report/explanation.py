@@ -60,6 +60,8 @@ def explanation_text(explanation: Explanation) -> Group:
     n_others, rest = explanation.smaller(MOST_LINES)
     if n_others:
         parts.append(Text(f"{rest:+.3f} from {counted(n_others, f'other {last}')}", style="dim"))
+    if explanation.rival and explanation.threshold:  # which the verdict has taken off its scores
+        parts.append(Text(f"{-explanation.threshold:+.3f} less the threshold", style="dim"))
     if explanation.neighbors:
         parts += _near_table(explanation)
     return Group(*parts, Text(explanation.remedy()))
