@@ -338,6 +338,8 @@ def test_without_a_number_the_model_decides(model, tmp_path):
     assert "junk, quality" in sentence
     _, sentence = run("filter", model, path, "--add", "q", status=2)
     assert "--add needs one --category, of junk, quality" in sentence
+    _, sentence = run("filter", model, path, "--category", "junk", "--add", " ", status=2)
+    assert "--add is ' '; name the field" in sentence
     _, sentence = run("filter", model, path, "--add", "q", "--not", status=2)
     assert "--add keeps every record" in sentence
     _, sentence = run("filter", model, path, "--category", "junk", "--scores", status=2)

@@ -349,6 +349,31 @@ def test_labels_that_cannot_stand_in_one_cell(tmp_path):
     assert "write .jsonl or .parquet" in problem and not (tmp_path / "r.csv").exists()
 
 
+def test_rank_gives_probabilities_too(tmp_path):
+    categorizer = Categorizer(calibrate="sigmoid", tune_folds=2).fit(TEXTS[:4] * 5, TEAMS[:4] * 5)
+    categorizer.save(tmp_path / "m")
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps({"text": one}) + "\n" for one in TEXTS))
+    words = "rank", tmp_path / "m", tmp_path / "d.jsonl", "--probabilities"
+    chances, (best, *_) = categorizer.predict_proba(TEXTS), categorizer.rank(TEXTS, top=1)
+    number = categorizer.categories_.index(best[0][0])
+    first = json.loads(run(*words, "--json", "--top", "2").splitlines()[0])["ranking"]
+    assert len(first) == 2 and first[0] == [*best[0], chances[0, number]]
+    assert run(*words).startswith(f"{best[0][0]} {best[0][1]:+.3f} {chances[0, number]:.3f}\t")
+    run(*words, "--top", "1", "-o", tmp_path / "r.parquet")
+    table = pa.parquet.read_table(tmp_path / "r.parquet")
+    assert table["probability_1"].to_pylist() == chances.max(1).tolist()
+    of_one = *words, "--category", best[0][0], "--top", "3"
+    documents = [json.loads(line) for line in run(*of_one, "--json").splitlines()]
+    expected = sorted(chances[:, number], reverse=True)[:3]
+    assert [one["probability"] for one in documents] == expected
+    assert run(*of_one).split("\t")[0] == f"{documents[0]['score']:+.3f} {expected[0]:.3f}"
+    run(*of_one, "-o", tmp_path / "c.parquet")
+    table = pa.parquet.read_table(tmp_path / "c.parquet")
+    assert table["probability"].to_pylist() == expected
+    Categorizer().fit(TEXTS[:4], TEAMS[:4]).save(tmp_path / "plain")
+    assert "probabilities" in run(*("rank", tmp_path / "plain", "-", "--probabilities"), status=2)
+
+
 def test_probabilities_stand_beside_scores(tmp_path):
     categorizer = Categorizer(calibrate="sigmoid", tune_folds=2).fit(TEXTS[:4], TEAMS[:4])
     categorizer.save(tmp_path / "m")

@@ -78,4 +78,6 @@ def compact(
             old, new = (getattr(one, average)["f1"] for one in (result.before, result.after))
             typer.echo(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
     before, after = map(common.size, sizes)
-    common.tell(f"Saved to {path} ({before} -> {after}). To learn on, keep {model}.")
+    can_learn = not getattr(categorizer.stations.learner, "is_compacted", False)
+    advice = f" To learn on, keep {model}." if can_learn else ""
+    common.tell(f"Saved to {path} ({before} -> {after}).{advice}")

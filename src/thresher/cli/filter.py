@@ -83,6 +83,8 @@ def filter(
     """
     from thresher.documents.records import LineFile
 
+    if add is not None and not add.strip():
+        raise ParameterError(f"--add is {add!r}; name the field that the number is written to.")
     if add is not None and (above is not None or others):
         raise ParameterError("--add keeps every record; leave out --above and --not.")
     if scores and add is None and above is None:
