@@ -189,6 +189,8 @@ def test_the_command_line(tmp_path):
     assert plain.exit_code == 0, plain.output
     small = tmp_path / "m-compact.thresher"
     assert "remembers" in plain.stdout and f"To learn on, keep {path}." in plain.stdout
+    again = run(app, ["compact", str(small), data])
+    assert again.exit_code == 0 and "To learn on" not in again.stdout, again.output
     measured = run(app, ["compact", path, data, "--allow", "0", "-o", str(tmp_path / "o")])
     assert "Of 13 documents, none is decided otherwise" in measured.stdout
     assert "micro-F1: 100.0 -> 100.0" in measured.stdout

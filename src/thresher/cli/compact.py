@@ -43,6 +43,7 @@ def compact(
     """
     path = output or str(Path(model).with_stem(f"{Path(model).stem}-compact"))
     categorizer = common.load_model(model, threads)
+    can_learn = not getattr(categorizer.stations.learner, "is_compacted", False)
     documents = None
     if data:
         documents = common.open_documents(
@@ -78,6 +79,5 @@ def compact(
             old, new = (getattr(one, average)["f1"] for one in (result.before, result.after))
             typer.echo(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
     before, after = map(common.size, sizes)
-    can_learn = not getattr(categorizer.stations.learner, "is_compacted", False)
     advice = f" To learn on, keep {model}." if can_learn else ""
     common.tell(f"Saved to {path} ({before} -> {after}).{advice}")

@@ -113,7 +113,8 @@ def _print_categories(
     with common.progress() as progress:
         for batch, scores in categorizer.score_batches(documents, progress=progress):
             chances = categorizer.probabilities(scores) if probabilities else [None] * len(scores)
-            lines = (line(batch, i, *both) for i, both in enumerate(zip(scores, chances, strict=True)))
+            rows = enumerate(zip(scores, chances, strict=True))
+            lines = (line(batch, i, *both) for i, both in rows)
             for one in common.with_skipped(batch, lines, skipped):
                 sys.stdout.write(one + "\n")
 
