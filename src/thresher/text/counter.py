@@ -186,7 +186,7 @@ class TextCounter(TextParameters):
         (['rose', 'is', 'red', 'title:rose', 'text:rose', 'text:is', 'text:red'], \
 [2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         """
-        pieces = self._pieces_of(texts, grow, n_jobs, least, clock)
+        pieces = self._count_all(texts, grow, n_jobs, least, clock)
         items, lengths = _stacked(pieces, np.float32, n_jobs)
         return Rows(*items, self.n_features, lengths)
 
@@ -199,7 +199,7 @@ class TextCounter(TextParameters):
         clock: dict[str, float] | None = None,
     ) -> tuple[Items, np.ndarray]:
         """Return `count`'s columns and counts, these as whole numbers, and the lengths."""
-        return _stacked(self._pieces_of(texts, grow, n_jobs, least, clock), np.int32, n_jobs)
+        return _stacked(self._count_all(texts, grow, n_jobs, least, clock), np.int32, n_jobs)
 
     def names(self, columns: Any) -> list[str]:
         """Return the names of some columns; words of a run have a space between.
@@ -368,7 +368,7 @@ class TextCounter(TextParameters):
             scratch = Scratch(space, words, Surface(space, PARTS, folding, self.char_ngram_range))
         return scratch
 
-    def _pieces_of(
+    def _count_all(
         self,
         texts: Any,
         grow: bool,
