@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import pickle
 import signal
 import subprocess
@@ -710,6 +711,15 @@ def test_threads_forget_alike(monkeypatch):
     assert same_tensors(alone, beside)
 
 
+def are_gone(before):
+    """Whether there are as many threads as before; those that have ended may take a moment."""
+    for _ in range(1000):
+        if threading.active_count() == before:
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def test_where_one_thread_fails_all_is_undone(monkeypatch):
     monkeypatch.setattr(tokens_module, "CHUNK", 40)
     monkeypatch.setattr(tokens_module, "MAX_TOKEN", 64)
@@ -721,7 +731,7 @@ def test_where_one_thread_fails_all_is_undone(monkeypatch):
         undo, before = counter.checkpoint(), threading.active_count()
         with pytest.raises(DocumentError, match="more than 64 characters"):
             counter.count([*texts[:place], "x" * 100, *texts[place:]], n_jobs=3)
-        assert threading.active_count() == before
+        assert are_gone(before)
         undo()
         same_after_undoing(counter, other, texts, (1, 2, 2, 2))
 
@@ -769,25 +779,47 @@ def test_who_fails_ends_the_others(where, kind):
     before = threading.active_count()
     with pytest.raises(kind, match="four"):
         side_by_side(work, 1000, 3)
-    assert threading.active_count() == before
+    assert are_gone(before)
     assert len(had_turn) < 1000 and had_turn == list(range(len(had_turn)))
     assert where != "before" or len(had_turn) == 4
 
 
-def test_an_interrupt_of_the_caller_ends_all_threads():
-    has_begun = threading.Event()
+@pytest.mark.parametrize("n_times", [1, 3])
+def test_an_interrupt_of_the_caller_ends_all_threads(n_times):
+    """A second one while it waits for them changes nothing."""
+    had_turn = []
 
     def work(number, turns):
         with turns.at(number, 0):
-            if number == 3 and not has_begun.is_set():
-                has_begun.set()
-                signal.raise_signal(signal.SIGINT)  # which the main thread hears
+            had_turn.append(number)
+            for _ in range(n_times if number == 3 else 0):
+                os.kill(os.getpid(), signal.SIGINT)  # which the main thread hears
+                time.sleep(0.05)
             time.sleep(0.001)
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(work, 100_000, 2)
-    assert has_begun.is_set() and threading.active_count() == before
+        side_by_side(work, 20_000, 2)
+    n_turns = len(had_turn)
+    time.sleep(0.02)
+    assert 3 in had_turn and n_turns == len(had_turn) < 20_000
+    assert are_gone(before)
+
+
+def test_threads_that_cannot_be_started_are_said_and_the_others_end(monkeypatch):
+    started, start = [], threading.Thread.start
+
+    def refuse(thread):
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    before = threading.active_count()
+    with pytest.raises(RuntimeError, match="can't start"):
+        side_by_side(lambda number, turns: time.sleep(0.001), 20_000, 3)
+    assert are_gone(before)
 
 
 THREADED = """

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Condition
+from threading import Condition, Thread
 from typing import TypeVar
 
 __all__ = ["Turns", "side_by_side"]
@@ -76,23 +75,43 @@ def side_by_side(work: Callable[[int, Turns], R], n_items: int, n_jobs: int) -> 
     if n_jobs <= 1:
         return [work(number, turns) for number in numbers]
     results: dict[int, R] = {}
+    problems: list[BaseException] = []
+    changed, n_ended = Condition(), 0
 
     def take() -> None:
+        nonlocal n_ended
         try:
             for number in numbers:
+                if problems:
+                    break
                 results[number] = work(number, turns)
         except _OtherFailedError:
-            return  # it has its own exception to raise
-        except BaseException:
+            pass  # the other has a problem of its own
+        except BaseException as problem:
+            problems.append(problem)
             turns.fail()
-            raise
+        finally:
+            with changed:
+                n_ended += 1
+                changed.notify()
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        threads = [pool.submit(take) for _ in range(n_jobs)]
+    threads = [Thread(target=take) for _ in range(n_jobs)]
+
+    def all_ended() -> bool:
+        return n_ended >= sum(one.ident is not None for one in threads)
+
+    is_left = True
+    while is_left:  # an interrupt, and a second one too, waits until nobody works any more
         try:
             for one in threads:
-                one.result()
-        except BaseException:
+                if one.ident is None and not problems:
+                    one.start()
+            with changed:  # `join` would take a thread for ended when it is interrupted
+                changed.wait_for(all_ended)
+            is_left = False
+        except BaseException as problem:
+            problems.append(problem)
             turns.fail()
-            raise
+    if problems:
+        raise problems[0]
     return [results[number] for number in range(n_items)]
