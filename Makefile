@@ -61,15 +61,15 @@ base: $(BASE)/.installed  ## what must work without any extra installed
 	THRESHER_BASE=1 $(BASE)/bin/python -m pytest -q tests/test_base.py $(ARGS)
 
 slowly: $(VENV)/.developing  ## kernels against their twins, with the compiler off
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --numprocesses=auto tests/test_online_kernels.py tests/test_golden.py \
-	  tests/test_concepts.py tests/test_boosting.py tests/test_perceptrons.py tests/test_network.py tests/test_neighbors.py \
-	  tests/test_second_look_judges.py tests/test_tree.py::test_the_tree_is_that_of_the_twin $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --numprocesses=auto tests/kernels/test_online_kernels.py tests/promises/test_golden.py \
+	  tests/features/test_concepts.py tests/learners/test_boosting.py tests/learners/test_perceptrons.py tests/learners/test_network.py tests/learners/test_neighbors.py \
+	  tests/model/test_second_look_judges.py tests/learners/test_tree.py::test_the_tree_is_that_of_the_twin $(ARGS)
 
 checked: $(VENV)/.developing  ## the same and more, with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q --numprocesses=auto \
-	  tests/test_online_kernels.py tests/test_golden.py tests/test_learning_on.py tests/test_spool.py tests/test_concepts.py tests/test_boosting.py \
-	  tests/test_perceptrons.py tests/test_network.py tests/test_neighbors.py tests/test_tree.py tests/test_maxent.py \
-	  tests/test_frozen.py tests/test_second_look.py tests/test_second_look_judges.py $(ARGS)
+	  tests/kernels/test_online_kernels.py tests/promises/test_golden.py tests/model/test_learn_undo.py tests/test_examples.py tests/features/test_concepts.py tests/learners/test_boosting.py \
+	  tests/learners/test_perceptrons.py tests/learners/test_network.py tests/learners/test_neighbors.py tests/learners/test_tree.py tests/learners/test_maxent.py \
+	  tests/model/test_reader.py tests/model/test_second_look.py tests/model/test_second_look_judges.py $(ARGS)
 
 lint: $(VENV)/.developing  ## style and types
 	$(BIN)/ruff check .

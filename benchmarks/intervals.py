@@ -11,8 +11,8 @@ the sample's categories have in all documents, and where in it the sample's own 
 import numpy as np
 
 from thresher import Categorizer
-from thresher._ranking import Positives
 from thresher.corpora import load
+from thresher.evaluation.ranking import Positives
 from thresher.evaluation.significance import _measure_all
 
 CASES = {"reuters21578:modapte,categories=R90": (200, 800, 3000), "20newsgroups": (100, 600)}

@@ -15,7 +15,7 @@ import numpy as np
 from thresher import Categorizer
 from thresher.corpora import load
 from thresher.corpora.standard_library import standard_library
-from thresher.second_look import SecondLook
+from thresher.model.second_look import SecondLook
 
 R90 = "reuters21578:modapte,categories=R90,labelled=yes"
 CORPORA = {  # by name: corpus and split

@@ -21,9 +21,10 @@ from fuzz.campaign import Attack, seeds
 STATUSES = {0, 2, 130, 141, 143}
 BEGUN = """
 import os
-from thresher import __main__, _process
-begin = _process.begin
-_process.begin = lambda: (begin(), os.write({}, b"."))
+from thresher import __main__
+from thresher.cli import process
+begin = process.begin
+process.begin = lambda: (begin(), os.write({}, b"."))
 __main__.main()
 """
 TRAIN = "train {} -o new --fast"

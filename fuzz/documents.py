@@ -1,6 +1,6 @@
 """Documents of every format, mutated: each is read, with texts and labels as promised, or refused.
 
-A case is a file, or a folder of files, of one of the formats of `thresher._formats`, made by rule,
+A case is a file, or a folder of files, of a format of `thresher.documents.formats`, made by rule,
 mutated byte by byte and piece by piece, and read with options drawn by chance.
 """
 
@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fuzz.campaign import Attack
-from thresher._formats import FORMATS, READERS
 from thresher.documents import read_documents, streams
+from thresher.documents.formats import FORMATS, READERS
 from thresher.documents.labels import LONE_SURROGATES
 
 WORDS = (

@@ -22,7 +22,7 @@ from safetensors.numpy import save_file
 
 from fuzz.campaign import Attack, seeds
 from thresher.errors import ModelError, ThresherError
-from thresher.storage import FORMAT_VERSION, NARROW_VERSION, _narrowest, read_model
+from thresher.model.storage import FORMAT_VERSION, NARROW_VERSION, _narrowest, read_model
 
 Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 

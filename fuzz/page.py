@@ -26,66 +26,66 @@ PROMISES = (
     Promise(
         "A model file from anybody is at worst wrong: it is refused with a sentence, or it loads "
         "in bounded time and memory, and all it says is finite.",
-        ("test_strangers.py", "test_storage.py", "test_golden.py"),
+        ("promises/test_strangers.py", "model/test_storage.py", "promises/test_golden.py"),
         ("models",),
     ),
     Promise(
         "A pattern of tokens takes time in proportion to the text, whoever wrote it.",
-        ("test_patterns.py",),
+        ("text/test_patterns.py",),
         ("patterns",),
     ),
     Promise(
         "Documents of any bytes in any format are read, or refused in one line that says where.",
-        ("test_bad_inputs.py", "test_documents.py"),
+        ("promises/test_bad_inputs.py", "documents/test_documents.py"),
         ("documents",),
     ),
     Promise(
         "A command ends with the status it should, whatever its input, output, terminal and "
         "limits are, and whenever it is interrupted; there is no traceback.",
-        ("test_signals.py", "test_bad_inputs.py", "test_cli.py"),
+        ("promises/test_signals.py", "promises/test_bad_inputs.py", "cli/test_cli.py"),
         ("commands",),
     ),
     Promise(
         "Machine code that was kept is used only if it is whole; where none can be kept, it is "
         "compiled in memory.",
-        ("test_kernel_cache.py",),
+        ("kernels/test_kernel_cache.py",),
         ("caches",),
     ),
     Promise(
         "A save that is killed leaves the old model or the new one, and the next save clears up.",
-        ("test_storage.py", "test_writers.py"),
+        ("model/test_storage.py", "promises/test_writers.py"),
         ("kills",),
     ),
     Promise(
         "A save that fails, at any of its writes, leaves the old model, and says why.",
-        ("test_storage.py", "test_writers.py"),
+        ("model/test_storage.py", "promises/test_writers.py"),
         ("failing-calls", "full-disks"),
     ),
     Promise(
         "Of two that change a model at once, none loses or repeats what the other did.",
-        ("test_writers.py",),
+        ("promises/test_writers.py",),
         ("two-writers", "mixed-writers"),
     ),
     Promise(
         "Where no model can be saved, a sentence says why: devices, pipes, links, folders, names.",
-        ("test_storage.py", "test_writers.py"),
+        ("model/test_storage.py", "promises/test_writers.py"),
         ("odd-targets",),
     ),
     Promise(
         "Any number of threads may read a model while one lets it learn: each answer is that of a "
         "complete state.",
-        ("test_threads.py", "test_learning_on.py"),
+        ("promises/test_threads.py", "model/test_learn_undo.py"),
         ("threads",),
     ),
     Promise(
         "A corpus is read only if it is the one that was published, within bounds.",
-        ("test_corpora_fetch.py", "test_corpora.py"),
+        ("corpora/test_corpora_fetch.py", "corpora/test_corpora.py"),
         ("archives",),
     ),
     Promise(
         "A model that learns for days, and is disturbed all the time, is the one that was never "
         "disturbed.",
-        ("test_learning_on.py",),
+        ("model/test_learn_undo.py",),
         ("soak",),
     ),
 )

@@ -17,9 +17,9 @@ from types import FrameType
 from typing import Any
 
 from fuzz.campaign import Attack, Case, leave, seeds
-from thresher._files import restore_previous, write_text
 from thresher.errors import OutputError
-from thresher.storage import read_model, write_model
+from thresher.files import restore_previous, write_text
+from thresher.model.storage import read_model, write_model
 
 MODEL, BEFORE = "mail.thresher", "mail.thresher.before-learn"
 LESSON = ["cheap pills"], ["spam"]

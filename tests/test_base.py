@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from thresher import LEARNERS, Categorizer, MissingExtra, TextVectorizer, compare, write_report
-from thresher.concept_view import ConceptView
 from thresher.learners import is_online
 from thresher.report import write_concept_page
+from thresher.report.concept_view import ConceptView
 
 EXTRAS = ("sklearn", "scipy", "simplemma", "matplotlib", "lemminflect")
 TOPICS = {"grain": "wheat corn field", "oil": "crude oil barrel", "sea": "ship port dock"}

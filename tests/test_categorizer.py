@@ -14,13 +14,12 @@ from thresher import (
     ModifiedBalancedWinnow,
     ParameterError,
     PassiveAggressive,
+    examples,
     read_documents,
-    training,
-)
-from thresher import (
-    _spool as spool,
 )
 from thresher.corpora.standard_library import standard_library
+from thresher.examples import Spool
+from thresher.model import train
 
 
 @pytest.fixture(scope="session")
@@ -94,8 +93,8 @@ def test_any_number_of_threads_gives_the_same_bytes(trained, library, tmp_path, 
 def test_documents_on_disk_give_the_same_model_as_in_memory(
     trained, library, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(spool, "BLOCK_ENTRIES", 5_000)
-    monkeypatch.setattr(spool.Spool.__init__, "__defaults__", (10_000,))
+    monkeypatch.setattr(examples, "BLOCK_ENTRIES", 5_000)
+    monkeypatch.setattr(Spool.__init__, "__defaults__", (10_000,))
     (texts, labels), _ = library
     other = Categorizer().fit(texts, labels)
     np.testing.assert_array_equal(
@@ -241,7 +240,7 @@ def test_many_documents_with_many_labels_are_learned_without_dual_variables(monk
     texts = ["wheat up", "oil down", "wheat and oil", "ships"] * 5
     labels = [["grain"], ["crude"], ["grain", "crude"], []] * 5
     assert Categorizer().fit(texts, labels).learner_.name == "linear-svm"
-    monkeypatch.setattr(training, "MOST_DUALS", 39)  # of 40
+    monkeypatch.setattr(train, "MOST_DUALS", 39)  # of 40
     categorizer = Categorizer().fit(texts, labels)
     assert categorizer.learner_.name == "arow" and categorizer.tuning_ is not None
     assert "would need too much memory" in categorizer.assumptions_[-1]
@@ -379,7 +378,7 @@ def test_a_bad_parameter_is_a_sentence(options, sentence):
     "damage", ["parameters", "categories", "features", "learner", "decisions", "documents_seen"]
 )
 def test_a_header_that_lacks_something_is_a_sentence(trained, tmp_path, damage):
-    from thresher.storage import read_model, write_model
+    from thresher.model.storage import read_model, write_model
 
     trained.save(tmp_path / "model")
     header, tensors = read_model(tmp_path / "model")
@@ -390,7 +389,7 @@ def test_a_header_that_lacks_something_is_a_sentence(trained, tmp_path, damage):
 
 
 def test_categories_that_do_not_fit_the_weights_are_refused(trained, tmp_path):
-    from thresher.storage import read_model, write_model
+    from thresher.model.storage import read_model, write_model
 
     trained.save(tmp_path / "model")
     header, tensors = read_model(tmp_path / "model")

@@ -15,7 +15,7 @@ import typer
 from mkdocs_hooks import on_page_content
 
 import thresher
-from thresher.cli import app
+from thresher.cli.main import app
 from thresher.corpora.standard_library import standard_library
 from thresher.learners import LEARNERS
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from thresher import TextCounter
-from thresher._room import give_back
-from thresher._spool import Spool
-from thresher.examples import Examples
+from thresher.examples import Examples, Spool
 from thresher.features import Numbering, Strength
+from thresher.limits import give_back
 from thresher.rows import Labels, Rows
 
 N_COLUMNS = 40

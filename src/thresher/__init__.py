@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from thresher._version import __version__
+__version__ = "0.1.0"
 
 TYPE_CHECKING = False  # `typing` itself takes longer than all of this
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from thresher.experiments.curves import feature_curve, learning_curve
     from thresher.experiments.progressive import progressive_validation
     from thresher.experiments.protocols import cross_validate
-    from thresher.explanation import Explanation
     from thresher.features import Concepts, Features, Strength
     from thresher.learners import (
         LEARNERS,
@@ -56,10 +55,11 @@ if TYPE_CHECKING:
         RegretWinnow,
         SleepingExperts,
     )
-    from thresher.linguistics import Linguistics
+    from thresher.model.explanation import Explanation
     from thresher.report import plot, write_report
     from thresher.rows import Labels, Rows
     from thresher.text import TextCounter, TextVectorizer
+    from thresher.text.linguistics import Linguistics
 
 # The public names by where they live. Each is imported when it is first used, so that
 # `import thresher` costs nothing and the command line answers at once.
@@ -71,7 +71,7 @@ _HOMES = {
     "ThresherWarning",
     "evaluation": "Evaluation evaluate",
     "evaluation.significance": "bootstrap_intervals",
-    "explanation": "Explanation",
+    "model.explanation": "Explanation",
     "examples": "Examples",
     "experiments.comparison": "compare",
     "experiments.curves": "feature_curve learning_curve",
@@ -83,7 +83,7 @@ _HOMES = {
     "register",
     "learners.online": "AROW BalancedWinnow LinearSVM ModifiedBalancedWinnow PassiveAggressive "
     "Perceptron PositiveWinnow ROMMA RegretWinnow SleepingExperts",
-    "linguistics": "Linguistics",
+    "text.linguistics": "Linguistics",
     "report": "plot write_report",
     "rows": "Labels Rows",
     "text": "TextCounter TextVectorizer",

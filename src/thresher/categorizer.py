@@ -15,36 +15,37 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from thresher import training
-from thresher._fields import MARK, as_text
-from thresher._files import one_writer
-from thresher._format1 import upgrade
-from thresher._limits import MOST_FOLDS
-from thresher._lock import ReadWriteLock
-from thresher.assumptions import warn_of
-from thresher.categories import Categories
-from thresher.compaction import ALLOWED, Judges, compact, remembered
 from thresher.decisions import CALIBRATIONS, Decisions, Form, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError, counted
 from thresher.evaluation import Evaluation, evaluate
-from thresher.explanation import Explanation, explain, rules_of, strongest, tree_of
 from thresher.features import Concepts, FeatureParameters, Features
-from thresher.feedback import CHECKED, learn
+from thresher.fields import MARK, as_text
+from thresher.files import one_writer
 from thresher.learners import Learner, learner_class, make_learner
 from thresher.learners.online import AROW
-from thresher.linguistics import LanguageParameters, Linguistics
+from thresher.limits import MOST_FOLDS
+from thresher.model import train
+from thresher.model.assumptions import warn_of
+from thresher.model.categories import Categories
+from thresher.model.compact import ALLOWED, Judges, compact, remembered
+from thresher.model.explanation import Explanation, explain, rules_of, strongest, tree_of
+from thresher.model.format1 import upgrade
+from thresher.model.learn import CHECKED, learn
+from thresher.model.lock import ReadWriteLock
+from thresher.model.memory import MOST_REMEMBERED, Memory
+from thresher.model.second_look import MOST_CANDIDATES, SecondLook
+from thresher.model.second_look import Kind as LookKind
+from thresher.model.storage import LOOKED_VERSION, read_model, write_model
+from thresher.model.train import Progress, R, Reader, Stations, Watch, documents_of, no_progress
 from thresher.parameters import AUTO, THREADS, Choice, Flag, Kind, Some, Whole, inherited, parameter
-from thresher.rehearsal import MOST_REMEMBERED, Memory
 from thresher.rows import Labels, Rows
-from thresher.second_look import MOST_CANDIDATES, SecondLook
-from thresher.second_look import Kind as LookKind
-from thresher.storage import LOOKED_VERSION, part_of, read_model, require_field, write_model
+from thresher.state import part_of, require_field
 from thresher.text import TextCounter, TextParameters
-from thresher.training import Progress, R, Reader, Stations, Watch, documents_of, no_progress
+from thresher.text.linguistics import LanguageParameters, Linguistics
 
 if TYPE_CHECKING:
-    from thresher._frozen import FrozenReader
+    from thresher.model.reader import FrozenReader
 
 __all__ = ["Categorizer"]
 
@@ -262,7 +263,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         """
         clock: dict[str, float] = {}
         with self._one_learns:
-            stations = training.fit(
+            stations = train.fit(
                 self, documents, labels, sample_weight=sample_weight, unlabelled=unlabelled,
                 progress=progress, watch=watch, clock=clock,
             )  # fmt: skip
@@ -590,7 +591,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         (['predicted', 'score', 'note'], 'spam', [None, 'no text'])
         """
         _check_top(top)
-        from thresher.results import Asked, result_frame
+        from thresher.answers.files import Asked, result_frame
 
         with self.lock.reading():
             if probabilities:
@@ -717,15 +718,15 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
             own: dict[str, float] = {}
             with self.lock.reading(owner):  # who asks may hold it already, while a writer waits
                 stations, features = self.stations, self.stations.features
-                with training.timed(own, "count"):
+                with train.timed(own, "count"):
                     rows = features.apply(features.count(batch.texts, n_jobs=n_jobs))
-                with training.timed(own, "score"):
+                with train.timed(own, "score"):
                     scores = stations.scores(rows, n_jobs)
                 return work(batch, scores), own
 
         # All threads share the first batch, which may be the only one; of more, each takes its own.
         first = (score(batch, n_jobs) for batch in islice(batches, 1))
-        others = map(score, batches) if n_jobs == 1 else training.ahead(score, batches, n_jobs)
+        others = map(score, batches) if n_jobs == 1 else train.ahead(score, batches, n_jobs)
         for result, own in chain(first, others):
             for stage, seconds in own.items():
                 clock[stage] = clock.get(stage, 0.0) + seconds
@@ -807,7 +808,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
         kept["n_read"] = n_read = kept.get("n_read", 0) + len(documents)
         if n_read < SETTLED + stations.features.n_columns // FOR_EACH:
             return None
-        from thresher._frozen import FrozenReader
+        from thresher.model.reader import FrozenReader
 
         if not FrozenReader.supports(stations):
             return None

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
-from thresher._limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 from thresher.errors import ModelError, ParameterError, brief, escaped
+from thresher.limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
 __all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
 __all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "inherited", "parameter"]

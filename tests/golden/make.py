@@ -25,7 +25,7 @@ from thresher import (
 )
 from thresher.cli.warm_up import look_again
 from thresher.learners import is_online
-from thresher.storage import FORMAT_VERSION, LOOKED_VERSION, NARROW_VERSION
+from thresher.model.storage import FORMAT_VERSION, LOOKED_VERSION, NARROW_VERSION
 from thresher.text.counter import FORMAT_VERSION as TEXT_VERSION
 
 FOLDER = Path(__file__).parent

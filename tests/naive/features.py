@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `thresher.linguistics` and `thresher.features`, in plain Python."""
+"""Slow, obvious twins of `thresher.text.linguistics` and `thresher.features`, in plain Python."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from thresher._places import cache_folder
 from thresher.errors import OutputError, ThresherError, ThresherWarning
+from thresher.files import cache_folder
 
 __all__ = ["Inventory", "KernelCache", "activity", "place_to_fill", "places", "stamp"]
 

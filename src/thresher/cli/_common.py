@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 import typer
 from typer import Argument, Option
 
-from thresher import _process
-from thresher._formats import FORMATS, READERS
-from thresher._limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
-from thresher.cli import _compiling
+from thresher.cli import _compiling, process
 from thresher.cli._plainly import Verb, Verbs
+from thresher.documents.formats import FORMATS, READERS
 from thresher.errors import (
     DocumentError,
     OutputError,
@@ -30,6 +28,7 @@ from thresher.errors import (
     escaped,
     reason,
 )
+from thresher.limits import MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -156,7 +155,7 @@ def verb(
                 kwargs["reading"] = Reading(*(kwargs.pop(name) for name in Reading._fields))
             _compiling.report_compiling(say)
             try:
-                with _process.at_work():
+                with process.at_work():
                     _spare_what_is_read(kwargs, replaces)
                     function(*args, **kwargs)
                     sys.stdout.flush()
@@ -204,10 +203,10 @@ def _spare_what_is_read(given: dict[str, Any], replaces: str | None) -> None:
 def answer(problem: BaseException) -> int:
     """Say what went wrong, and return the exit status; raise what should not have happened."""
     # A Ctrl-C that is lost while machine code is compiled comes back as another error.
-    if status := _process.stopped_status() or 130 * isinstance(problem, KeyboardInterrupt):
-        if _process.stopped_status():
-            _process.leave(status)  # without waiting for threads
-        say(_process.STOPPED.rstrip())
+    if status := process.stopped_status() or 130 * isinstance(problem, KeyboardInterrupt):
+        if process.stopped_status():
+            process.leave(status)  # without waiting for threads
+        say(process.STOPPED.rstrip())
         return status
     if isinstance(problem, BrokenPipeError):  # the reader of our output went away, as `head` does
         _forget_output()
@@ -240,7 +239,7 @@ def _forget_output() -> None:
 
 def go_on(stage: str, documents: int, share: float | None) -> None:
     """Show no progress, but stop if Ctrl-C was lost."""
-    _process.stop_if_asked()
+    process.stop_if_asked()
 
 
 def say(sentence: str) -> None:
@@ -386,12 +385,13 @@ def write_results(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Write a table with a row for every document, with what `results.Asked` has, and say so."""
-    from thresher import results
+    """Write a table with a row for every document, with what `files.Asked` has, and say so."""
+
+    from thresher.answers import files
 
     with progress() as show:
-        n_rows = results.write_results(
-            output, categorizer, documents, results.Asked(**asked), keep, show
+        n_rows = files.write_results(
+            output, categorizer, documents, files.Asked(**asked), keep, show
         )
     wrote_results(output, n_rows, as_json)
 
@@ -424,7 +424,7 @@ def skipped_line(one: Skipped) -> str:
 def check_results(output: str | None, keep: str | None) -> tuple[str, ...]:
     """Refuse a file that cannot be written; return the columns to keep, for which it has room."""
     if output is not None:
-        from thresher.results import check_results
+        from thresher.answers.files import check_results
 
         check_results(output)
     elif keep is not None:

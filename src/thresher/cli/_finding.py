@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from thresher._fields import field_columns
 from thresher.cli import _common as common
 from thresher.errors import DocumentError, escaped
+from thresher.fields import field_columns
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

@@ -54,7 +54,7 @@ def show_names(categorizer: Categorizer, path: str) -> Callable[[Any], str]:
 
     The file of the model is left alone: what it knows, and what it is told, are codes.
     """
-    from thresher.categories import Categories
+    from thresher.model.categories import Categories
     from thresher.parameters import names_of
 
     names, codes = read_names(path), categorizer.stations.categories

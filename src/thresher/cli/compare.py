@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from thresher._limits import MOST_FOLDS
 from thresher.cli import _common as common
 from thresher.cli._options import (
     CategorizerCommand,
@@ -19,6 +18,7 @@ from thresher.cli._options import (
     split_learner,
 )
 from thresher.errors import ParameterError, counted
+from thresher.limits import MOST_FOLDS
 
 if TYPE_CHECKING:
     from thresher.experiments.comparison import Comparison

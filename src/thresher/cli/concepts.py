@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, counted
+from thresher.limits import MOST_THINGS
 
 if TYPE_CHECKING:
-    from thresher.concept_view import Concept, ConceptView
+    from thresher.report.concept_view import Concept, ConceptView
 
 FEW = 20  # concepts of each model that are listed, unless all are asked for
 
@@ -51,7 +51,7 @@ def concepts(
         raise ParameterError(f"{' and '.join(named)} are given; ask for one at a time.")
     if documents and not html:
         raise ParameterError("--documents is for the page; say with --html FILE where it shall go.")
-    from thresher.concept_view import ConceptView
+    from thresher.report.concept_view import ConceptView
 
     view = ConceptView(common.load_model(model, threads))
     if html:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from thresher._files import write_text
 from thresher.cli import _common as common
 from thresher.errors import DocumentError, counted
+from thresher.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console

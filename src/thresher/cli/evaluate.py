@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from thresher._fields import MARK
-from thresher._files import check_writable, write_text
-from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.cli._names import show_names
 from thresher.errors import DocumentError, ParameterError, counted
+from thresher.fields import MARK
+from thresher.files import check_writable, write_text
+from thresher.limits import MOST_THINGS
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

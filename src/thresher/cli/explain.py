@@ -6,9 +6,9 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from thresher._files import check_writable, write_text
 from thresher.cli import _common as common
 from thresher.errors import ParameterError
+from thresher.files import check_writable, write_text
 
 
 @common.verb("explain model.thresher tickets.csv:17 --category hardware")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from typer import Option
 
-from thresher._files import replace_file
 from thresher.cli import _common as common
 from thresher.errors import DocumentError, ModelError, ParameterError, counted
+from thresher.files import replace_file
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
-from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, counted
+from thresher.limits import MOST_THINGS
 
 
 @common.verb("inspect model.thresher --category earn --top 20")
@@ -102,7 +102,7 @@ def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:
 
 def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json: bool) -> None:
     """Print trees, or write the only one as a picture, of four questions' depth by default."""
-    from thresher._files import write_text
+    from thresher.files import write_text
     from thresher.report.trees import tree_svg, tree_text
 
     if svg is not None:

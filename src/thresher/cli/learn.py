@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from thresher._files import one_writer, previous_file, restore_previous
 from thresher.cli import _common as common
 from thresher.errors import ModelError, ParameterError
+from thresher.files import one_writer, previous_file, restore_previous
 
 
 @common.verb("learn model.thresher corrections.jsonl", replaces="model")

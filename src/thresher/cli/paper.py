@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from thresher import _process
-from thresher._limits import MOST_THREADS
 from thresher.cli import _common as common
+from thresher.cli import process
 from thresher.errors import ParameterError, counted
+from thresher.limits import MOST_THREADS
 
 if TYPE_CHECKING:
     from thresher.papers import Paper, Result, Run, Store
@@ -126,7 +126,7 @@ def page(
 ) -> None:
     """Run everything, and write it as one page: counts, claims, tables, figures, differences."""
     from thresher import papers
-    from thresher._files import check_writable
+    from thresher.files import check_writable
     from thresher.papers import _page
 
     every = [one for one in papers.list_papers() if one.published]
@@ -164,7 +164,7 @@ def _watched(
         except KeyboardInterrupt:
             sentence = "thresher: stopped; what is finished is kept, the same command goes on.\n"
             # Without waiting for the cells begun, some of which take minutes.
-            _process.leave(_process.stopped_status() or 130, sentence)
+            process.leave(process.stopped_status() or 130, sentence)
 
 
 def _places(plot: str, chosen: Sequence[tuple[Paper, str]]) -> list[Path]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.errors import ParameterError, escaped
+from thresher.limits import MOST_THINGS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from typer import Option
 
-from thresher._fields import MARK
-from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.errors import escaped
+from thresher.fields import MARK
+from thresher.limits import MOST_THINGS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,8 +162,8 @@ def _write_documents(
     """Write the best documents of a category as a table."""
     import numpy as np
 
+    from thresher.answers.files import open_results, with_kept
     from thresher.documents.batch import numbers_to_arrow, to_arrow
-    from thresher.results import open_results, with_kept
 
     scores = {"score": numbers_to_arrow(np.array([one.score for one in best], np.float32))}
     if probabilities:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from thresher._files import check_writable
 from thresher.cli import _common as common
 from thresher.errors import DocumentError, OutputError, ParameterError, brief, counted
+from thresher.files import check_writable
 
 if TYPE_CHECKING:
     from thresher.documents import Documents
@@ -218,8 +218,8 @@ def _number(value: str) -> float:
 
 
 def _by_category(answers: list[list[Any]], share: float, seed: int) -> tuple[Any, str]:
-    from thresher.categories import Categories
     from thresher.evaluation.folds import hold_out
+    from thresher.model.categories import Categories
 
     categories = Categories()
     labels = categories.encode(answers, grow=True)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from thresher._files import check_writable
 from thresher.cli import _common as common
 from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
 from thresher.errors import DocumentError, ParameterError, SizeWarning, ThresherWarning, counted
+from thresher.files import check_writable
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from thresher._limits import MOST_THINGS
 from thresher.cli import _common as common
 from thresher.cli.evaluate import percent
 from thresher.errors import ParameterError
+from thresher.limits import MOST_THINGS
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

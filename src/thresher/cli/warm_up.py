@@ -182,8 +182,8 @@ def look_again(model: Categorizer, texts: list[str], labels: list[list[str]]) ->
     """Give a fitted model a second look, which so few documents would not promise anything of."""
     import numpy as np
 
-    from thresher._fields import field_names
-    from thresher.second_look import SecondLook, Unseen, candidates_of
+    from thresher.fields import field_names
+    from thresher.model.second_look import SecondLook, Unseen, candidates_of
 
     rows, learner, fields = model.strengths(texts), model.learner_, model.features_.fields()
     scores = learner.score_rows(rows)
@@ -199,7 +199,7 @@ def _use_others() -> None:
     import numpy as np
 
     from thresher import Categorizer, Rocchio, TextCounter, TextVectorizer
-    from thresher._spool import Spool
+    from thresher.examples import Spool
     from thresher.rows import Labels, Rows
 
     model = Categorizer(tune_folds=2).fit(TEXTS * 10, SEVERAL * 10)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thresher._places import cache_folder
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._registry import (
     MODULES,
@@ -25,6 +24,7 @@ from thresher.corpora._registry import (
     parse_spec,
 )
 from thresher.errors import DocumentError
+from thresher.files import cache_folder
 
 if TYPE_CHECKING:
     from thresher.corpora._download import Progress

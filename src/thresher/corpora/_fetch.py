@@ -9,8 +9,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thresher._files import one_writer
-from thresher._places import cache_folder
 from thresher.corpora._archive import (
     MOST_EACH,
     digest_of_lines,
@@ -21,6 +19,7 @@ from thresher.corpora._archive import (
 )
 from thresher.corpora._registry import CorpusInfo, File, Form
 from thresher.errors import DocumentError, OutputError, ThresherWarning
+from thresher.files import cache_folder, one_writer
 
 if TYPE_CHECKING:
     from thresher.corpora._download import Progress

@@ -6,13 +6,13 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from thresher._limits import LARGEST_SUM
-from thresher._newton import least
-from thresher._ranking import Positives
 from thresher.decisions.thresholds import SHRINKAGE
 from thresher.errors import ModelError, ParameterError
+from thresher.evaluation.ranking import Positives
+from thresher.learners._newton import least
+from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels
-from thresher.storage import require_field, require_tensor
+from thresher.state import require_field, require_tensor
 
 __all__ = ["Calibration", "ReliabilityCurve", "reliability_curve"]
 

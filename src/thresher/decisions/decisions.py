@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from thresher._ranking import Positives
 from thresher.decisions.calibration import Calibration
 from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_offsets, learn_thresholds
 from thresher.errors import ModelError, ParameterError, brief, counted
+from thresher.evaluation.ranking import Positives
 from thresher.parameters import Number, Whole
 from thresher.rows import Labels
-from thresher.storage import require_field, require_tensor
+from thresher.state import require_field, require_tensor
 
 __all__ = ["Decisions"]
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._ranking import CutPoints, Positives, midpoint, rankings
 from thresher.errors import ParameterError
 from thresher.evaluation.contingency import Contingency
+from thresher.evaluation.ranking import CutPoints, Positives, midpoint, rankings
 from thresher.rows import Labels
 
 __all__ = ["SHRINKAGE", "Objective", "learn_offsets", "learn_thresholds"]

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import pyarrow as pa
 
-from thresher._fields import MARK
 from thresher.documents import streams
 from thresher.documents.columns import Columns, Request, check_columns, choose_columns
 from thresher.documents.labels import (
@@ -25,6 +24,7 @@ from thresher.documents.labels import (
 )
 from thresher.documents.records import Opening, Records
 from thresher.errors import DocumentError, escaped
+from thresher.fields import MARK
 
 MOST_LISTED = 100  # sentences kept about documents left out; all are counted
 NOWHERE = (0, 0)  # the span of what is not kept as it stands
@@ -57,7 +57,7 @@ class Batch:
     def texts(self) -> pa.Array:
         """The text of each document, an Arrow array: its columns joined by a newline.
 
-        Fields have a mark before them, as `thresher._fields` has it.
+        Fields have a mark before them, as `thresher.fields` has it.
         """
         arrays, n = list(self.columns.values()), self.n_fields
         if not n:

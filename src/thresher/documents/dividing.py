@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from thresher._files import replace_file
 from thresher.documents.streams import Stream, compression_of_name, line_blocks, open_stream, packed
 from thresher.errors import DocumentError
+from thresher.files import replace_file
 
 __all__ = ["DIVISIBLE", "divide_file"]
 

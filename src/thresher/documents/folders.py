@@ -8,10 +8,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
-from thresher._formats import READERS
 from thresher.documents import mail
 from thresher.documents.batch import Batch, Reading, Record, Source
 from thresher.documents.columns import Columns
+from thresher.documents.formats import READERS
 from thresher.documents.streams import format_of_name, open_stream
 from thresher.errors import DocumentError, reason
 

@@ -13,9 +13,9 @@ from email.message import Message
 from html.parser import HTMLParser
 from itertools import chain, islice
 
-from thresher._formats import READERS
 from thresher.documents import streams
 from thresher.documents.batch import Batch, Reading, Record
+from thresher.documents.formats import READERS
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError, reason
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from thresher._formats import READERS
+from thresher.documents.formats import READERS
 from thresher.errors import DocumentError
 
 if TYPE_CHECKING:

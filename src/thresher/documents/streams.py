@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from thresher._formats import READERS
 from thresher.documents.columns import TEXT_NAMES
+from thresher.documents.formats import READERS
 from thresher.errors import DocumentError
 
 BLOCK = 1 << 20  # bytes read at a time: enough for pyarrow to be fast, little enough to forget

@@ -14,10 +14,10 @@ those that the learner never met. Nothing is assigned to them and their positive
 the micro and in the macro averages.
 """
 
-from thresher._ranking import CutPoints
 from thresher.evaluation.contingency import Contingency
 from thresher.evaluation.measures import Evaluation, adjusted_thresholds, evaluate
 from thresher.evaluation.names import measure_title, read_measure
+from thresher.evaluation.ranking import CutPoints
 
 __all__ = [
     "Contingency", "CutPoints", "Evaluation", "adjusted_thresholds", "evaluate", "measure_title",

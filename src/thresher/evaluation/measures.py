@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from thresher._ranking import CutPoints, Positives, Tie, midpoint, rankings
 from thresher.errors import ParameterError, counted
 from thresher.evaluation.contingency import Contingency, harmonic_mean, ratio
 from thresher.evaluation.names import AVERAGES, MEASURES, measures_of
+from thresher.evaluation.ranking import CutPoints, Positives, Tie, midpoint, rankings
 from thresher.rows import Labels
 
 __all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._ranking import Positives
 from thresher.errors import ParameterError, missing_extra
 from thresher.evaluation.contingency import Contingency, ratio
 from thresher.evaluation.measures import Evaluation, evaluate, exactly_right
 from thresher.evaluation.names import MEASURES, measures_of, read_measure
+from thresher.evaluation.ranking import Positives
 from thresher.rows import Labels
 
 __all__ = [

@@ -13,9 +13,9 @@ from thresher.errors import ParameterError
 from thresher.evaluation import significance
 from thresher.evaluation.significance import PairedTest
 from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
-from thresher.linguistics import LanguageParameters
+from thresher.model.train import Progress, no_progress
 from thresher.text import TextParameters
-from thresher.training import Progress, no_progress
+from thresher.text.linguistics import LanguageParameters
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher import training
-from thresher._spool import Spool
-from thresher.assumptions import labelled
 from thresher.errors import DocumentError
-from thresher.examples import Examples
+from thresher.examples import Examples, Spool
+from thresher.model import train
+from thresher.model.assumptions import labelled
+from thresher.model.train import Line, Progress, Reader, no_progress
 from thresher.rows import Labels
-from thresher.training import Line, Progress, Reader, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -45,15 +44,15 @@ class CountedDocuments(NamedTuple):
     ) -> CountedDocuments:
         """Count documents as a categorizer, which is left alone, would; see `cross_validate`."""
         reader = Reader(documents, labels, progress=progress, fields=categorizer.fields)
-        stations, spool = training.new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
+        stations, spool = train.new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
         for batch in reader.batches("counting"):
             rows = stations.features.counter.count(batch.texts)
-            spool.append(rows, training.encoded(stations.categories, batch))
+            spool.append(rows, train.encoded(stations.categories, batch))
         if not len(spool):
             raise DocumentError("There is nothing to learn from: the source has no documents.")
         together, new_numbers = spool.labels(), stations.categories.sort()
         together = together._replace(indices=new_numbers[together.indices])
-        training.check_learnable(together, stations.categories)
+        train.check_learnable(together, stations.categories)
         spool.relabel(together)
         counts = Examples(spool)
         if (present := labelled(categorizer.mode, together)) is not None:  # as `fit` has it
@@ -74,9 +73,9 @@ class CountedDocuments(NamedTuple):
         categorizer = categorizer.settled().replace(remember=0)
         part = self.counts.take(chosen).relabelled(known)
         learner = categorizer.new_learner()
-        features = training.fold_features(categorizer, self.features, learner, part)
+        features = train.fold_features(categorizer, self.features, learner, part)
         names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
-        return Fitted(training.fit_line(categorizer, features, part, names), present)
+        return Fitted(train.fit_line(categorizer, features, part, names), present)
 
 
 class Fitted(NamedTuple):

@@ -15,7 +15,7 @@ from thresher.evaluation.measures import evaluate
 from thresher.evaluation.names import measure_title, read_measure
 from thresher.experiments import protocols
 from thresher.experiments.counted import CountedDocuments
-from thresher.training import Progress, no_progress
+from thresher.model.train import Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

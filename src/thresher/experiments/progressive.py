@@ -10,7 +10,7 @@ import numpy as np
 
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.evaluation.contingency import ratio
-from thresher.training import Progress, Reader, no_progress
+from thresher.model.train import Progress, Reader, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

@@ -19,8 +19,8 @@ from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.evaluation.names import measure_title, read_measure
 from thresher.experiments.counted import CountedDocuments, Fitted
+from thresher.model.train import Progress, no_progress
 from thresher.rows import Labels
-from thresher.training import Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

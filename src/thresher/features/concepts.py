@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thresher._limits import LARGEST_SUM
 from thresher.errors import (
     DocumentError,
     ModelError,
@@ -28,6 +27,7 @@ from thresher.features._plsa import (
     warn_of,
 )
 from thresher.features.strength import validated_counts
+from thresher.limits import LARGEST_SUM
 from thresher.parameters import (
     ROUNDS,
     THREADS,
@@ -41,7 +41,7 @@ from thresher.parameters import (
     transformer_tags,
 )
 from thresher.rows import Rows
-from thresher.storage import require_field, require_tensor
+from thresher.state import require_field, require_tensor
 
 if TYPE_CHECKING:
     pass

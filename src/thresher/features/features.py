@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._arrays import reserved
+from thresher.arrays import reserved
 from thresher.errors import DocumentError, ModelError
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
@@ -20,7 +20,7 @@ from thresher.features.parameters import CONCEPTS, FeatureParameters, of_blocks
 from thresher.features.selection import SELECTIONS, select
 from thresher.features.strength import Strength
 from thresher.rows import Rows
-from thresher.storage import part_of, require_field, require_tensor
+from thresher.state import part_of, require_field, require_tensor
 from thresher.text import TextCounter
 
 __all__ = ["MOST_DOCUMENTS", "Features"]

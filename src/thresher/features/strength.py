@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from thresher._arrays import reserved
+from thresher.arrays import reserved
 from thresher.errors import DocumentError, ModelError, ParameterError, counted
 from thresher.parameters import Choice, Estimator, Flag, parameter, transformer_tags
 from thresher.rows import Rows
-from thresher.storage import require_field, require_tensor
+from thresher.state import require_field, require_tensor
 
 Norm = Literal["sum", "l1", "l2"]
 

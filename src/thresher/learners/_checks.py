@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from thresher._limits import LARGEST_SAMPLE_WEIGHT as MOST_WEIGHT
-from thresher._limits import MOST_THREADS
 from thresher.errors import ModelError, ParameterError, brief, counted
+from thresher.limits import LARGEST_SAMPLE_WEIGHT as MOST_WEIGHT
+from thresher.limits import MOST_THREADS
 from thresher.rows import Labels, Rows
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from thresher._limits import LARGEST_SAMPLE_WEIGHT
 from thresher.errors import ModelError
+from thresher.limits import LARGEST_SAMPLE_WEIGHT
 from thresher.rows import Labels, Rows
-from thresher.storage import require_tensor
+from thresher.state import require_tensor
 
 FEW, PART = 256, 8  # so many are never worth a new index, nor is this part of those that have one
 STORED = {

@@ -8,11 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from thresher._room import check_room
 from thresher.errors import counted
 from thresher.examples import Examples
 from thresher.learners._checks import check_labels, check_rows, checked_sample_weight
 from thresher.learners.learner import Progress
+from thresher.limits import check_room
 from thresher.rows import Labels, Rows
 
 NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)

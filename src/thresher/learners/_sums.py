@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._limits import LARGEST_SUM
 from thresher.examples import Examples
 from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
+from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels, Rows
-from thresher.storage import require_field
+from thresher.state import require_field
 
 __all__ = ["FEWEST", "SummingLearner"]
 

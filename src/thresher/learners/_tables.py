@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._arrays import lined_up
-from thresher._limits import LARGEST_WEIGHT
+from thresher.arrays import lined_up
 from thresher.errors import ModelError
-from thresher.storage import require_tensor
+from thresher.limits import LARGEST_WEIGHT
+from thresher.state import require_tensor
 
 AT_ONCE = 4096  # rows that are moved together
 

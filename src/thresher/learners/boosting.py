@@ -18,7 +18,7 @@ from thresher.learners._tables import one_each
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
-from thresher.storage import require_field, require_tensor
+from thresher.state import require_field, require_tensor
 
 __all__ = ["Rule", "StumpBoosting"]
 

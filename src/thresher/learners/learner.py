@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from thresher._limits import MOST_THINGS
 from thresher.errors import ModelError, ParameterError, brief, missing_extra
 from thresher.examples import Examples
 from thresher.learners._checks import checked_sample_weight
 from thresher.learners._targets import Answers, Targets, read_targets
+from thresher.limits import MOST_THINGS
 from thresher.parameters import Estimator
 from thresher.rows import Rows
-from thresher.storage import require_field
+from thresher.state import require_field
 
 __all__ = ["Learner", "Progress", "Watch", "is_online"]
 

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._limits import LARGEST_SUM
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
 from thresher.learners._probable import Probabilistic
@@ -14,8 +13,9 @@ from thresher.learners._sums import FEWEST
 from thresher.learners._tables import CATEGORIES, Table
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
+from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels, Rows
-from thresher.storage import require_field
+from thresher.state import require_field
 
 __all__ = ["MajorityClass"]
 

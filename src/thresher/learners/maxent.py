@@ -20,7 +20,7 @@ from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import AUTO, ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Labels, Rows
-from thresher.storage import require_field, require_tensor
+from thresher.state import require_field, require_tensor
 
 __all__ = ["LogLinear", "MaximumEntropy", "fit_loglinear"]
 

@@ -17,7 +17,7 @@ from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
-from thresher.storage import require_tensor
+from thresher.state import require_tensor
 
 __all__ = ["BoostedPerceptrons"]
 

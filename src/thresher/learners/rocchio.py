@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher._limits import LARGEST_WEIGHT
 from thresher.errors import ModelError
 from thresher.learners._checks import check_rows
 from thresher.learners._sums import SummingLearner
 from thresher.learners._weighing import linear_scores, linear_shares, narrowed
+from thresher.limits import LARGEST_WEIGHT
 from thresher.parameters import Flag, Number, parameter
 from thresher.rows import Rows
 

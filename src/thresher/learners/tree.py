@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from thresher._limits import LARGEST_SUM
 from thresher.errors import ModelError
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
@@ -37,9 +36,10 @@ from thresher.learners._trees import (
     leaves_in,
 )
 from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.limits import LARGEST_SUM
 from thresher.parameters import THREADS, Choice, Number, Whole, parameter
 from thresher.rows import Rows
-from thresher.storage import require_tensor
+from thresher.state import require_tensor
 
 __all__ = ["DecisionTree", "Step", "Tree", "count_tree", "grow_tree", "information_gain"]
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import thresher
-from thresher._files import write_text
 from thresher.corpora import cache_folder
 from thresher.errors import OutputError, ThresherWarning
+from thresher.files import write_text
 
 __all__ = ["Store", "code_version", "library_versions"]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from thresher._files import write_text
-from thresher._version import __version__
+from thresher import __version__
 from thresher.errors import counted
+from thresher.files import write_text
 from thresher.papers._keeping import library_versions
 from thresher.papers._result import (
     Agreement,

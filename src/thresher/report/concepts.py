@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher._files import check_writable, write_text
 from thresher.errors import counted
+from thresher.files import check_writable, write_text
+from thresher.model.train import Progress, no_progress
 from thresher.report.markup import (
     attributes,
     breakable,
@@ -21,10 +22,9 @@ from thresher.report.markup import (
     short,
     signed,
 )
-from thresher.training import Progress, no_progress
 
 if TYPE_CHECKING:
-    from thresher.concept_view import Concept, ConceptView, Example
+    from thresher.report.concept_view import Concept, ConceptView, Example
 
 __all__ = ["concept_page", "write_concept_page"]
 
@@ -90,7 +90,7 @@ def write_concept_page(
     --------
     >>> import os, tempfile
     >>> from thresher import Categorizer
-    >>> from thresher.concept_view import ConceptView
+    >>> from thresher.report.concept_view import ConceptView
     >>> texts = ["wheat corn silo", "corn silo", "wheat silo", "oil crude", "crude gas", "oil gas"]
     >>> model = Categorizer("linear-svm", concepts=2).fit(texts, ["grain"] * 3 + ["energy"] * 3)
     >>> with tempfile.TemporaryDirectory() as folder:

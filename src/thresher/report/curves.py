@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher._ranking import CutPoints, midpoint, rankings
 from thresher.decisions import Decisions
 from thresher.evaluation import Evaluation
+from thresher.evaluation.ranking import CutPoints, midpoint, rankings
 
 __all__ = ["ThresholdCurve", "threshold_curves"]
 

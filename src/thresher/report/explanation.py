@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from thresher.errors import counted, escaped, printable
-from thresher.explanation import Explanation, Share
+from thresher.model.explanation import Explanation, Share
 from thresher.report.markup import breakable, escape, page, sentence, short, signed
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
-from thresher._files import check_writable, replace_file
 from thresher.errors import ParameterError, missing_extra
 from thresher.evaluation.names import measure_title
 from thresher.experiments.comparison import MEASURES, Comparison
 from thresher.experiments.curves import LearningCurve
 from thresher.experiments.progressive import ProgressiveValidation
+from thresher.files import check_writable, replace_file
 
 __all__ = ["COLOURS", "check_plot", "new_figure", "plot", "save_figure", "save_frames"]
 

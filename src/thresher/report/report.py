@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher._files import check_writable, write_text
-from thresher._version import __version__
+from thresher import __version__
 from thresher.decisions import Decisions, ReliabilityCurve, reliability_curve
 from thresher.evaluation import Evaluation, evaluate
 from thresher.evaluation.significance import Interval
+from thresher.files import check_writable, write_text
+from thresher.model.train import no_progress
 from thresher.report.worst import WorstErrors, WrongDecision
-from thresher.training import no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer

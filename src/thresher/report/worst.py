@@ -11,7 +11,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
-from thresher.explanation import Explanation
+from thresher.model.explanation import Explanation
 from thresher.report.markup import short
 
 if TYPE_CHECKING:

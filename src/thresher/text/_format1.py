@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thresher.storage import require_tensor
+from thresher.state import require_tensor
 
 __all__ = ["upgrade"]
 

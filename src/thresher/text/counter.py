@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher._fields import field_columns, field_names, split
 from thresher._kernels.text.counts import FIELDS, PARTS, WORDS
 from thresher.errors import ModelError, ParameterError, brief, counted
+from thresher.fields import field_columns, field_names, split
 from thresher.parameters import THREADS, is_whole, plain
 from thresher.rows import Rows
-from thresher.storage import require_field
+from thresher.state import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
 from thresher.text.places import Places
 from thresher.text.space import BLOCKS, HashedSpace, Items, Space
@@ -340,7 +340,7 @@ class TextCounter(TextParameters):
         values = ((name, header[name]) for name in TextParameters.parameters)
         options: Any = {name: tuple(v) if isinstance(v, list) else v for name, v in values}
         if header.get("linguistics") is not None:
-            from thresher.linguistics import Linguistics
+            from thresher.text.linguistics import Linguistics
 
             state = require_field(header, "linguistics", dict)
             options["linguistics"] = Linguistics.from_state(state)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
-from thresher._fields import PLACES, Fields, field_names
 from thresher.errors import ParameterError
+from thresher.fields import PLACES, Fields, field_names
 from thresher.parameters import AUTO, Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
 
 __all__ = ["LINGUISTICS", "Folding", "TextParameters"]

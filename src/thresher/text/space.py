@@ -30,7 +30,7 @@ from thresher._kernels.text.counts import (
     take_pairs_out,
 )
 from thresher.errors import DocumentError, ModelError
-from thresher.storage import require_tensor
+from thresher.state import require_tensor
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from thresher._kernels.text.counts import fill_slots, hash_tokens, look_up, take_words_out
 from thresher.errors import ModelError, brief
-from thresher.storage import require_tensor
+from thresher.state import require_tensor
 from thresher.text.tokens import Tokens, buffer, padded
 
 __all__ = ["Vocabulary", "grown", "hash_words", "n_slots", "sorted_order"]

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from thresher._arrays import lined_up
-from thresher._limits import LARGEST, LARGEST_SUM, LARGEST_WEIGHT, MOST_COUNTED, MOST_THINGS
+from thresher.arrays import lined_up
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
 from thresher.learners._checks import check_rows, in_blocks
@@ -18,9 +17,10 @@ from thresher.learners._weighing import narrowed, weigh
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.online._discarding import extremal_mask
+from thresher.limits import LARGEST, LARGEST_SUM, LARGEST_WEIGHT, MOST_COUNTED, MOST_THINGS
 from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Some, Whole, parameter
 from thresher.rows import Labels, Rows
-from thresher.storage import require_field, require_tensor
+from thresher.state import require_field, require_tensor
 
 Unseen = Literal["keep", "drop"]
 

@@ -7,11 +7,11 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from thresher._limits import LARGEST_SUM
 from thresher.errors import ModelError
 from thresher.learners._tables import CATEGORIES, Table
 from thresher.learners.online._learner import AVERAGES, OnlineLearner, bounded
 from thresher.learners.online._ranges import ThresholdRange
+from thresher.limits import LARGEST_SUM
 from thresher.parameters import Choice, Flag, Number, inherited, parameter
 from thresher.rows import Rows
 

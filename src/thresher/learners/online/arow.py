@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from thresher._arrays import lined_up
+from thresher.arrays import lined_up
 from thresher.examples import Examples
 from thresher.learners._checks import in_blocks
 from thresher.learners._tables import BOTH, Table

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thresher._limits import LARGEST
 from thresher.learners._tables import BOTH, Table, Tables
 from thresher.learners.online._learner import AVERAGES, OnlineLearner, Unseen
 from thresher.learners.online._ranges import ThresholdRange, numbers
+from thresher.limits import LARGEST
 from thresher.parameters import Number, Some, inherited, parameter
 
 

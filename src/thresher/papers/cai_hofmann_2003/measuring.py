@@ -17,9 +17,9 @@ from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
 from thresher.learners.boosting import StumpBoosting
-from thresher.linguistics import Linguistics
 from thresher.rows import Labels, Rows
 from thresher.text.counter import TextCounter
+from thresher.text.linguistics import Linguistics
 
 MOST_ITERATIONS = 500  # of expectation maximisation; what is held out ends it before
 LEAST_MEMBERSHIP = 0.01  # a P(z|d) below counts as none

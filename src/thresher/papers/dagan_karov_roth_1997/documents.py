@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher.corpora import load
-from thresher.linguistics import Linguistics
 from thresher.papers._running import Documents, Task, numbered
 from thresher.rows import Rows
 from thresher.text import TextCounter
+from thresher.text.linguistics import Linguistics
 
 __all__ = ["COUNTERS", "LEMMAS", "Setting", "counted_split", "draw", "frequent_only"]
 

@@ -15,7 +15,7 @@ from thresher.categorizer import Categorizer
 from thresher.corpora import load
 from thresher.corpora.newsgroups20 import without
 from thresher.experiments.protocols import cross_validate
-from thresher.linguistics import stop_words
+from thresher.text.linguistics import stop_words
 
 METHODS = {
     "decision tree": "decision-tree",

@@ -17,10 +17,10 @@ from thresher.learners.bayes import NaiveBayes
 from thresher.learners.learner import Learner
 from thresher.learners.network import MultilayerPerceptron
 from thresher.learners.perceptrons import BoostedPerceptrons
-from thresher.linguistics import Linguistics
 from thresher.papers._running import Documents, Task, numbered, one_category
 from thresher.rows import Labels, Rows
 from thresher.text import TextCounter
+from thresher.text.linguistics import Linguistics
 
 CORPUS = "reuters21578:modapte,types=NORM"  # the stories with a body
 EVERY_STORY = "reuters21578:modapte"

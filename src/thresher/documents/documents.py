@@ -1,0 +1,301 @@
+"""Documents in: tables, lines, mail, folders, standard input -> batches of texts and labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from operator import attrgetter
+from typing import Any
+
+import pyarrow as pa
+
+from thresher.documents.batch import Batch, Reading, Source
+from thresher.documents.columns import Columns, Request
+from thresher.documents.formats import FORMATS, READERS
+from thresher.documents.records import Opening
+from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
+from thresher.errors import DocumentError, ParameterError, reason
+
+__all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
+
+
+def _of_the_pass(name: str) -> Any:
+    return property(attrgetter(f"_reading.{name}"))
+
+
+class Documents:
+    """Documents to iterate over in batches, as often as their source allows.
+
+    What is known of the documents is about the present pass, or the last one.
+
+    Attributes
+    ----------
+    columns : Columns or None
+        The columns read; known from the first batch on.
+    columns_note : str
+        The same as a sentence, which tells what was guessed.
+    n_documents, n_labelled : int
+        How many documents were read, and how many of them have a label.
+    n_skipped, skipped : int, list of str
+        How many documents were left out, and a sentence for each of the first hundred.
+    decoding_errors : int
+        How many documents had text that is not UTF-8 and was replaced.
+    bytes_read, bytes_total : int or None
+        How much of the files was read, and of how much; of the compressed bytes, if compressed.
+        `bytes_total` is `None` where it cannot be known.
+
+    Examples
+    --------
+    >>> documents = from_texts(["wheat up", "oil down", "?"], [["grain"], ["crude"], []])
+    >>> [len(batch) for batch in documents], documents.n_documents, documents.n_labelled
+    ([3], 3, 2)
+    """
+
+    def __init__(self, sources: Sequence[Source], request: Request) -> None:
+        self._sources = sources
+        self._reading = Reading(request)
+        self._bytes_done = 0
+        self._is_used = False
+        self.relabel: Callable[[Any], Any] | None = None  # what labels are called instead
+        sizes = [source.size for source in sources]
+        self.bytes_total = None if None in sizes else sum(filter(None, sizes))
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def batches(self, fields: Sequence[str] = ()) -> Iterator[Batch]:
+        """Return the batches of a pass in which some text columns are told apart as fields.
+
+        Parameters
+        ----------
+        fields : sequence of str
+            The columns, which come first in the text; where no text columns were asked for, they
+            are the text. Default: none.
+        """
+        if self._is_used and self.only_once:
+            raise DocumentError(
+                f"{self.only_once}: can be read only once, and was; save it to a file to read it "
+                "again."
+            )
+        self._is_used = True
+        request = replace(self._reading.request, fields=tuple(fields))
+        self._reading, self._bytes_done = Reading(request), 0
+        return map(self._relabelled, self._batches(self._reading))
+
+    def _relabelled(self, batch: Batch) -> Batch:
+        if self.relabel is not None and batch.labels is not None:
+            batch.labels = [[self.relabel(label) for label in one] for one in batch.labels]
+        return batch
+
+    def _batches(self, reading: Reading) -> Iterator[Batch]:
+        for source in self._sources:
+            reading.position = int
+            try:
+                yield from source.read(reading)
+                reading.turn_to(None)
+            except pa.ArrowCancelled:
+                raise KeyboardInterrupt from None
+            except (OSError, pa.ArrowException) as error:
+                raise DocumentError(f"{source.name}: cannot be read ({reason(error)}).") from error
+            self._bytes_done += reading.position() if source.size is None else source.size
+        reading.position = int
+        if reading.n_documents or self.bytes_total is None:
+            return  # what is in memory or piped may be empty, files may not
+        names = ", ".join(source.name for source in self._sources[:3])
+        if reading.n_skipped:
+            first = reading.skipped[0].rstrip(".")
+            why = f"all {reading.n_skipped} were left out, the first being {first}"
+        elif self.bytes_total == 0:
+            why = "the file is empty" if len(self._sources) == 1 else "the files are empty"
+        else:
+            why = "nothing stands after the header, or all lines are blank"
+        raise DocumentError(f"{names}: there are no documents; {why}.")
+
+    def keep_records(self, reject: Callable[[bytes], object]) -> None:
+        """Have batches hold the records that their documents were read from, as they stand there.
+
+        Parameters
+        ----------
+        reject : callable
+            Gets the bytes of each record that is left out.
+        """
+        self._reading.request = replace(self._reading.request, reject=reject)
+
+    @property
+    def only_once(self) -> str | None:
+        """The name of a source that flows by, `None` where all can be read again."""
+        return next((source.name for source in self._sources if source.once), None)
+
+    @property
+    def bytes_read(self) -> int:
+        return self._bytes_done + self._reading.position()
+
+    @property
+    def columns_note(self) -> str:
+        return "" if self.columns is None else str(self.columns)
+
+    opening: Opening | None = _of_the_pass("opening")
+    columns: Columns | None = _of_the_pass("columns")
+    n_documents: int = _of_the_pass("n_documents")
+    n_labelled: int = _of_the_pass("n_labelled")
+    skipped: list[str] = _of_the_pass("skipped")
+    n_skipped: int = _of_the_pass("n_skipped")
+    decoding_errors: int = _of_the_pass("decoding_errors")
+
+
+def read_documents(
+    source: Any,
+    *,
+    text: str | Sequence[str] | None = None,
+    labels: str | bool | None = None,
+    format: str | None = None,
+    label_separator: str | None = None,
+    on_error: str = "stop",
+    batch_size: int | None = None,
+    familiar: Columns | None = None,
+    keep: Sequence[str] | None = None,
+) -> Documents:
+    """Read documents from files, folders, standard input, tables or pairs, batch by batch.
+
+    They can be iterated over again and again, unless the source flows by only once. Files may be
+    compressed with gzip, zstd or bzip2. Memory holds a few megabytes of a file at a time. Nothing
+    but the existence of the files is checked before the first batch is asked for.
+
+    Parameters
+    ----------
+    source : path, list of paths, table, data frame or iterable of pairs
+        A file, or "-" for standard input. A folder with one folder of files for each category, or
+        with documents, or with tables. An Arrow table or stream. Pairs of a text and its labels.
+    text : str or sequence of str, default None
+        The columns that hold the text, joined by a newline. By default the first that bears a
+        usual name (text, body, content, message, ..., title), or the only one that is left; of
+        mail, the subject and the body.
+    labels : str or False, default None
+        The column of the labels. By default the first that bears a usual name (label, labels,
+        category, categories, topic, topics, class, target); `False` not to look for one.
+    format : str, default None
+        One of `FORMATS`. By default told by the file's name, or else by its first bytes.
+    label_separator : str, default None
+        What separates several labels in one string; "" that nothing does. By default "|", ";" or
+        ",", if in the first batch at least half of the parts it would make also stand alone.
+    on_error : {"stop", "skip"}, default "stop"
+        Whether a document that cannot be read raises an error or is left out, counted and listed.
+    batch_size : int, default None
+        The largest number of documents in a batch; by default as many as a block of the file holds.
+    familiar : Columns, default None
+        The columns of an earlier source, taken instead of guessing where this one has them too.
+    keep : sequence of str, default None
+        Columns that each batch has as they are, in `Batch.kept`; even where they are none, it then
+        also has what was left out, in `Batch.skipped`, and there may be batches of nothing else.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"body": ["wheat up", "oil down"], "topics": ["grain", "crude"]})
+    >>> documents = read_documents(table)
+    >>> sum(len(batch) for batch in documents)
+    2
+    >>> documents.columns_note
+    'text is "body" (guessed); labels are "topics" (guessed)'
+    """
+    names = (text,) if isinstance(text, str) else tuple(text or ()) or None
+    if label_separator is None and familiar is not None:
+        label_separator = familiar.separator
+    kept = None if keep is None else tuple(dict.fromkeys(keep))
+    request = Request(names, labels, label_separator, on_error, batch_size, familiar, kept)
+    _check(request, format)
+    return Documents(_sources(source, format), request)
+
+
+def from_texts(
+    texts: Sequence[str], labels: Sequence[Any] | None = None, *, batch_size: int | None = None
+) -> Documents:
+    """Make documents of texts that are in memory.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The text of each document.
+    labels : sequence, default None
+        The labels of each document: a list of them, a single one, or `None`.
+    batch_size : int, default None
+        As for `read_documents`.
+
+    Examples
+    --------
+    >>> [batch.labels for batch in from_texts(["a", "b", "c"], ["x", ["y", "z"], None])]
+    [[['x'], ['y', 'z'], []]]
+    """
+    from thresher.documents.tables import texts_source
+
+    request = Request(batch_size=batch_size)
+    _check(request, None)
+    return Documents([texts_source(texts, labels)], request)
+
+
+def _sources(source: Any, format: str | None) -> list[Source]:
+    if isinstance(source, str | os.PathLike):
+        return _path_sources(os.fspath(source), format)
+    from thresher.documents import tables
+
+    if hasattr(source, "iloc") and hasattr(source, "columns"):
+        return [tables.frame_source(source)]
+    if any(hasattr(source, f"__arrow_c_{kind}__") for kind in ("stream", "array")):
+        return [tables.arrow_source(source)]
+    if isinstance(source, Sequence) and len(source) and isinstance(source[0], str | os.PathLike):
+        return [one for path in source for one in _path_sources(os.fspath(path), format)]
+    if isinstance(source, Iterable):
+        return [tables.pairs_source(source)]
+    first = "collect() it, or " if hasattr(source, "collect") else ""  # a lazy frame of polars
+    raise DocumentError(
+        f"documents cannot be read from {type(source).__name__}; {first}give a path, a list of "
+        "paths, a table, or pairs of a text and its labels."
+    )
+
+
+def _path_sources(path: str, format: str | None) -> list[Source]:
+    if path != STDIN and not os.path.exists(path):
+        hint = "; a text goes into a list" if any(map(str.isspace, path)) else ""
+        shown = path if len(path) < 200 else f"{path[:60]!r}..."
+        raise DocumentError(f"{shown}: there is no such file or folder; check its name{hint}.")
+    if path == STDIN or not os.path.isdir(path):
+        return [_file_source(path, format)]
+    from thresher.documents import folders
+
+    entries = folders.list_folder(path)
+    if format in (None, "folder", "eml") and not (format is None and folders.is_tables(entries)):
+        return [folders.folder_source(path, entries, format)]
+    return [_file_source(entry.path, format) for entry in entries]
+
+
+def _file_source(path: str, format: str | None) -> Source:
+    if format == "folder":
+        raise DocumentError(f"{path}: is not a folder; say another format, or none.")
+    is_file = os.path.isfile(path)  # not so for standard input and named pipes
+    size = os.path.getsize(path) if is_file else None
+    return Source(name_of(path), partial(_read_file, path, format), size, once=not is_file)
+
+
+def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batch]:
+    with open_stream(path) as stream:
+        reading.position = lambda: stream.position
+        name = format or format_of_name(path)
+        kind = READERS[name or format_of_bytes(stream.head, reading.request.named)]
+        if kind.is_text and (what := stream.why_not_text()):
+            raise DocumentError(f"{stream.name}: {what}.")
+        read = getattr(import_module(f"thresher.documents.{kind.module}"), kind.function)
+        yield from read(stream, reading)
+
+
+def _check(request: Request, format: str | None) -> None:
+    if request.on_error not in ("stop", "skip"):
+        raise ParameterError(f'on_error is {request.on_error!r}; it must be "stop" or "skip".')
+    if format is not None and format not in FORMATS:
+        raise ParameterError(f"format is {format!r}; it must be one of {', '.join(FORMATS)}.")
+    if not isinstance(request.labels, str) and request.labels not in (None, False):
+        raise ParameterError(f"labels is {request.labels!r}; it must name one column, or be False.")
+    if request.batch_size is not None and request.batch_size < 1:
+        raise ParameterError(f"batch_size is {request.batch_size}; it must be at least 1, or None.")

@@ -1,0 +1,345 @@
+"""Seeing concepts: their words, and those of a document, of a word and of a category."""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thresher.errors import ModelError, ParameterError
+from thresher.fields import MARK
+from thresher.model.explanation import rules_of
+from thresher.model.train import Progress, Reader, no_progress
+
+if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
+
+__all__ = ["Concept", "ConceptView", "Example", "Influence"]
+
+LEAST_SHARE = 0.01  # of a document or a word in a concept that is worth a line
+LEAST_CHANCE = 1e-3  # of its likeliest word's; a concept hardly has what it has less of
+N_WRITTEN = 25  # words of a concept that make a text of it
+BEGINNING = 300  # characters of a document that are shown
+
+
+class Concept(NamedTuple):
+    """A concept, and how far it is the one that was asked for.
+
+    Attributes
+    ----------
+    number : int
+        Its number among all concepts of the model.
+    size : int
+        How many concepts there are in the pLSA model that it is of.
+    share : float
+        P(z), or P(z|d) or P(z|w) where the concepts of a document or a word were asked for.
+    words : list of (str, float)
+        Its words with P(w|z), the most telling first; for a document, the words that brought it,
+        and which part of it each brought.
+    """
+
+    number: int
+    size: int
+    share: float
+    words: list[tuple[str, float]]
+
+
+class Influence(NamedTuple):
+    """What a concept counts for in a category.
+
+    Attributes
+    ----------
+    number : int
+        The concept.
+    text : str
+        The concept by its name, or the rule about it.
+    weight : float
+        What a document that is wholly of the concept gets; of a rule, what it adds to the score
+        where it holds, and takes off where it does not.
+    """
+
+    number: int
+    text: str
+    weight: float
+
+
+class Example(NamedTuple):
+    """A document that belongs to a concept: P(z|d), where it stands and how it begins."""
+
+    share: float
+    place: str
+    beginning: str
+
+
+class ConceptView:
+    """Look at the concepts of a model.
+
+    Parameters
+    ----------
+    categorizer : Categorizer
+        A model that was trained with concepts.
+
+    Examples
+    --------
+    >>> from thresher import Categorizer
+    >>> texts = ["wheat corn silo wheat corn silo", "oil crude gas oil crude gas"] * 5
+    >>> model = Categorizer("linear-svm", concepts=2).fit(texts, ["grain", "energy"] * 5)
+    >>> concept = ConceptView(model).of_word("wheat")[0]
+    >>> round(concept.share, 2), [word for word, _ in concept.words]
+    (1.0, ['corn', 'silo'])
+    """
+
+    def __init__(self, categorizer: Categorizer) -> None:
+        stations = categorizer.stations
+        if stations.features.concepts is None:
+            raise ModelError(
+                "The model has no concepts; train one that has, with concepts=100 or, on the "
+                "command line, --concepts 100."
+            )
+        self.categorizer, self.stations = categorizer, stations
+        self.features, self.concepts = stations.features, stations.features.concepts
+        self.counter = self.features.counter
+        self.sizes: tuple[int, ...] = self.concepts.sizes_
+        self.shares: np.ndarray = self.concepts.shares_
+
+    def __len__(self) -> int:
+        return self.features.n_concepts
+
+    def models(self) -> list[np.ndarray]:
+        """Return the numbers of the concepts of each model, those of the largest share first."""
+        return self._ordered(self.shares)
+
+    def concept(self, number: int, top: int = 8) -> Concept:
+        """Return a concept with its share P(z) and so many of its words."""
+        with self.categorizer.lock.reading():
+            words = self._words(number, top)
+        return Concept(number, self._size(number), float(self.shares[number]), words)
+
+    def of_document(
+        self, text: str, top: int = 5, least: float = LEAST_SHARE
+    ) -> tuple[list[Concept], bool]:
+        """Return the concepts of a document, and whether it has any word that they know.
+
+        A document without such a word has what all documents together have.
+
+        Parameters
+        ----------
+        text : str
+            The document.
+        top : int, default=5
+            How many of the words that brought each concept are given.
+        least : float, default=0.01
+            Concepts with a smaller P(z|d) are left out.
+        """
+        with self.categorizer.lock.reading():
+            counts = self.counter.count([text], grow=False)
+            (memberships,) = self.concepts.memberships(counts)
+            names, concepts = self.counter.names(counts.indices), []
+            for number in self._largest(memberships, least):
+                parts = self.concepts.responsibility(counts, number)
+                order = np.argsort(-parts, kind="stable")[:top]
+                words = [(names[i], float(parts[i])) for i in order if parts[i] >= LEAST_SHARE]
+                share = float(memberships[number])
+                concepts.append(Concept(number, self._size(number), share, words))
+        return concepts, bool(np.isin(counts.indices, self.concepts.columns_).any())
+
+    def of_word(self, word: str, top: int = 8, least: float = LEAST_SHARE) -> list[Concept]:
+        """Return the concepts of a word, P(z|w), each with the other words that it has.
+
+        Parameters
+        ----------
+        word : str
+            The word; it is counted as it would be in a document.
+        top, least
+            As for `of_document`.
+        """
+        with self.categorizer.lock.reading():
+            column = self._column(word)
+            (name,) = self.counter.names([column])
+            chances = self.concepts.concepts_of(column)
+            concepts = []
+            for number in self._largest(chances, least):
+                words = [one for one in self._words(number, top + 1) if one[0] != name][:top]
+                concepts.append(Concept(number, self._size(number), float(chances[number]), words))
+        return concepts
+
+    def of_category(self, category: Any) -> list[Influence]:
+        """Return where concepts matter for a category, the strongest first.
+
+        These are the weights of the concepts or, where the model has rules, those about concepts.
+        There are none where the model has neither.
+        """
+        with self.categorizer.lock.reading():
+            number, learner = self.stations.categories.number(category), self._learner
+            if hasattr(learner, "rules"):
+                rules = zip(learner.rules(number), rules_of(self.stations, number), strict=True)
+                lines = [
+                    Influence(rule.column, *line)
+                    for rule, line in rules
+                    if rule.threshold is not None
+                ]
+            else:
+                weights = self._weights()
+                own = {} if weights is None else dict(enumerate(weights[:, number].tolist()))
+                lines = [
+                    Influence(z, self.features.concept_name(z), w) for z, w in own.items() if w
+                ]
+        return sorted(lines, key=lambda one: -abs(one.weight))
+
+    def categories_of(self, concepts: Sequence[int]) -> list[int | None]:
+        """Return the number of the category that a text of each concept's words would get.
+
+        None where it would get none, and for all where words are hashed and cannot be read.
+        """
+        if self.counter.hashing_bits is not None:
+            return [None] * len(concepts)
+        words = [self.concept(int(z), N_WRITTEN).words for z in concepts]
+        scores = self.categorizer.scores([" ".join(word for word, _ in one) for one in words])
+        decisions = self.stations.decisions
+        margins = np.where(decisions.decide(scores), scores - decisions.thresholds, -np.inf)
+        return [int(np.argmax(row)) if np.isfinite(row).any() else None for row in margins]
+
+    def weight_on_concepts(self, category: Any) -> float | None:
+        """Return which part of a category's weight is on rules about concepts; None: no rules."""
+        if not hasattr(self._learner, "threshold_share"):
+            return None
+        shares = self._learner.threshold_share([self._learner.n_iter_])
+        return float(np.nan_to_num(shares[self.stations.categories.number(category), 0]))
+
+    def influence(self) -> np.ndarray | None:
+        """Return the weight of each concept for each category, all the rules about it together.
+
+        Returns
+        -------
+        array of float (concepts, categories) or None
+            None where the learner has neither weights nor rules.
+        """
+        with self.categorizer.lock.reading():
+            if not hasattr(self._learner, "rules"):
+                return self._weights()
+            weights = np.zeros((len(self), len(self.stations.categories)))
+            for number in range(weights.shape[1]):
+                for rule in self._learner.rules(number):
+                    if rule.threshold is not None:
+                        weights[rule.column, number] += rule.share
+        return weights
+
+    def examples(
+        self, documents: Any, top: int = 3, progress: Progress = no_progress
+    ) -> list[list[Example]]:
+        """Return the documents that belong most to each concept.
+
+        Of documents whose P(z|d) is alike, to the second digit, the longer ones are taken.
+
+        Parameters
+        ----------
+        documents, progress
+            As for `Categorizer.fit`; labels are not looked at.
+        top : int, default=3
+            How many documents of each concept.
+        """
+        columns, fields = self.stations.columns, self.categorizer.fields
+        reader = Reader(documents, None, columns, fields=fields, progress=progress)
+        best: list[list[tuple[float, int, int, Example]]] = [[] for _ in range(len(self))]
+        n_read = 0
+        for batch in reader.batches("looking for concepts"):
+            with self.categorizer.lock.reading():
+                counts = self.counter.count(batch.texts, grow=False)
+                memberships = self.concepts.memberships(counts, self.categorizer.n_jobs_)
+            n_known = self._n_known(counts)
+            memberships[n_known == 0] = 0  # those of nothing are P(z)
+            keys = memberships.round(2) + n_known[:, None] / (1e3 * (1 + n_known.max(initial=0)))
+            for z, rows in enumerate(np.argsort(-keys, axis=0, kind="stable")[:top].T):
+                for i in rows[memberships[rows, z] >= LEAST_SHARE].tolist():
+                    share, place = float(memberships[i, z]), batch.place(i)
+                    beginning = str(batch.texts[i])[:BEGINNING].replace(MARK, "\n").strip()
+                    example = Example(share, place, beginning)
+                    heapq.heappush(
+                        best[z], (round(share, 2), int(n_known[i]), -n_read - i, example)
+                    )
+                    if len(best[z]) > top:
+                        heapq.heappop(best[z])
+            n_read += len(batch)
+        return [[entry[-1] for entry in sorted(one, reverse=True)] for one in best]
+
+    def positions(self, concepts: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return places in the plane for concepts of one model: those of like words lie together.
+
+        They are the classical scaling of the Hellinger distances between the P(w|z), which is the
+        same as the principal components of their square roots.
+
+        Returns
+        -------
+        array of float (concepts, 2)
+        """
+        model, first = self.concepts.locate(int(concepts[0]))
+        places = np.asarray(concepts) - int(concepts[0]) + first
+        roots = np.sqrt(self.concepts.word_probabilities_[model].T[places])
+        roots -= roots.mean(0)
+        values, vectors = np.linalg.eigh((roots @ roots.T).astype(np.float64))
+        plane = np.zeros((len(places), 2))
+        for axis in range(min(2, len(places))):
+            line = vectors[:, -1 - axis] * np.sqrt(max(values[-1 - axis], 0))
+            sign = np.sign(line[np.argmax(np.abs(line))])  # eigenvectors have none of their own
+            plane[:, axis] = line * sign
+        return plane
+
+    # Within ---------------------------------------------------------------------------------------
+
+    @property
+    def _learner(self) -> Any:
+        return self.stations.learner
+
+    def _size(self, number: int) -> int:
+        return self.sizes[self.concepts.locate(number)[0]]
+
+    def _words(self, number: int, top: int) -> list[tuple[str, float]]:
+        columns, chances = self.concepts.words(number, top)
+        words = zip(self.counter.names(columns), chances.tolist(), strict=True)
+        least = LEAST_CHANCE * chances.max(initial=0)
+        return [(word, chance) for word, chance in words if chance >= least]
+
+    def _largest(self, shares: np.ndarray, least: float) -> list[int]:
+        """Return the concepts with at least that share: model by model, the largest first."""
+        order = np.concatenate(self._ordered(shares))
+        return order[shares[order] >= max(least, 1e-12)].tolist()  # type: ignore[no-any-return]
+
+    def _ordered(self, shares: np.ndarray) -> list[np.ndarray]:
+        models = np.split(np.arange(len(self)), np.cumsum(self.sizes)[:-1])
+        return [model[np.argsort(-shares[model], kind="stable")] for model in models]
+
+    def _weights(self) -> np.ndarray | None:
+        """Return what a document that belongs wholly to a concept has of it, by category."""
+        weights = self._learner.linear_weights()
+        if weights is None:
+            return None
+        return np.asarray(weights[: len(self)] * self.features.concept_strengths(np.ones(1)))
+
+    def _n_known(self, counts: Any) -> np.ndarray:
+        is_known = np.isin(counts.indices, self.concepts.columns_)
+        return np.diff(np.append(0, np.cumsum(is_known))[counts.indptr])
+
+    def _column(self, word: str) -> int:
+        """Return the column of a word that the concepts know, or say which are like it."""
+        columns = self.concepts.columns_
+        names = self.counter.names(columns)
+        if word in names:
+            return int(columns[names.index(word)])
+        counted = self.counter.count([word], grow=False).indices
+        known = counted[np.isin(counted, columns)]
+        if len(known) == 1:
+            return int(known[0])
+        if len(known):
+            raise ParameterError(
+                f"{word!r} is more than one word to the model: "
+                f"{', '.join(self.counter.names(known))}. Give one of them."
+            )
+        close = difflib.get_close_matches(word, names, 3)
+        meant = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise ParameterError(
+            f"The concepts do not know {word!r}: it was in too few or in too many of the documents "
+            f"that they come from, or in none.{meant}"
+        )
