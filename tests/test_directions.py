@@ -9,7 +9,7 @@ SOURCE = Path(thresher.__file__).parent
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
 FOUNDATION = {
-    "arrays", "errors", "fields", "files", "limits", "parameters", "rows", "state",
+    "arrays", "engine", "errors", "fields", "files", "limits", "parameters", "rows", "state",
 }  # fmt: skip
 ALLOWED = {
     "_kernels": {"files", "errors"},
@@ -22,6 +22,7 @@ ALLOWED = {
     "rows": {"errors"},
     "state": {"limits", "errors"},
     "examples": {"_kernels", "rows"},
+    "engine": {"limits", "errors"},
     "documents": FOUNDATION,
     "corpora": {"documents", *FOUNDATION},
     "text": {"_kernels", *FOUNDATION},

@@ -17,6 +17,7 @@ import numpy as np
 
 from thresher.decisions import CALIBRATIONS, Decisions, Form, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
+from thresher.engine import engine_for
 from thresher.errors import DocumentError, ModelError, NotFittedError, ParameterError, counted
 from thresher.evaluation import Evaluation, evaluate
 from thresher.features import Concepts, FeatureParameters, Features
@@ -726,7 +727,7 @@ class Categorizer(TextParameters, LanguageParameters, FeatureParameters):
 
         # All threads share the first batch, which may be the only one; of more, each takes its own.
         first = (score(batch, n_jobs) for batch in islice(batches, 1))
-        others = map(score, batches) if n_jobs == 1 else train.ahead(score, batches, n_jobs)
+        others = engine_for(n_jobs).map(score, batches)
         for result, own in chain(first, others):
             for stage, seconds in own.items():
                 clock[stage] = clock.get(stage, 0.0) + seconds

@@ -30,7 +30,6 @@ from thresher.cli.main import app
 from thresher.documents import json_lines, read_documents, streams
 from thresher.documents.records import Records
 from thresher.errors import DocumentError
-from thresher.model.train import ahead
 
 COMMAND = get_command(app)
 few = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -558,26 +557,3 @@ def test_who_reads_is_not_held_up_by_a_writer_that_waits_for_it(model, tmp_path)
     assert written
     with categorizer.lock.writing(), mock.patch.object(streams, "BLOCK", 100):
         assert np.array_equal(categorizer.scores(path), alone)
-
-
-@pytest.mark.parametrize("n", [0, 1, 3, 20])
-def test_work_ahead_comes_in_its_turn(n):
-    assert list(ahead(lambda one: one * one, iter(range(n)), 3)) == [i * i for i in range(n)]
-
-
-def test_what_goes_wrong_ahead_is_raised_in_its_turn():
-    def items():
-        yield from (4, 2, 1)
-        raise DocumentError("the fourth")
-
-    seen = []
-    with pytest.raises(DocumentError, match="the fourth"):
-        seen.extend(ahead(lambda one: 8 // one, items(), 2))
-    assert seen == [2, 4, 8]
-    with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda one: 1 // one, iter([1, 0, 1]), 2))
-    read = iter(range(100))
-    working = ahead(str, read, 2)
-    assert next(working) == "0"
-    working.close()
-    assert next(read) <= 5  # no more is read than a few ahead

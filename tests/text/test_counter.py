@@ -25,6 +25,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
 from naive import text as naive
+from threads import are_gone
 from thresher import DocumentError, Linguistics, ModelError, ParameterError
 from thresher._kernels.text.counts import sort_rows
 from thresher.fields import field_names, split
@@ -33,7 +34,7 @@ from thresher.text import space as space_module
 from thresher.text import surface as surface_module
 from thresher.text import tokens as tokens_module
 from thresher.text.tokens import Tokens
-from thresher.text.turns import side_by_side
+from thresher.text.turns import in_turns
 from thresher.text.vocabulary import Vocabulary, hash_words, sorted_order
 
 needs_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="far too slow without")
@@ -711,15 +712,6 @@ def test_threads_forget_alike(monkeypatch):
     assert same_tensors(alone, beside)
 
 
-def are_gone(before):
-    """Whether there are as many threads as before; those that have ended may take a moment."""
-    for _ in range(1000):
-        if threading.active_count() == before:
-            return True
-        time.sleep(0.01)
-    return False
-
-
 def test_where_one_thread_fails_all_is_undone(monkeypatch):
     monkeypatch.setattr(tokens_module, "CHUNK", 40)
     monkeypatch.setattr(tokens_module, "MAX_TOKEN", 64)
@@ -755,9 +747,9 @@ def test_turns_are_taken_in_order_and_alone(n_jobs):
                 inside.clear()
         return -number
 
-    assert side_by_side(work, 30, n_jobs) == [-number for number in range(30)]
+    assert in_turns(work, 30, n_jobs) == [-number for number in range(30)]
     assert seen[0] == seen[7] == list(range(30))
-    assert side_by_side(work, 0, n_jobs) == []
+    assert in_turns(work, 0, n_jobs) == []
 
 
 @pytest.mark.parametrize("where", ["before", "within", "after"])
@@ -778,7 +770,7 @@ def test_who_fails_ends_the_others(where, kind):
 
     before = threading.active_count()
     with pytest.raises(kind, match="four"):
-        side_by_side(work, 1000, 3)
+        in_turns(work, 1000, 3)
     assert are_gone(before)
     assert len(had_turn) < 1000 and had_turn == list(range(len(had_turn)))
     assert where != "before" or len(had_turn) == 4
@@ -799,7 +791,7 @@ def test_an_interrupt_of_the_caller_ends_all_threads(n_times):
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(work, 20_000, 2)
+        in_turns(work, 20_000, 2)
     n_turns = len(had_turn)
     time.sleep(0.02)
     assert 3 in had_turn and n_turns == len(had_turn) < 20_000
@@ -818,7 +810,7 @@ def test_threads_that_cannot_be_started_are_said_and_the_others_end(monkeypatch)
     monkeypatch.setattr(threading.Thread, "start", refuse)
     before = threading.active_count()
     with pytest.raises(RuntimeError, match="can't start"):
-        side_by_side(lambda number, turns: time.sleep(0.001), 20_000, 3)
+        in_turns(lambda number, turns: time.sleep(0.001), 20_000, 3)
     assert are_gone(before)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thresher.engine import engine_for
 from thresher.errors import ParameterError
 from thresher.evaluation.folds import Split
 from thresher.evaluation.measures import evaluate
@@ -184,7 +185,7 @@ def _curve(
 
     sizes = [len(split.train) for _, split in tasks]
     report = partial(progress, f"curve of {name}")
-    finished = protocols.in_parallel(run, tasks, threads)
+    finished = engine_for(threads).map(run, tasks)
     results = list(protocols.with_progress(finished, sizes, report))
     points = np.array([number for number, _, _ in results]).reshape(-1, n_folds)
     figures = np.array([values for _, values, _ in results]).T

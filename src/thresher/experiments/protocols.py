@@ -6,7 +6,6 @@ Everything is learned from the training documents alone; only the counting is do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from time import thread_time
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from thresher.engine import engine_for
 from thresher.errors import ParameterError, counted
 from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
@@ -168,7 +168,7 @@ def run_splits(
 ) -> CrossValidation:
     """Work on all splits, several at a time, and put the folds together."""
     alone = categorizer.replace(n_jobs=1)
-    tested = in_parallel(partial(run_split, alone, counted), splits, threads)
+    tested = engine_for(threads).map(partial(run_split, alone, counted), splits)
     parts = list(with_progress(tested, [len(split.train) for split in splits], report))
     documents = np.concatenate([split.test for split in splits])
     return CrossValidation(
@@ -209,20 +209,6 @@ def count_once(
     if isinstance(documents, CountedDocuments):
         return documents
     return CountedDocuments.read(categorizer, documents, labels, progress=progress)
-
-
-def in_parallel(
-    function: Callable[[Task], Result], tasks: Sequence[Task], threads: int
-) -> Iterator[Result]:
-    """Yield what `function` makes of each task, in order; several are worked on at a time.
-
-    The kernels, in which nearly all time is spent, let other threads run.
-    """
-    if threads == 1:
-        yield from map(function, tasks)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(function, tasks)
 
 
 def with_progress(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ParameterError, ThresherWarning, brief, counted
-from thresher.parameters import THREADS
+from thresher.engine import engine_for, run_blocks
+from thresher.errors import ThresherWarning, counted
 from thresher.rows import Rows
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ PLATEAU = 0.01
 LEAST_PROBABILITY = 1e-30  # what an unlikely held-out token is taken for: its logarithm counts
 
 Progress = Callable[[str, int, float], None] | None
-Runner = Callable[[Callable[[int, int], None], np.ndarray], None]
 
 
 class Entries(NamedTuple):
@@ -100,14 +97,14 @@ class Maximisation:
 
     def run(self, sizes: tuple[int, ...], n_jobs: int, keep_partial: bool = True) -> list[Mixture]:
         """Return the best model of each size, maybe also when it is interrupted."""
+        engine_for(n_jobs)  # refuses what is no number of threads
         best: list[Mixture] = []
         mixtures: list[Mixture] = []
         try:
-            with threads(n_jobs) as run:
-                for start in range(self.concepts.n_init):
-                    mixtures = [self._first(size, start) for size in sizes]
-                    self._iterate(mixtures, run, n_jobs, start)
-                    best = self._better(best, mixtures)
+            for start in range(self.concepts.n_init):
+                mixtures = [self._first(size, start) for size in sizes]
+                self._iterate(mixtures, n_jobs, start)
+                best = self._better(best, mixtures)
         except KeyboardInterrupt:
             if mixtures and all(one.n_iter for one in mixtures):
                 best = self._better(best, mixtures)
@@ -134,7 +131,7 @@ class Maximisation:
         phi += np.float32(1)
         return Mixture(len(self.training.indptr) - 1, phi / phi.sum(axis=0))
 
-    def _iterate(self, mixtures: list[Mixture], run: Runner, n_jobs: int, start: int) -> None:
+    def _iterate(self, mixtures: list[Mixture], n_jobs: int, start: int) -> None:
         max_iter, factor = self.concepts.max_iter, self.concepts.tempering
         spare = np.empty(max(one.table.size for one in mixtures), np.float32)
         n_documents = mixtures[0].n_documents
@@ -143,16 +140,16 @@ class Maximisation:
                 if not one.running:
                     continue
                 table = spare[: one.table.size].reshape(one.table.shape)
-                self._step(one, table, run, n_jobs)
+                self._step(one, table, n_jobs)
                 theta, phi = table[:n_documents], table[n_documents:]
-                one.judge(table, self._perplexity(theta, phi, run, n_jobs), factor)
+                one.judge(table, self._perplexity(theta, phi, n_jobs), factor)
             if self.progress is not None:
                 share = (start + iteration / max_iter) / self.concepts.n_init
                 self.progress(_stage(mixtures, iteration), n_documents, share)
             if not any(one.running for one in mixtures):
                 break
 
-    def _step(self, mixture: Mixture, table: np.ndarray, run: Runner, n_jobs: int) -> None:
+    def _step(self, mixture: Mixture, table: np.ndarray, n_jobs: int) -> None:
         """Write the next P(z|d) and P(w|z) into a table."""
         from thresher._kernels import concepts as kernels
 
@@ -163,14 +160,13 @@ class Maximisation:
         old = theta, phi
         documents = (*self.training, *old, table[:n_documents], self.ratios)
         words = (*self.words, self.ratios, *old, table[n_documents:])
-        run(partial(kernels.update_documents, *documents), blocks(self.training.indptr, n_jobs))
-        run(partial(kernels.update_words, *words), blocks(self.words[0], n_jobs))
-        ends = np.linspace(0, phi.shape[1], n_jobs + 1).astype(np.int64)
-        run(partial(kernels.normalise_concepts, table[n_documents:]), ends)
+        by_document, by_word = blocks(self.training.indptr, n_jobs), blocks(self.words[0], n_jobs)
+        run_blocks(partial(kernels.update_documents, *documents), by_document, n_jobs)
+        run_blocks(partial(kernels.update_words, *words), by_word, n_jobs)
+        by_concept = np.linspace(0, phi.shape[1], n_jobs + 1).astype(np.int64)
+        run_blocks(partial(kernels.normalise_concepts, table[n_documents:]), by_concept, n_jobs)
 
-    def _perplexity(
-        self, theta: np.ndarray, phi: np.ndarray, run: Runner, n_jobs: int
-    ) -> float | None:
+    def _perplexity(self, theta: np.ndarray, phi: np.ndarray, n_jobs: int) -> float | None:
         """Return how many equally likely words a held-out token would be as surprising as."""
         from thresher._kernels.concepts import mixtures
 
@@ -178,7 +174,8 @@ class Maximisation:
         if not len(words):
             return None
         explained = np.empty(len(words), np.float32)
-        run(partial(mixtures, indptr, words, theta, phi, explained), blocks(indptr, n_jobs))
+        explain = partial(mixtures, indptr, words, theta, phi, explained)
+        run_blocks(explain, blocks(indptr, n_jobs), n_jobs)
         logarithms = np.log(np.maximum(explained.astype(np.float64), LEAST_PROBABILITY))
         return float(np.exp(-(counts * logarithms).sum() / counts.sum(dtype=np.float64)))
 
@@ -197,23 +194,6 @@ def _stage(mixtures: list[Mixture], iteration: int) -> str:
     known = [f"{one.perplexities[-1]:,.0f}" for one in mixtures if one.perplexities]
     perplexity = f", perplexity {', '.join(known)}" if known else ""
     return f"concepts, iteration {iteration}{perplexity}"
-
-
-@contextmanager
-def threads(n_jobs: int) -> Iterator[Runner]:
-    """Give what calls a function over the blocks between some ends, each in one of the threads."""
-    if problem := THREADS.problem(n_jobs):
-        raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be {problem}.")
-    if n_jobs == 1:
-        yield lambda function, ends: function(int(ends[0]), int(ends[-1]))
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-
-        def run(function: Callable[[int, int], None], ends: np.ndarray) -> None:
-            for _ in pool.map(function, ends[:-1].tolist(), ends[1:].tolist()):
-                pass
-
-        yield run
 
 
 def blocks(indptr: np.ndarray, n_jobs: int) -> np.ndarray:

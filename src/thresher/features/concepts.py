@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from thresher.engine import run_blocks
 from thresher.errors import (
     DocumentError,
     ModelError,
@@ -23,7 +24,6 @@ from thresher.features._plsa import (
     Maximisation,
     Progress,
     blocks,
-    threads,
     warn_of,
 )
 from thresher.features.strength import validated_counts
@@ -471,9 +471,8 @@ class Concepts(Estimator):
         shares = self.shares_[list(self._places())[number]].astype(np.float32)
         folded = np.empty((len(entries.indptr) - 1, phi.shape[1]), np.float32)
         limits = FOLD_ITERATIONS, np.float32(FOLD_TOLERANCE)
-        with threads(n_jobs) as run:
-            function = partial(fold_in, *entries, phi, shares, *limits, folded)
-            run(function, blocks(entries.indptr, n_jobs))
+        fold = partial(fold_in, *entries, phi, shares, *limits, folded)
+        run_blocks(fold, blocks(entries.indptr, n_jobs), n_jobs)
         return folded
 
     def _require_fitted(self) -> None:

@@ -1,32 +1,12 @@
-"""What is checked before a kernel, and blocks of documents for threads."""
+"""Checks of rows, labels, orders and weights before they reach a kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError, brief, counted
+from thresher.errors import ModelError, ParameterError, counted
 from thresher.limits import LARGEST_SAMPLE_WEIGHT as MOST_WEIGHT
-from thresher.limits import MOST_THREADS
 from thresher.rows import Labels, Rows
-
-
-def in_blocks(function: Callable[[int, int], None], size: int, n_jobs: int, first: int = 0) -> None:
-    """Call `function(start, end)` over blocks of `range(first, size)`, one per thread."""
-    if not 1 <= n_jobs <= MOST_THREADS:
-        raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be from 1 to {MOST_THREADS}.")
-    # Whole cache lines of float32, so that two threads never write to the same one.
-    width = -(-size // (16 * n_jobs)) * 16 if n_jobs > 1 else size
-    starts = range(first, size, width) if size else ()
-    if len(starts) <= 1:
-        function(first, size)
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        ends = (min(start + width, size) for start in starts)
-        for _ in pool.map(function, starts, ends):
-            pass
 
 
 def check_rows(rows: Rows, owner: str, n_features: int, non_negative: bool) -> None:

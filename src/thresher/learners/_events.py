@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher.learners._checks import in_blocks
+from thresher.engine import run_cache_line_blocks
 from thresher.rows import Rows
 
 __all__ = ["Documents", "Events", "Fit"]
@@ -62,7 +62,7 @@ def _multiply(rows: Rows, first: np.ndarray, matrix: np.ndarray, out: np.ndarray
     from thresher._kernels.online import score_documents
 
     arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, first, matrix, out
-    in_blocks(partial(score_documents, *arrays), rows.n_rows, n)
+    run_cache_line_blocks(partial(score_documents, *arrays), rows.n_rows, n)
 
 
 class Events:
@@ -170,7 +170,8 @@ class Events:
         gains = np.full(weights.shape, -np.inf)
         arrays = columns.indptr, columns.indices.view(np.uint32), columns.values, expected
         more = np.ascontiguousarray(mass), self.joint, self.target, candidates, precision, gains
-        in_blocks(partial(weigh_candidates, *arrays, *more), len(gains), self.n_jobs, first=1)
+        weigh = partial(weigh_candidates, *arrays, *more)
+        run_cache_line_blocks(weigh, len(gains), self.n_jobs, first=1)
         return gains
 
 

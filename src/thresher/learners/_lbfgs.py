@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from thresher.learners._checks import in_blocks
+from thresher.engine import run_cache_line_blocks
 from thresher.learners._events import Events, Fit
 
 __all__ = ["descend"]
@@ -105,7 +105,7 @@ def _multiply_vectors(events: Events, vectors: np.ndarray, products: np.ndarray,
     new = [slot, MEMORY + slot, len(vectors) - 1]
     n_chunks = -(-vectors.shape[1] // CHUNK)
     parts = np.empty((n_chunks, 3, len(vectors), vectors.shape[2]))
-    in_blocks(partial(multiply, vectors, *new, parts), n_chunks, events.n_jobs)
+    run_cache_line_blocks(partial(multiply, vectors, *new, parts), n_chunks, events.n_jobs)
     sums = parts.sum(0)
     if events.coupled:
         sums = sums.sum(-1, keepdims=True)
@@ -140,5 +140,7 @@ def _combined(events: Events, vectors: np.ndarray, shares: np.ndarray) -> np.nda
 
     direction = np.empty(vectors.shape[1:])
     of_lanes = np.ascontiguousarray(np.broadcast_to(shares, (len(shares), vectors.shape[2])))
-    in_blocks(partial(combine, vectors, of_lanes, direction), len(direction), events.n_jobs)
+    run_cache_line_blocks(
+        partial(combine, vectors, of_lanes, direction), len(direction), events.n_jobs
+    )
     return direction

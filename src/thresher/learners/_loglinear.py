@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thresher.engine import run_cache_line_blocks
 from thresher.errors import ParameterError
-from thresher.learners._checks import in_blocks
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._lbfgs import descend
 from thresher.rows import Rows
@@ -99,7 +99,7 @@ def _improved_steps(
     columns, steps = events.documents.columns, np.zeros_like(events.target)
     arrays = columns.indptr, columns.indices.view(np.uint32), columns.values, expected[1:], sums
     targets = np.where(kept, events.target, 0.0)
-    in_blocks(partial(improve, *arrays, targets, steps), len(steps), events.n_jobs)
+    run_cache_line_blocks(partial(improve, *arrays, targets, steps), len(steps), events.n_jobs)
     return steps
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError
 from functools import partial
+from threading import Event, get_ident
 
 import numpy as np
 
+from thresher.engine import engine_for
 from thresher.errors import counted
 from thresher.examples import Examples
 from thresher.learners._checks import check_labels, check_rows, checked_sample_weight
@@ -58,28 +60,23 @@ def each_in_rounds(
     There are up to `sizes[number]` rounds. Once anything fails, or the caller is interrupted, the
     next `tick` of all others ends them.
     """
-    done = [0] * len(sizes)
-    stops: list[bool] = []
+    done, engine, is_cancelled = [0] * len(sizes), engine_for(n_jobs), Event()
+    caller = get_ident()
+
+    def report() -> None:
+        if progress is not None:
+            progress("rounds", n_documents, min(1.0, sum(done) / max(1, sum(sizes))))
 
     def tick(number: int) -> None:
         done[number] += 1
-        if stops:
+        if is_cancelled.is_set():
             raise CancelledError
+        if get_ident() == caller:
+            report()
 
     def whole(number: int) -> None:
         work(number, partial(tick, number))
         done[number] = sizes[number]
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        try:
-            waiting = {pool.submit(whole, number) for number in range(len(sizes))}
-            while waiting:
-                finished, waiting = wait(waiting, 0.2, FIRST_EXCEPTION)
-                for one in finished:
-                    one.result()
-                if progress is not None:
-                    progress("rounds", n_documents, min(1.0, sum(done) / max(1, sum(sizes))))
-        except BaseException:
-            stops.append(True)
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    for _ in engine.map(whole, range(len(sizes)), poll=report, cancel=is_cancelled.set):
+        pass

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thresher.engine import run_cache_line_blocks
 from thresher.errors import ParameterError
-from thresher.learners._checks import check_rows, checked_sample_weight, in_blocks
+from thresher.learners._checks import check_rows, checked_sample_weight
 from thresher.rows import Rows
 
 EXACT_BITS = 52  # sums of so many bits are exact, in whatever order
@@ -163,7 +164,7 @@ def leaves_in(forest: Tree, roots: np.ndarray, rows: Rows, n_jobs: int = 1) -> n
         strengths = np.zeros(width, np.float32)
         find_leaves(*documents, roots, *forest[:4], strengths, leaves, start, end)
 
-    in_blocks(find, rows.n_rows, n_jobs)
+    run_cache_line_blocks(find, rows.n_rows, n_jobs)
     return leaves
 
 

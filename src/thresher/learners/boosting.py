@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from thresher.engine import run_cache_line_blocks
 from thresher.errors import ModelError, ParameterError, counted
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows, in_blocks
+from thresher.learners._checks import check_rows
 from thresher.learners._memory import in_memory, signs_of
 from thresher.learners._stumps import Columns, Rounds, Work
 from thresher.learners._tables import one_each
@@ -377,7 +378,7 @@ class _Table:
         sums = np.tile(self.bases, (rows.n_rows, 1))
         rules = self.starts, self.categories, self.thresholds, self.changes, self.n_thresholds
         documents = rows.indptr, rows.indices.view(np.uint32), rows.values
-        in_blocks(partial(add_rules, *documents, *rules, sums), rows.n_rows, n_jobs)
+        run_cache_line_blocks(partial(add_rules, *documents, *rules, sums), rows.n_rows, n_jobs)
         return sums
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from thresher.engine import engine_for
 from thresher.errors import ParameterError
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
@@ -235,11 +235,11 @@ class MaximumEntropy(Probabilistic, Learner):
         def fit(block: np.ndarray) -> Fit:
             return self._fit(training, block, training.events(block, False, 1))
 
-        with ThreadPoolExecutor(n_jobs) as pool:
-            for done, (block, one) in enumerate(zip(blocks, pool.map(fit, blocks), strict=True)):
-                self._keep(block, one)
-                if progress is not None:
-                    progress("fitting", training.n_documents, done / len(blocks))
+        fits = engine_for(n_jobs).map(fit, blocks)
+        for done, (block, block_fit) in enumerate(zip(blocks, fits, strict=True)):
+            self._keep(block, block_fit)
+            if progress is not None:
+                progress("fitting", training.n_documents, done / len(blocks))
 
     def _keep(self, categories: np.ndarray, fit: Fit) -> None:
         self._weights[:, categories] = fit.weights

@@ -8,8 +8,9 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from thresher.engine import run_cache_line_blocks
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows, in_blocks
+from thresher.learners._checks import check_rows
 from thresher.learners._collection import Collection, ordered, squares_of
 from thresher.learners._differences import MOST_VALUES, Differences
 from thresher.learners._probable import Probabilistic
@@ -238,7 +239,7 @@ class NearestNeighbors(Probabilistic, GrowingLearner):
         def score(first: int, end: int) -> None:
             score_documents(*arrays, labels, self._scratch(), scores, first, end)
 
-        in_blocks(score, asking.n_rows, n_jobs)
+        run_cache_line_blocks(score, asking.n_rows, n_jobs)
         return scores
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

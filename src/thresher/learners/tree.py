@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from queue import SimpleQueue
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from thresher.engine import engine_for
 from thresher.errors import ModelError
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
@@ -204,11 +204,10 @@ class DecisionTree(Probabilistic, Learner):
                 growers.put(grower)
 
         trees: list[Tree] = []
-        with ThreadPoolExecutor(n_jobs) as pool:
-            for tree in pool.map(tree_of, range(examples.n_categories)):
-                trees.append(tree)
-                if progress is not None:
-                    progress("trees", rows.n_rows, len(trees) / examples.n_categories)
+        for tree in engine_for(n_jobs).map(tree_of, range(examples.n_categories)):
+            trees.append(tree)
+            if progress is not None:
+                progress("trees", rows.n_rows, len(trees) / examples.n_categories)
         self.n_features = examples.n_columns
         return self._take(trees)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -16,6 +14,7 @@ import numpy as np
 from thresher.corpora import open_documents
 from thresher.decisions import Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns, Documents, from_texts
+from thresher.engine import Threads
 from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning, counted
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Examples, Spool
@@ -38,7 +37,6 @@ __all__ = ["Progress", "Stations", "Watch", "fit", "fit_line", "no_progress"]
 Progress = Callable[[str, int, float | None], None]
 """Told the stage, how many documents it has seen, and the share of it that is done if known."""
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 Watch = Callable[[int, int, int, int], None]
@@ -240,29 +238,6 @@ def _is_table(documents: Any) -> bool:
     return hasattr(documents, "columns") and hasattr(documents, "shape")
 
 
-def ahead(work: Callable[[T], R], items: Iterator[T], n_threads: int) -> Iterator[R]:
-    """Yield what work makes of each item, in order, while threads are busy with the next ones.
-
-    What goes wrong in getting an item is raised when all before it are yielded.
-    """
-    waiting: deque[Future[R]] = deque()
-    problem: Exception | None = None
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            while problem is None:
-                try:
-                    waiting.append(pool.submit(work, next(items)))
-                except Exception as error:
-                    problem = error
-                while waiting and (problem is not None or len(waiting) > n_threads + 1):
-                    yield waiting.popleft().result()
-        finally:
-            for one in waiting:
-                one.cancel()
-    if not isinstance(problem, StopIteration):
-        raise problem
-
-
 @contextmanager
 def timed(clock: dict[str, float], stage: str) -> Iterator[None]:
     """Add the time that is taken within to a stage."""
@@ -387,7 +362,7 @@ def _count(stations: Stations, reader: Reader, spool: Spool, n_jobs: int) -> Non
 
     batches = reader.batches("reading")
     # One thread counts, in the order of the documents, while this one reads.
-    for rows, labels in map(count, batches) if n_jobs == 1 else ahead(count, batches, 1):
+    for rows, labels in Threads(1).map(count, batches) if n_jobs > 1 else map(count, batches):
         spool.append(rows, labels)
 
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thresher._kernels.text.counts import FIELDS, PARTS, WORDS
-from thresher.errors import ModelError, ParameterError, brief, counted
+from thresher.engine import engine_for
+from thresher.errors import ModelError, ParameterError, counted
 from thresher.fields import field_columns, field_names, split
-from thresher.parameters import THREADS, is_whole, plain
+from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
 from thresher.state import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
@@ -33,7 +34,7 @@ from thresher.text.tokens import (
     encode,
     slices,
 )
-from thresher.text.turns import Turns, side_by_side
+from thresher.text.turns import Turns, in_turns
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
 
@@ -377,8 +378,7 @@ class TextCounter(TextParameters):
         clock: dict[str, float] | None,
     ) -> list[Counted]:
         """Return the counts of texts, those of some of them after those of others."""
-        if problem := THREADS.problem(n_jobs):
-            raise ParameterError(f"n_jobs is {brief(n_jobs)}; it must be {problem}.")
+        engine_for(n_jobs)  # refuses what is no number of threads
         needed = _ONE_EACH if least is None else _least(least)
         texts = as_texts(texts, self.fields)
         sizes = check_texts(texts)
@@ -422,7 +422,7 @@ class TextCounter(TextParameters):
             idle.append(mine)
             return counted
 
-        counted = side_by_side(work, len(pieces), n_jobs)
+        counted = in_turns(work, len(pieces), n_jobs)
         clocks += own
         pool.extend([scratch] if grow else idle)
         return counted
@@ -648,7 +648,7 @@ def _stacked(pieces: list[Counted], dtype: type, n_jobs: int) -> Counted:
         out.indptr[rows[number] + 1 : rows[number + 1] + 1] = items.indptr[1:] + ends[number]
         out.codes[here], out.counts[here] = items.codes, items.counts
 
-    side_by_side(put, len(pieces), n_jobs)
+    in_turns(put, len(pieces), n_jobs)
     return out, np.concatenate([lengths for _, lengths in pieces])
 
 

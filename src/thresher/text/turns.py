@@ -1,65 +1,66 @@
-"""Work that is done side by side, and of which some must be done in order."""
+"""Parallel work of which some parts have to be done in order."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from threading import Condition, Thread
+from threading import Condition
 from typing import TypeVar
 
-__all__ = ["Turns", "side_by_side"]
+from thresher.engine import engine_for
+
+__all__ = ["Turns", "in_turns"]
 
 R = TypeVar("R")
 
 
 class Turns:
-    """Whoever works beside others does some of it alone, when all who come before have done theirs.
+    """Parts of parallel work that have to be done in the order of the items, one item at a time.
 
-    There may be several stations where that is so. Who fails anywhere ends the work of the others
-    when it is their turn: what they would do then has to follow what was not done.
+    There may be several such parts, called stations. After a failure no item gets a turn any more,
+    as the work of later items builds on that of earlier ones.
     """
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._done: Counter[int] = Counter()  # how many have left each station
-        self._is_taken = self._has_failed = False
+        self._n_done: Counter[int] = Counter()  # items that have left each station
+        self._is_taken = False
+        self._problem: BaseException | None = None
 
     @contextmanager
     def at(self, number: int, station: int) -> Iterator[None]:
-        """Wait for the turn of a number, from 0 on, at a station; keep all stations meanwhile."""
+        """Wait for the turn of an item, numbered from 0, at a station; block all stations."""
         with self._changed:
-            self._changed.wait_for(lambda: self._has_failed or self._is_next(station, number))
-            if self._has_failed:
-                raise _OtherFailedError
+            self._changed.wait_for(lambda: self._problem or self._is_next(station, number))
+            if self._problem is not None:
+                raise self._problem
             self._is_taken = True
         try:
             yield
         finally:
             with self._changed:
                 self._is_taken = False
-                self._done[station] += 1
+                self._n_done[station] += 1
                 self._changed.notify_all()
 
-    def fail(self) -> None:
-        """Let nobody have a turn any more."""
+    def fail(self, problem: BaseException | None = None) -> BaseException:
+        """Let no item have a turn any more; return the first problem."""
         with self._changed:
-            self._has_failed = True
+            self._problem = self._problem or problem or CancelledError()
             self._changed.notify_all()
+            return self._problem
 
     def _is_next(self, station: int, number: int) -> bool:
-        return not self._is_taken and self._done[station] == number
+        return not self._is_taken and self._n_done[station] == number
 
 
-class _OtherFailedError(Exception):
-    pass
+def in_turns(work: Callable[[int, Turns], R], n_items: int, n_jobs: int) -> list[R]:
+    """Return `work(number, turns)` for each number, called by several threads.
 
-
-def side_by_side(work: Callable[[int, Turns], R], n_items: int, n_jobs: int) -> list[R]:
-    """Return what work makes of each number, given that and the turns.
-
-    Threads take the numbers in order. When one fails, or the caller is interrupted, all of them
-    have ended before that is raised.
+    Threads take the numbers in order. If one fails, or the caller is interrupted, all of them have
+    ended before that is raised.
 
     Examples
     --------
@@ -68,50 +69,15 @@ def side_by_side(work: Callable[[int, Turns], R], n_items: int, n_jobs: int) -> 
     ...     with turns.at(number, 0):
     ...         in_order.append(number)
     ...     return number**2
-    >>> side_by_side(work, 5, n_jobs=2), in_order
+    >>> in_turns(work, 5, n_jobs=2), in_order
     ([0, 1, 4, 9, 16], [0, 1, 2, 3, 4])
     """
-    turns, numbers, n_jobs = Turns(), iter(range(n_items)), min(n_jobs, n_items)
-    if n_jobs <= 1:
-        return [work(number, turns) for number in numbers]
-    results: dict[int, R] = {}
-    problems: list[BaseException] = []
-    changed, n_ended = Condition(), 0
+    turns = Turns()
 
-    def take() -> None:
-        nonlocal n_ended
+    def guarded(number: int) -> R:
         try:
-            for number in numbers:
-                if problems:
-                    break
-                results[number] = work(number, turns)
-        except _OtherFailedError:
-            pass  # the other has a problem of its own
+            return work(number, turns)
         except BaseException as problem:
-            problems.append(problem)
-            turns.fail()
-        finally:
-            with changed:
-                n_ended += 1
-                changed.notify()
+            raise turns.fail(problem) from None
 
-    threads = [Thread(target=take) for _ in range(n_jobs)]
-
-    def all_ended() -> bool:
-        return n_ended >= sum(one.ident is not None for one in threads)
-
-    is_left = True
-    while is_left:  # an interrupt, and a second one too, waits until nobody works any more
-        try:
-            for one in threads:
-                if one.ident is None and not problems:
-                    one.start()
-            with changed:  # `join` would take a thread for ended when it is interrupted
-                changed.wait_for(all_ended)
-            is_left = False
-        except BaseException as problem:
-            problems.append(problem)
-            turns.fail()
-    if problems:
-        raise problems[0]
-    return [results[number] for number in range(n_items)]
+    return list(engine_for(n_jobs).map(guarded, range(n_items), cancel=turns.fail))

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from thresher.arrays import lined_up
+from thresher.engine import run_cache_line_blocks
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
-from thresher.learners._checks import check_rows, in_blocks
+from thresher.learners._checks import check_rows
 from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
 from thresher.learners._weighing import narrowed, weigh
 from thresher.learners.growing import GrowingLearner
@@ -257,7 +258,7 @@ class OnlineLearner(GrowingLearner):
         for piece in self._until_pruning(order):
             documents = whole._replace(order=piece)
             epoch, model, rule = self._pass(documents)
-            in_blocks(partial(epoch, documents, model, tally, rule), n, n_jobs)
+            run_cache_line_blocks(partial(epoch, documents, model, tally, rule), n, n_jobs)
             mistakes += tally.mistakes
             tally.mistakes[:] = 0
             self._note(rows, piece)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from thresher.arrays import lined_up
+from thresher.engine import run_cache_line_blocks
 from thresher.examples import Examples
-from thresher.learners._checks import in_blocks
 from thresher.learners._tables import BOTH, Table
 from thresher.learners.learner import Progress, Watch
 from thresher.learners.online._learner import AVERAGES
@@ -164,7 +164,7 @@ class AROW(Additive):
             kernels.count_features(*words, frequency, squares)
             categories = labels.indptr, labels.indices.view(np.uint32)
             count = partial(kernels.count_labels, *words, *categories, counts)
-            in_blocks(count, self.n_categories, n_jobs, first)
+            run_cache_line_blocks(count, self.n_categories, n_jobs, first)
             n_documents += weights.sum()
         squares /= max(n_documents, 1.0)
         # Of a category without documents, or with all of them, nothing is known but that.
@@ -175,7 +175,7 @@ class AROW(Additive):
             kernels.starting_variances, counts, frequency, squares, shares,
             SMOOTHING, self._power, self._floor,
         )  # fmt: skip
-        in_blocks(start, self.n_categories, n_jobs, first)
+        run_cache_line_blocks(start, self.n_categories, n_jobs, first)
 
     def _merge_columns(self, source: int, target: int) -> None:
         """Add the weights as the others do, and their variances: both sums are unsure."""
@@ -248,7 +248,7 @@ class LinearSVM(AROW):
         documents, numbers = self._weighted(rows, labels, order, numbers)
         tally = self._tally()
         dual = partial(dual_epoch, documents, numbers, self._alpha, self.C, self._model(), tally)
-        in_blocks(dual, self.n_categories, n_jobs)
+        run_cache_line_blocks(dual, self.n_categories, n_jobs)
         self._note(rows, documents.order)
         self._pass_mistakes += int(tally.mistakes.sum())
         return np.asarray(tally.mistakes)
@@ -262,7 +262,7 @@ class LinearSVM(AROW):
             numbers = np.arange(done, done + rows.n_rows)
             documents, numbers = self._weighted(rows, labels, None, numbers)
             known = documents, numbers, self._alpha, r, self._model(), self._tally()
-            in_blocks(partial(dual_variances, *known), self.n_categories, n_jobs)
+            run_cache_line_blocks(partial(dual_variances, *known), self.n_categories, n_jobs)
             done += rows.n_rows
 
     def _weighted(

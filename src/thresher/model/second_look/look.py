@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from thresher._kernels.second_look import (
     PROBABILITY,
     RANK,
 )
+from thresher.engine import engine_for
 from thresher.errors import ModelError
 from thresher.model.second_look.linear import Linear
 from thresher.model.second_look.pairs import (
@@ -39,9 +38,6 @@ Judge = BoostedTrees | Linear
 JUDGES: dict[str, type[BoostedTrees] | type[Linear]] = {"trees": BoostedTrees, "linear": Linear}
 AT_ONCE = 2000  # documents that are looked at together
 MOST_LOOKED = 50_000  # documents that it is learned from; of more, the first ones, in random order
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class Unseen(NamedTuple):
@@ -161,7 +157,7 @@ class SecondLook:
 
         folds = np.unique(unseen.folds)
         parts = [np.flatnonzero(unseen.folds != fold) for fold in folds]
-        whole, *crossed = _each(learn, [np.arange(len(unseen.scores)), *parts], n_jobs)
+        whole, *crossed = engine_for(n_jobs).map(learn, [np.arange(len(unseen.scores)), *parts])
         scores = np.empty_like(unseen.scores)
         for fold, look in zip(folds, crossed, strict=True):
             here = np.flatnonzero(unseen.folds == fold)
@@ -202,7 +198,7 @@ class SecondLook:
             candidates = self.candidates(scores[here], some, learner, theirs)
             return _judged(self.pairs, self.judge, scores[here], candidates)
 
-        return np.concatenate(_each(look, range(0, len(scores), AT_ONCE), n_jobs))
+        return np.concatenate(list(engine_for(n_jobs).map(look, range(0, len(scores), AT_ONCE))))
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probabilities that scores after the second look are the odds of.
@@ -333,16 +329,3 @@ def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidat
     after[:, : pairs.n_categories] = judge.least - 1 + known / (1 + np.abs(known))
     np.put_along_axis(after, candidates.numbers, judged.astype(np.float32), 1)
     return after
-
-
-def _each(work: Callable[[T], R], items: Sequence[T], n_jobs: int) -> list[R]:
-    """Return what work makes of each item; where one fails, no other is begun."""
-    if n_jobs == 1 or len(items) == 1:
-        return [work(one) for one in items]
-    with ThreadPoolExecutor(n_jobs) as pool:
-        waiting = [pool.submit(work, one) for one in items]
-        try:
-            return [one.result() for one in waiting]
-        finally:
-            for one in waiting:
-                one.cancel()

@@ -1,0 +1,251 @@
+"""Apply a function to many items, in this thread, in several threads or in several processes.
+
+The results come in the order of the items, whatever the number of workers. So nothing that is made
+of them depends on that number. Other engines, such as a cluster, provide the same `map`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import TimeoutError as StillRunning
+from contextlib import contextmanager
+from itertools import pairwise
+from multiprocessing import get_context
+from queue import SimpleQueue
+from threading import Condition, Thread
+from typing import Any, TypeVar
+
+import numpy as np
+
+from thresher.errors import ParameterError, brief
+from thresher.limits import MOST_THREADS
+
+__all__ = ["Engine", "Processes", "Threads", "engine_for", "run_blocks"]
+__all__ += ["run_cache_line_blocks"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+SECONDS_BETWEEN_POLLS = 0.2
+FLOATS_PER_CACHE_LINE = 16
+
+
+class Engine:
+    """Work in the calling thread, one item after the other; the base of all engines.
+
+    Examples
+    --------
+    >>> list(Engine().map(abs, [-3, 2])), list(Threads(2).map(abs, [-3, 2]))
+    ([3, 2], [3, 2])
+    """
+
+    n_workers = 1
+
+    def map(
+        self,
+        function: Callable[[T], R],
+        items: Iterable[T],
+        *,
+        poll: Callable[[], None] | None = None,
+        cancel: Callable[[], object] | None = None,
+    ) -> Iterator[R]:
+        """Yield `function(item)` for each item, in the order of the items.
+
+        Items are taken in the calling thread, a few more than there are workers ahead of the
+        results. An exception, of the function or of the items, is raised once all results before it
+        have been yielded; by then no worker is running any more. The same holds if the caller is
+        interrupted, or closes the iterator.
+
+        Parameters
+        ----------
+        function : callable
+            Called by several workers at once.
+        items : iterable
+            Its arguments.
+        poll : callable, optional
+            Called in the calling thread after each result, and several times a second while it
+            waits for one; for progress.
+        cancel : callable, optional
+            Called if no more results will be taken, before the running calls are waited for: a
+            function that runs long, or waits, can so be told to stop.
+        """
+        for item in items:
+            yield function(item)
+            if poll is not None:
+                poll()
+
+
+class _Pool(Engine):
+    """The base of engines with workers."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+
+    def _executor(self, n_workers: int) -> Any:
+        """Return a context manager with `submit`, which waits for its workers at the end."""
+        raise NotImplementedError
+
+    def map(
+        self,
+        function: Callable[[T], R],
+        items: Iterable[T],
+        *,
+        poll: Callable[[], None] | None = None,
+        cancel: Callable[[], object] | None = None,
+    ) -> Iterator[R]:
+        remaining, futures = iter(items), deque[Future[R]]()
+        problem: BaseException | None = None
+        with self._executor(self.n_workers) as executor:
+            try:
+                while problem is None or futures:
+                    while problem is None and len(futures) < self.n_workers + 2:
+                        try:
+                            futures.append(executor.submit(function, next(remaining)))
+                        except Exception as error:  # StopIteration too
+                            problem = error
+                    if futures:
+                        yield _result(futures[0], poll)
+                        futures.popleft()
+            except BaseException:
+                for future in futures:
+                    future.cancel()
+                if cancel is not None:
+                    cancel()
+                raise
+        if not isinstance(problem, StopIteration):
+            raise problem
+
+
+class Threads(_Pool):
+    """Work in threads; worth it for functions that release the interpreter's lock."""
+
+    def _executor(self, n_workers: int) -> Any:
+        return _thread_executor(n_workers)
+
+
+class Processes(_Pool):
+    """Work in new processes; functions, items and results have to be picklable.
+
+    A process is started afresh (`spawn`), so that it does not depend on what this one has open.
+    """
+
+    def _executor(self, n_workers: int) -> Executor:
+        return ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
+
+
+def engine_for(n_jobs: int) -> Engine:
+    """Return an engine with so many threads, or that of the calling thread for 1."""
+    is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if not (is_whole and 1 <= n_jobs <= MOST_THREADS):
+        raise ParameterError(
+            f"n_jobs is {brief(n_jobs)}; it must be a whole number from 1 to {MOST_THREADS}."
+        )
+    return Threads(int(n_jobs)) if n_jobs > 1 else Engine()
+
+
+def run_blocks(function: Callable[[int, int], None], ends: Iterable[int], n_jobs: int) -> None:
+    """Call `function(start, end)` for the blocks between some ends, or once if `n_jobs` is 1."""
+    engine, borders = engine_for(n_jobs), list(map(int, ends))
+    if n_jobs == 1 or len(borders) == 2:
+        function(borders[0], borders[-1])
+        return
+    for _ in engine.map(lambda block: function(*block), pairwise(borders)):
+        pass
+
+
+def run_cache_line_blocks(
+    function: Callable[[int, int], None], size: int, n_jobs: int, first: int = 0
+) -> None:
+    """Call `function(start, end)` over blocks of `range(first, size)`, one for each thread.
+
+    The blocks of float32 are whole cache lines, which two threads never write to at once.
+    """
+    n_lines = -(-size // (FLOATS_PER_CACHE_LINE * max(n_jobs, 1)))
+    starts = range(first, size, max(n_lines, 1) * FLOATS_PER_CACHE_LINE)
+    run_blocks(function, [*(starts if n_jobs > 1 else [first]), size], n_jobs)
+
+
+def _result(future: Future[R], poll: Callable[[], None] | None) -> R:
+    """Return a result, and poll while it is being waited for."""
+    if poll is None:
+        return future.result()
+    while True:
+        try:
+            result = future.result(SECONDS_BETWEEN_POLLS)
+        except StillRunning:
+            if future.done():  # the function itself has raised a TimeoutError
+                raise
+            poll()
+        else:
+            poll()
+            return result
+
+
+class _ThreadExecutor:
+    """Threads that call functions in the order in which these were submitted.
+
+    `concurrent.futures` has the like, but takes a thread for ended if the wait for it is
+    interrupted: an interrupted learner would be undone while a thread still changes it.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self._n_threads, self._threads = n_threads, list[Thread]()
+        self._tasks: SimpleQueue[Any] = SimpleQueue()
+        self._has_ended, self._n_ended, self._is_closed = Condition(), 0, False
+
+    def submit(self, function: Callable[[Any], R], item: Any) -> Future[R]:
+        future: Future[R] = Future()
+        self._tasks.put((future, function, item))
+        if len(self._threads) < self._n_threads:
+            thread = Thread(target=self._work, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        return future
+
+    def _work(self) -> None:
+        try:
+            while not self._is_closed and (task := self._tasks.get()) is not None:
+                future, function, item = task
+                if self._is_closed or not future.set_running_or_notify_cancel():
+                    continue
+                try:
+                    result = function(item)
+                except BaseException as error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+        finally:
+            with self._has_ended:
+                self._n_ended += 1
+                self._has_ended.notify_all()
+
+    def close(self) -> None:
+        """Wait until no thread is working any more, even if that is interrupted."""
+        self._is_closed = True
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                for _ in self._threads:
+                    self._tasks.put(None)
+                with self._has_ended:
+                    self._has_ended.wait_for(self._all_have_ended)
+                break
+            except BaseException as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+
+    def _all_have_ended(self) -> bool:
+        # A thread whose start was interrupted has no number yet; it will find the pool closed.
+        return self._n_ended >= sum(thread.ident is not None for thread in self._threads)
+
+
+@contextmanager
+def _thread_executor(n_threads: int) -> Iterator[_ThreadExecutor]:
+    executor = _ThreadExecutor(n_threads)
+    try:
+        yield executor
+    finally:
+        executor.close()
