@@ -84,6 +84,29 @@ def test_numbers_of_categories_stand_in_the_order_of_their_margins(scores, mode)
         assert numbers[ends[i] : ends[i + 1]].tolist() == expected
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("mode", ["multi-label", "single-label", "or none"])
+def test_decisions_are_those_of_the_twin(mode, dtype):
+    generator = np.random.default_rng(4)
+    for n in (*range(1, 9), 40, 300):
+        for _ in range(10):
+            scores = generator.integers(-2, 3, (7, n)).astype(dtype)  # with ties
+            at_least = int(generator.integers(0, n + 2))
+            at_most = int(generator.integers(max(at_least, 1), n + 3))
+            thresholds, limits = generator.integers(-1, 2, n), (at_least, at_most)
+            decisions = Decisions(thresholds=thresholds, at_least=at_least, at_most=at_most)
+            if mode != "multi-label":
+                allow_none = mode == "or none"
+                decisions = Decisions("single-label", thresholds, allow_none=allow_none)
+                limits = 0 if allow_none else 1, 1
+            numbers, ends = decisions.decide_numbers(scores)
+            mask = decisions.decide(scores)
+            for i, row in enumerate(scores.tolist()):
+                expected = naive.decide(row, thresholds.tolist(), *limits)
+                assert numbers[ends[i] : ends[i + 1]].tolist() == expected
+                assert np.flatnonzero(mask[i]).tolist() == sorted(expected)
+
+
 def test_no_document_and_no_category():
     for mode in ("multi-label", "single-label"):
         assert Decisions(mode).decide(np.zeros((2, 0))).shape == (2, 0)

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from thresher import Categorizer, Decisions, DocumentError, Perceptron, categorizer
-from thresher._kernels.reader import BY_SQUARES, LEVELS, choose, pairwise_sum, scale
+from thresher import Categorizer, DocumentError, Perceptron, categorizer
 from thresher.decisions import Objective
 from thresher.text import compiled
 from thresher.text.compiled import LONGEST
@@ -352,41 +351,6 @@ def test_room_is_used_again_and_has_an_end():
     reader = model.lock.kept["reader"]
     assert len(reader._rooms) == 1
     assert reader._rooms[0].size <= LONGEST
-
-
-@pytest.mark.parametrize("squared", [False, True])
-def test_sums_are_numpys(squared):
-    generator = np.random.default_rng(3)
-    for n in (*range(1, 300), *generator.integers(300, 40_000, 40).tolist()):
-        values = generator.random(n, np.float32) ** 4
-        doubles = np.concatenate([values.astype(np.float64), np.zeros(LEVELS)])
-        total = doubles[0] + pairwise_sum(doubles, 1, n - 1, doubles[n:])
-        assert total == np.add.reduceat(values, [0], dtype=np.float64)[0]
-        scaled = values.copy()
-        scale(n, BY_SQUARES, scaled, doubles)
-        norm = np.sqrt(np.add.reduceat(np.square(values), [0], dtype=np.float64))
-        assert scaled.tobytes() == (values * (1.0 / norm).astype(np.float32)).tobytes()
-
-
-def test_choices_are_those_of_decisions():
-    generator = np.random.default_rng(4)
-    for _ in range(300):
-        n = int(generator.integers(1, 8))
-        scores = generator.integers(-2, 3, n).astype(np.float32)  # ties
-        at_least = int(generator.integers(0, 4))
-        at_most = int(generator.integers(max(at_least, 1), 9))
-        decisions = Decisions(
-            "multi-label", generator.integers(-1, 2, n), at_least=at_least, at_most=at_most
-        )
-        chosen = np.empty(6, np.int64)
-        n_chosen = choose(scores, (decisions.thresholds, at_least, at_most), chosen)
-        wanted = np.flatnonzero(decisions.decide(scores[None])[0])
-        margins = (scores - decisions.thresholds)[wanted]
-        wanted = wanted[np.argsort(-margins, kind="stable")]
-        if len(wanted) > len(chosen):
-            assert n_chosen == -1
-        else:
-            assert chosen[:n_chosen].tolist() == wanted.tolist()
 
 
 def test_many_categories_are_put_in_order_by_the_stations():

@@ -36,3 +36,11 @@ def isotonic(values):
 
     n = len(values)
     return [max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]
+
+
+def decide(scores, thresholds, at_least, at_most):
+    """The categories of one document: those above their thresholds, the largest margins first."""
+    margins = [score - threshold for score, threshold in zip(scores, thresholds, strict=True)]
+    ranked = sorted(range(len(margins)), key=lambda k: (-margins[k], k))
+    n_above = sum(margin > 0 for margin in margins)
+    return ranked[: min(max(n_above, at_least), at_most)]

@@ -10,9 +10,11 @@ from thresher._kernels._jit import kernel
 from thresher._kernels._memory import arrays_at
 from thresher._kernels.boosted_trees import N_BITS
 from thresher._kernels.boosted_trees import add_scores as add_judgements
+from thresher._kernels.decisions import choose
 from thresher._kernels.online import add_scores
-from thresher._kernels.second_look import N_OTHERS, describe, weigh_evidence
+from thresher._kernels.second_look import N_OTHERS, describe, replace_scores, weigh_evidence
 from thresher._kernels.second_look import choose as choose_candidates
+from thresher._kernels.strength import weigh_document
 from thresher._kernels.text.counts import (
     FIELDS,
     NOTHING,
@@ -30,8 +32,6 @@ from thresher._kernels.text.counts import (
 from thresher._kernels.text.tokens import scan
 
 U32, U64 = np.uint32, np.uint64
-NOT_SCALED, BY_SUM, BY_SQUARES = 0, 1, 2
-BLOCK, LANES, LEVELS = 128, 8, 64  # how NumPy adds up: blocks in lanes, and these in halves
 N_ENTRIES, N_TOKENS = 0, 1  # what is noted of a document
 UNSEEN, COUNTED, WEIGHED, SCORED = -5, -4, -3, -2  # how far it came, where there is more to do
 SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories that are chosen
@@ -58,11 +58,11 @@ MODEL = (
     *LOOK,
 )  # fmt: skip
 ROOM = (
-    I64, np.uint8, U64, U32, U64, I64, I32, I32, F32, F64,  # the layout, and what `laid_out` says
+    I64, np.uint8, U64, U32, U64, I64, I32, I32, F32,  # the layout, and what `laid_out` says
     U64, U64, I64, I64,  # words as they stand in texts: slots, letters, offsets, size
     I64, I32, U64,  # what they count as: where that starts, their numbers or their hashes
 )  # fmt: skip
-N_WRITTEN = 10  # of these are written to
+N_WRITTEN = 9  # of these are written to
 
 # The numbers of the plan. Hashed columns have masks; those of parts begin at FIRST_PART, and those
 # of words in fields at FIRST_FIELD.
@@ -86,7 +86,7 @@ def read(data, offsets, rules, model, room, limits, scores):
     word_rule, part_rule = opened_rules(rules)
     plan, words, runs, parts, salts, columns, strength, weights, always_on, _ = opened(model)
     letters, scratch, out, surface = laid_out(room)
-    indices, counts, values, doubles, notes, chosen, indptr, constant = out
+    indices, counts, values, notes, chosen, indptr, constant = out
     n = notes[N_TOKENS] = n_words = n_in_fields = 0
     if plan[HAS_WORDS] or plan[N_FIELDS]:
         notes[N_TOKENS] = cut(data, offsets, word_rule, letters, scratch)
@@ -107,14 +107,13 @@ def read(data, offsets, rules, model, room, limits, scores):
         n_codes = count_codes(scratch[-1], n_in_fields, scratch)
         n = put_columns(n_codes, plan, columns, FIELDS, scratch, indices, counts, n)
     notes[N_ENTRIES] = n
-    if not weigh(n, indices, counts, strength, values):
+    if not weigh(n, indices, counts, strength, plan[SCALING], values):
         return COUNTED
-    scale(n, plan[SCALING], values, doubles)
     if not weights.size:
         return WEIGHED
     indptr[0], indptr[1], constant[0] = 0, n, always_on[0]
     add_scores(indptr, indices.view(U32), values, constant, 0, weights, scores, 0, scores.size)
-    return SCORED if plan[N_CANDIDATES] else choose(scores, limits, chosen)
+    return SCORED if plan[N_CANDIDATES] else decide(scores, limits, chosen)
 
 
 @kernel
@@ -125,7 +124,7 @@ def look_again(model, room, limits, scores):
     """
     plan, _, _, _, _, _, _, weights, _, look = opened(model)
     _, _, out, _ = laid_out(room)
-    indices, _, values, _, _, chosen, indptr, _ = out
+    indices, _, values, _, chosen, indptr, _ = out
     fields, numbers, offsets, positives, other_ends, others, both = look[:7]
     edges, starts, left, leaves = look[7:]
     scale, n_known, n, n_kinds = numbers[SCALE], positives.size, plan[N_CANDIDATES], plan[N_KINDS]
@@ -140,12 +139,8 @@ def look_again(model, room, limits, scores):
     )  # fmt: skip
     left, leaves = left.reshape(edges.size + facts.shape[2], -1), leaves.reshape(-1, N_BITS)
     add_judgements(facts[0], edges, starts, left, leaves, judged)
-    for k in range(n_known):
-        known = scores[k] / scale
-        scores[k] = numbers[LOWEST] + known / (1 + abs(known))
-    for c in range(n):
-        scores[candidates[0, c]] = judged[c]
-    return choose(scores, limits, chosen)
+    replace_scores(row, n_known, scale, numbers[LOWEST], candidates, judged.reshape(1, -1))
+    return decide(scores, limits, chosen)
 
 
 @kernel
@@ -171,7 +166,7 @@ def opened(model):
 def laid_out(room):
     """Return the arrays to write to, which stand one after the other in a few, and the surface."""
     arrays = arrays_at(room, ROOM)
-    layout, letters, blocks, edges, longs, ints, shorts, cells, values, doubles = arrays[:N_WRITTEN]
+    layout, letters, blocks, edges, longs, ints, shorts, cells, values = arrays[:N_WRITTEN]
     n_bytes, n_tokens, n_grams, n_hashes = layout[0], layout[1], layout[2], layout[3]
     n_shapes, n_counted, n_pieces, n_fielded = layout[4], layout[5], layout[6], layout[7]
     n_blocks = n_bytes >> 3
@@ -196,7 +191,7 @@ def laid_out(room):
         small, ids, hashes, codes, history, hash_history, padded, padded_blocks, grams, gram_ends,
         cells, different, times, in_fields,
     )  # fmt: skip
-    out = indices, counts, values[1:], doubles, notes, chosen, small[10:12], values[:1]
+    out = indices, counts, values[1:], notes, chosen, small[10:12], values[:1]
     return whole, scratch, out, arrays[N_WRITTEN:]
 
 
@@ -366,116 +361,22 @@ def put_columns(n, plan, columns, block, scratch, indices, counts, end):
 
 
 @kernel
-def weigh(n, indices, counts, strength, values):
-    """Write the strengths before they are scaled; False if a count is not in the table `tf`."""
+def weigh(n, indices, counts, strength, scaling, values):
+    """Write the strengths; return False if a count is not in the table `tf`."""
     tf, idf, block_weights, blocks = strength
     for i in range(n):
         if counts[i] > tf.size:
             return False
-        value = tf[U32(counts[i] - 1)]
-        if idf.size:
-            value *= idf[U32(indices[i])]
-        if block_weights.size:
-            value *= block_weights[blocks[U32(indices[i])]]
-        values[i] = value
+        values[i] = tf[U32(counts[i] - 1)]
+    weigh_document(0, n, indices, values, idf, block_weights, blocks, 0, scaling)
     return tf.size > 0
-
-
-@kernel
-def scale(n, scaling, values, doubles):
-    """Divide the strengths by their sum, or by the root of that of their squares."""
-    if scaling == NOT_SCALED or n == 0:
-        return
-    for i in range(n):
-        doubles[i] = values[i] * values[i] if scaling == BY_SQUARES else abs(values[i])
-    norm = doubles[0] + pairwise_sum(doubles, 1, n - 1, doubles[n:])
-    if scaling == BY_SQUARES:
-        norm = np.sqrt(norm)
-    factor = np.float32(1.0 / (norm if norm != 0.0 else 1.0))
-    for i in range(n):
-        values[i] *= factor
-
-
-@kernel
-def pairwise_sum(values, start, n, halves):
-    """Return the sum of `n` values, added up in the order in which NumPy does.
-
-    That is in halves, these in halves again, down to blocks. Blocks are met from left to right;
-    `halves` holds, for each level, the sum of a left half whose right one is still to come.
-    """
-    done = 0
-    while True:
-        first, size, level, turns = 0, n, 0, 0
-        while size > BLOCK:  # down to the next block
-            half = size // 2
-            half -= half % LANES
-            is_right = done >= first + half
-            first, size = (first + half, size - half) if is_right else (first, half)
-            turns = 2 * turns + np.int64(is_right)
-            level += 1
-        total = block_sum(values, start + first, size)
-        done = first + size
-        while level > 0 and turns & 1:
-            level -= 1
-            turns >>= 1
-            total = halves[level] + total
-        if level == 0:
-            return total
-        halves[level - 1] = total
-
-
-@kernel
-def block_sum(values, start, n):
-    """Return the sum of up to BLOCK values: one by one if they are few, else in lanes."""
-    if n < LANES:
-        total = 0.0
-        for i in range(start, start + n):
-            total += values[i]
-        return total
-    a, b, c, d = values[start], values[start + 1], values[start + 2], values[start + 3]
-    e, f, g, h = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
-    last = start + n - n % LANES
-    for i in range(start + LANES, last, LANES):
-        a += values[i]
-        b += values[i + 1]
-        c += values[i + 2]
-        d += values[i + 3]
-        e += values[i + 4]
-        f += values[i + 5]
-        g += values[i + 6]
-        h += values[i + 7]
-    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
-    for i in range(last, start + n):
-        total += values[i]
-    return total
 
 
 # Decisions ----------------------------------------------------------------------------------------
 
 
 @kernel
-def choose(scores, limits, chosen):
-    """Write the categories above their thresholds, but so many at least and at most, in order.
-
-    Returns how many, or -1 for more than there is room for.
-    """
+def decide(scores, limits, chosen):
+    """Write the categories in order; return how many, or -1 if there is no room for them."""
     thresholds, at_least, at_most = limits
-    if at_most == 0:
-        return 0
-    n = 0
-    for k in range(scores.size):
-        n += np.int64(np.float64(scores[k]) > thresholds[k])
-    n = min(max(n, min(at_least, scores.size)), at_most)
-    if n > chosen.size:
-        return -1
-    before, last = np.inf, -1
-    for place in range(n):
-        largest, best = -np.inf, -1
-        for k in range(scores.size):
-            margin = np.float64(scores[k]) - thresholds[k]
-            is_left = margin < before or (margin == before and k > last)
-            if is_left and (margin > largest or best < 0):
-                largest, best = margin, k
-        chosen[place] = best
-        before, last = largest, best
-    return n
+    return choose(scores, thresholds, at_least, at_most, chosen)

@@ -135,3 +135,17 @@ def describe(
             out[i, c, first + LIKELIEST] = likeliest
             out[i, c, first + NEEDED] = needed
             out[i, c, first + LIFT] = lift
+
+
+@kernel
+def replace_scores(scores, n_known, scale, lowest, candidates, judged):
+    """Replace the scores of the candidates by those of the judge, all others by lower ones.
+
+    The others keep their order: their scores are between `lowest` - 1 and `lowest` + 1.
+    """
+    for i in range(len(scores)):
+        for k in range(n_known):
+            score = scores[i, k] / scale
+            scores[i, k] = lowest + score / (1 + abs(score))
+        for c in range(candidates.shape[1]):
+            scores[i, candidates[i, c]] = judged[i, c]

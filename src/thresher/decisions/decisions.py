@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from thresher._kernels.decisions import choose_all
 from thresher.decisions.calibration import Calibration
 from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_offsets, learn_thresholds
 from thresher.errors import ModelError, ParameterError, brief, counted
@@ -184,37 +185,46 @@ class Decisions:
         In single-label mode, it is the probability of the category it gets; in multi-label mode,
         and for "none of these", that of the least sure yes or no.
         """
-        return self._confidence(scores, self._choose(scores))
+        return self._confidence(scores, self.replace(abstain_below=None).decide(scores))
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """Return which categories each document gets, given its scores: documents by categories."""
-        chosen = self._choose(scores)
-        if self.abstain_below is not None:
-            chosen[self._confidence(scores, chosen) < self.abstain_below] = False
+        numbers, ends = self.decide_numbers(scores)
+        chosen = np.zeros(np.shape(scores), bool)
+        chosen[np.repeat(np.arange(len(chosen)), np.diff(ends)), numbers] = True
         return chosen
 
     def decide_numbers(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the categories of all documents, one after the other, and where each one's end.
+        """Return the categories of all documents, one document after the other, and their ends.
 
-        They are numbers, of each document the farthest above its threshold first; the ends begin
-        with zero.
+        The categories are numbers, of each document those of the largest margins first; those of
+        document i stand from `ends[i]` to `ends[i + 1]`.
         """
-        documents, numbers = np.nonzero(self.decide(scores))
-        margins = scores[documents, numbers] - self.thresholds[numbers]
-        ends = np.cumsum(np.bincount(documents + 1, minlength=len(scores) + 1))
-        return numbers[np.lexsort((-margins, documents))], ends
+        scores = np.ascontiguousarray(self._check(scores))
+        at_least, at_most = self.limits
+        numbers = np.empty(len(scores) * min(2, at_most) + scores.shape[1], np.int64)
+        ends, done = np.zeros(len(scores) + 1, np.int64), 0
+        while True:
+            done = choose_all(done, scores, self.thresholds, at_least, at_most, numbers, ends)
+            if done == len(scores):
+                break
+            numbers = np.append(numbers, np.empty_like(numbers))
+        numbers = numbers[: ends[-1]]
+        if self.abstain_below is not None:
+            documents = np.repeat(np.arange(len(scores)), np.diff(ends))
+            chosen = np.zeros(scores.shape, bool)
+            chosen[documents, numbers] = True
+            is_sure = self._confidence(scores, chosen) >= self.abstain_below
+            numbers = numbers[is_sure[documents]]
+            ends = np.append(0, np.cumsum(np.diff(ends) * is_sure))
+        return numbers, ends
 
-    def _choose(self, scores: np.ndarray) -> np.ndarray:
-        scores = self._check(scores)
-        chosen: np.ndarray = scores > self.thresholds
+    @property
+    def limits(self) -> tuple[int, int]:
+        """How many categories a document gets at least and at most."""
         if self.mode == "single-label":
-            best = self._best(scores, 1)
-            return best & chosen if self.allow_none else best
-        if self.at_least:
-            chosen |= self._best(scores, self.at_least)
-        if self.at_most is not None:
-            chosen &= self._best(scores, self.at_most)
-        return chosen
+            return 0 if self.allow_none else 1, 1
+        return self.at_least, len(self.thresholds) if self.at_most is None else self.at_most
 
     def _confidence(self, scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         probabilities = self.probabilities(scores)
@@ -232,18 +242,6 @@ class Decisions:
                 f"{counted(len(self.thresholds), 'category')}."
             )
         return scores
-
-    def _best(self, scores: np.ndarray, n: int) -> np.ndarray:
-        """Mark the `n` largest margins of each document, of equal ones the first."""
-        mask = np.zeros(scores.shape, bool)
-        if scores.size:
-            margins = scores - self.thresholds
-            if n == 1:
-                best = margins.argmax(axis=1)[:, None]
-            else:
-                best = np.argsort(-margins, axis=1, kind="stable")[:, :n]
-            np.put_along_axis(mask, best, True, axis=1)
-        return mask
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what a model file keeps: a header and tensors."""

@@ -18,7 +18,7 @@ from thresher.features.concepts import Concepts
 from thresher.features.numbering import Numbering, after_concepts
 from thresher.features.parameters import CONCEPTS, FeatureParameters, of_blocks
 from thresher.features.selection import SELECTIONS, select
-from thresher.features.strength import Strength
+from thresher.features.strength import SCALINGS, BlockWeights, Strength
 from thresher.rows import Rows
 from thresher.state import part_of, require_field, require_tensor
 from thresher.text import TextCounter
@@ -28,7 +28,6 @@ __all__ = ["MOST_DOCUMENTS", "Features"]
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
 LEAST_MEMBERSHIP = 0.01  # of a document in a concept; less is noise, and counts as none
-SCALINGS = {None: 0, "sum": 1, "l1": 1, "l2": 2}  # as the kernel `read` knows them
 TABLED = 1024  # counts of a feature in one document that have their strength in a table
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
 # Which words make up concepts: by folds on Reuters, and by what a person can read.
@@ -450,7 +449,7 @@ class Features:
 
     def _weigh(self, counts: Rows) -> Rows:
         if not self.n_concepts:
-            return self.strength.apply(counts, self._factors())
+            return self.strength.apply(counts, self._block_weights())
         if len(self._idle):
             counts = self._awake(counts)
         is_concept = counts.indices < self.n_concepts
@@ -459,7 +458,7 @@ class Features:
             indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
         )
         strengths = self.concept_strengths(counts.values)
-        strengths[~is_concept] = self.strength.apply(text, self._factors()).values
+        strengths[~is_concept] = self.strength.apply(text, self._block_weights()).values
         return counts._replace(values=strengths)
 
     def _awake(self, counts: Rows) -> Rows:
@@ -491,14 +490,13 @@ class Features:
         n_models = 1 if self.strength.normalize is None else np.size(self.parameters.concepts)
         return membership * int(n_models)
 
-    def _factors(self) -> Callable[[np.ndarray], np.ndarray] | None:
-        """Return what gives, for columns that are counted, the factors of their strengths."""
+    def _block_weights(self) -> BlockWeights | None:
+        """Return the factors of strengths by block, for columns that are counted."""
         if self._weights is None:
             return None
-        is_shifted = self.n_concepts and self.columns is None
-        blocks = self.counter.blocks if is_shifted else self.blocks
-        weights, first = self._weights, self.n_concepts if is_shifted else 0
-        return lambda columns: np.asarray(weights[blocks[columns - first]])
+        if self.n_concepts and self.columns is None:
+            return BlockWeights(self._weights, self.counter.blocks, self.n_concepts)
+        return BlockWeights(self._weights, self.blocks, 0)
 
 
 def _drawn(n: int, most: int, generator: np.random.Generator) -> np.ndarray:

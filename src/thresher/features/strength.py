@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from thresher._kernels.strength import BY_SQUARES, BY_SUM, NOT_SCALED, weigh_documents
 from thresher.arrays import reserved
 from thresher.errors import DocumentError, ModelError, ParameterError, counted
 from thresher.parameters import Choice, Estimator, Flag, parameter, transformer_tags
@@ -18,12 +19,25 @@ Norm = Literal["sum", "l1", "l2"]
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["KINDS", "Strength", "validated_counts"]
+__all__ = ["KINDS", "SCALINGS", "BlockWeights", "Strength", "validated_counts"]
 
 Weighting = Literal["binary", "frequency", "sqrt", "log", "tf-idf", "book"]
 KINDS = get_args(Weighting)
 _FREQUENCIES = "document_frequencies"
 _LOWEST = float(np.finfo(np.float32).min)
+SCALINGS = {None: NOT_SCALED, "sum": BY_SUM, "l1": BY_SUM, "l2": BY_SQUARES}
+NO_FACTORS = np.zeros(0, np.float32)
+
+
+class BlockWeights(NamedTuple):
+    """Factors of strengths by the block of their column."""
+
+    weights: np.ndarray  # float32, of each block
+    blocks: np.ndarray  # uint8, of each column from the first one on
+    first_column: int
+
+
+NO_BLOCK_WEIGHTS = BlockWeights(NO_FACTORS, np.zeros(0, np.uint8), 0)
 
 
 class Strength(Estimator):
@@ -122,7 +136,7 @@ class Strength(Estimator):
 
         return restore
 
-    def apply(self, rows: Rows, factors: Callable[[np.ndarray], np.ndarray] | None = None) -> Rows:
+    def apply(self, rows: Rows, block_weights: BlockWeights | None = None) -> Rows:
         """Return the strengths in place of the counts; the rows' structure is shared.
 
         Parameters
@@ -130,23 +144,28 @@ class Strength(Estimator):
         rows : Rows
             Counts. "book" takes the number of tokens of each document from their `lengths`, or
             else the sum of its counts.
-        factors : callable, optional
-            Given the columns of entries, returns what their strengths are multiplied by before they
-            are normalised.
+        block_weights : BlockWeights, optional
+            Factors of the strengths before these are normalised.
         """
         if not len(rows.values):
             return rows
         self._check_counts(rows)
-        if self.normalize not in (None, "l2", "sum", "l1"):
+        if self.normalize not in SCALINGS:
             self.check_parameters()
-        strengths = np.empty(len(rows.values), np.float32)
-        for entries, part in rows.pieces():
-            own = self._weigh(part)
-            if factors is not None:
-                own = own * factors(part.indices)
-            if self.normalize is not None:
-                own = _normalised(own, part.indptr, squared=self.normalize == "l2")
-            strengths[entries] = own
+        strengths, idf = np.empty(len(rows.values), np.float32), NO_FACTORS
+        has_idf = self.kind == "tf-idf"
+        # The idf of every column is worth computing only if there are as many entries.
+        has_table = has_idf and len(rows.indices) >= rows.n_columns
+        if has_table:
+            idf = self._idf(self._padded_frequencies(rows.n_columns))
+        for entries, some in rows.pieces():
+            strengths[entries] = self._term_strengths(some)
+            if has_idf and not has_table:
+                frequencies = self._padded_frequencies(rows.n_columns)[some.indices]
+                strengths[entries] *= self._idf(frequencies)
+        blocks = NO_BLOCK_WEIGHTS if block_weights is None else block_weights
+        structure = rows.indptr, rows.indices, strengths
+        weigh_documents(*structure, idf, *blocks, SCALINGS[self.normalize])
         return Rows(rows.indptr, rows.indices, strengths, rows.n_columns, rows.lengths)
 
     def tables(self, n_columns: int, n_counts: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -159,15 +178,13 @@ class Strength(Estimator):
         >>> Strength("sqrt").tables(2, 4)
         (array([1.   , 1.414, 1.732, 2.   ], dtype=float32), array([], dtype=float32))
         """
-        counts = np.arange(1, n_counts + 1, dtype=np.float32)
-        none, indptr = np.zeros(0, np.float32), np.array([0, n_columns])
         if self.kind == "book":
             return None
-        if self.kind != "tf-idf":
-            return self._weigh(Rows(indptr, np.zeros(0, np.int32), counts, n_columns)), none
-        every = np.arange(n_columns, dtype=np.int32)
-        idf = self._idf_of(Rows(indptr, every, none, n_columns))
-        return _one_plus_log(counts) if self.sublinear_tf else counts, idf
+        counts = np.arange(1, n_counts + 1, dtype=np.float32)
+        rows = Rows(np.array([0, n_counts]), np.zeros(0, np.int32), counts, n_columns)
+        has_idf = self.kind == "tf-idf"
+        idf = self._idf(self._padded_frequencies(n_columns)) if has_idf else NO_FACTORS
+        return self._term_strengths(rows), idf
 
     def prune(self, keep: np.ndarray) -> None:
         """Forget the features for which `keep` is not True; the others close ranks."""
@@ -226,12 +243,12 @@ class Strength(Estimator):
             f"strengths of kind {self.kind!r} are made from finite counts{bound}."
         )
 
-    def _weigh(self, rows: Rows) -> np.ndarray:
+    def _term_strengths(self, rows: Rows) -> np.ndarray:
+        """Return the strength of each entry, without idf and before normalisation."""
         counts = rows.values.astype(np.float32, copy=False)
         match self.kind:
             case "tf-idf":
-                tf = _one_plus_log(counts) if self.sublinear_tf else counts
-                return tf * self._idf_of(rows)  # type: ignore[no-any-return]
+                return _one_plus_log(counts) if self.sublinear_tf else counts
             case "binary":
                 return np.asarray(counts != 0, np.float32)
             case "sqrt":
@@ -240,24 +257,22 @@ class Strength(Estimator):
                 return _one_plus_log(counts)
             case "book":
                 return _book_weights(counts, rows.indptr, rows.lengths)
-        self.check_parameters()  # it is "frequency", or nothing that we know
+        self.check_parameters()  # "frequency", or a kind that does not exist
         return counts
 
-    def _idf_of(self, rows: Rows) -> np.ndarray:
-        """Return the inverse document frequency of each entry's feature.
+    def _padded_frequencies(self, n_columns: int) -> np.ndarray:
+        """Return the document frequencies, zeros for columns that were never observed."""
+        frequencies: np.ndarray = self._frequencies
+        if n_columns > self._n_columns:
+            frequencies = reserved(frequencies[: self._n_columns], n_columns)
+        return frequencies[: max(n_columns, self._n_columns)]
 
-        It is computed anew, for every document observed changes that of all features: from the
-        entries where these are fewer than the features, else once for each feature.
-        """
-        df: np.ndarray = self._frequencies
-        n_columns, smooth = self._n_columns, bool(self.smooth_idf)
-        if rows.n_columns > n_columns:
-            df = reserved(df[:n_columns], rows.n_columns)
-        by_entry = len(rows.indices) < rows.n_columns
-        df = df[rows.indices] if by_entry else df[: max(n_columns, rows.n_columns)]
-        df = df + 1.0 if smooth else np.maximum(df, 1.0)
-        idf = (np.log(max(self._n_documents + smooth, 1.0) / df) + 1.0).astype(np.float32)
-        return idf if by_entry else idf[rows.indices]
+    def _idf(self, frequencies: np.ndarray) -> np.ndarray:
+        """Return the inverse document frequencies; each document observed changes them all."""
+        smooth = bool(self.smooth_idf)
+        df = frequencies + 1.0 if smooth else np.maximum(frequencies, 1.0)
+        n_documents = max(self._n_documents + smooth, 1.0)
+        return (np.log(n_documents / df) + 1.0).astype(np.float32)  # type: ignore[no-any-return]
 
     # scikit-learn's protocol ----------------------------------------------------------------------
 
@@ -329,30 +344,9 @@ def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | 
     """
     sizes = indptr[1:] - indptr[:-1]
     if lengths is None:
-        lengths = _row_sums(counts, indptr, sizes)
+        lengths = np.bincount(np.repeat(np.arange(len(sizes)), sizes), counts, len(sizes))
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
     weights = _one_plus_log(counts.astype(np.float64))
     weights *= scale.repeat(sizes)
     np.rint(weights, out=weights)
     return weights.astype(np.float32)
-
-
-def _normalised(strengths: np.ndarray, indptr: np.ndarray, *, squared: bool) -> np.ndarray:
-    """Return the strengths, divided in each row by their sum or by the root of their squares' sum.
-
-    A row in which nothing has strength stays as it is.
-    """
-    sizes = indptr[1:] - indptr[:-1]
-    norms = _row_sums(np.square(strengths) if squared else np.abs(strengths), indptr, sizes)
-    if squared:
-        norms = np.sqrt(norms)
-    scale = (1.0 / (norms + (norms == 0))).astype(np.float32)
-    return strengths * scale.repeat(sizes)  # type: ignore[no-any-return]
-
-
-def _row_sums(values: np.ndarray, indptr: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the sum of each row, in double precision."""
-    sums = np.zeros(len(sizes))
-    (filled,) = sizes.nonzero()  # reduceat would give an empty row its neighbour's
-    sums[filled] = np.add.reduceat(values, indptr[filled], dtype=np.float64)
-    return sums

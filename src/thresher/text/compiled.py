@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thresher._kernels._memory import places
-from thresher._kernels.reader import KEPT, LEVELS, ROOM, RULES, SMALL
+from thresher._kernels.reader import KEPT, ROOM, RULES, SMALL
 from thresher._kernels.text.counts import FIELDS, PARTS, RUNS, WORDS
 from thresher.fields import split
 from thresher.rows import Rows
@@ -167,7 +167,6 @@ class TextRoom:
             np.array(layout), letters, letters.view("<u8"), np.empty(n_tokens, np.uint32),
             np.empty(n_tokens + n_grams + n_hashes + counter.n_shapes + 1, np.uint64),
             self._ints, self._shorts, self._cells, self._values,
-            np.empty(n_entries + LEVELS),
         )  # fmt: skip
         self._place()
 

@@ -16,6 +16,7 @@ from thresher._kernels.second_look import (
     POSITIVES,
     PROBABILITY,
     RANK,
+    replace_scores,
 )
 from thresher.engine import engine_for
 from thresher.errors import ModelError
@@ -324,8 +325,7 @@ def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidat
     """Return the scores of candidates as they are judged; of other categories, still lower ones."""
     facts = pairs.describe(scores, candidates)
     judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)
-    known = scores[:, : pairs.n_categories].astype(np.float64) / pairs.scale
     after = scores.copy()
-    after[:, : pairs.n_categories] = judge.least - 1 + known / (1 + np.abs(known))
-    np.put_along_axis(after, candidates.numbers, judged.astype(np.float32), 1)
+    lowest = judge.least - 1
+    replace_scores(after, pairs.n_categories, pairs.scale, lowest, candidates.numbers, judged)
     return after
