@@ -98,7 +98,7 @@ def _read(path: Path, options: dict[str, Any], counts: bool) -> str:
                 assert isinstance(labels, list) and len(set(labels)) == len(labels)
                 assert all(one and one == one.strip() for one in labels)
                 assert not any(map(LONE_SURROGATES.search, labels))
-        places = [batch.place(i) for i in range(len(batch))]
+        places = [batch.location(i) for i in range(len(batch))]
         assert all("\n" not in place for place in places)
         if counts:
             from thresher.text import TextCounter

@@ -16,7 +16,8 @@ from sklearn.base import clone
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
-from thresher.learners import MajorityClass, is_online, learner_class
+from thresher.learners import MajorityClass, learner_class
+from thresher.learners.capabilities import Online
 from thresher.learners.online import LinearSVM
 from thresher.rows import Labels, Rows
 
@@ -473,5 +474,5 @@ CHECKS = [function for name, function in list(globals().items()) if name.startsw
 def applies(check, learner):
     """Tell whether a check is for learners of this kind."""
     if check.__name__.startswith("check_online_"):
-        return is_online(learner)
+        return isinstance(learner, Online)
     return not (check.__name__.startswith("check_batch_") and goes_by_order(learner))

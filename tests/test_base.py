@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from thresher import LEARNERS, Categorizer, MissingExtra, TextVectorizer, compare, write_report
-from thresher.learners import is_online
+from thresher.learners.capabilities import Online
 from thresher.report import write_concept_page
 from thresher.report.concept_view import ConceptView
 
@@ -39,7 +39,7 @@ def test_every_learner_trains_saves_and_explains(learner, tmp_path):
     np.testing.assert_array_equal(again.scores(TEXTS), model.scores(TEXTS))
     explanation = again.explain(TEXTS[0], "grain")
     assert explanation.shares and "grain" in str(explanation)
-    if is_online(again.learner_):
+    if isinstance(again.learner_, Online):
         again.learn(["tin mine"], ["metals"])
         assert again.classes_.tolist() == ["grain", "oil", "sea", "metals"]
 

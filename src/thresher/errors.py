@@ -83,6 +83,10 @@ class NotFittedError(ModelError, AttributeError):
     """The model has not learned anything yet."""
 
 
+class NoProbabilitiesError(ModelError, AttributeError):
+    """The model has no probabilities, so that its method `predict_proba` does not exist."""
+
+
 class ParameterError(ThresherError, ValueError):
     """A parameter has a value that makes no sense."""
 

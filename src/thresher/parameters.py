@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from thresher.errors import ModelError, ParameterError, brief, escaped
 from thresher.limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
 __all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
-__all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "inherited", "parameter"]
+__all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "available_if", "inherited", "parameter"]
 
 
 @dataclass(frozen=True)
@@ -437,6 +438,24 @@ def plain(owner: str, name: str, value: Any) -> Any:
 def is_whole(value: Any) -> bool:
     """Tell whether a value is a whole number, which True and False are not meant to be."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+class available_if:  # noqa: N801 - a decorator, named as that of scikit-learn
+    """Let a method exist only while a check, the name of another method, raises no error."""
+
+    def __init__(self, check: str) -> None:
+        self._check = check
+
+    def __call__(self, method: Callable) -> Any:
+        self._method = method
+        functools.update_wrapper(self, method)  # type: ignore[arg-type]
+        return self
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self._method
+        getattr(instance, self._check)()  # raises an AttributeError
+        return self._method.__get__(instance, owner)
 
 
 def transformer_tags(**inputs: bool) -> Any:

@@ -97,11 +97,13 @@ def everything(documents):
     """Return (place, values kept, reason) for every document, in order."""
     seen = []
     for batch in documents:
-        columns = [x if isinstance(x, list) else x.to_pylist() for x in batch.kept.values()]
+        columns = [
+            x if isinstance(x, list) else x.to_pylist() for x in batch.extra_columns.values()
+        ]
         kept = list(zip(*columns, strict=True)) if columns else [()] * len(batch)
-        lines = [(batch.place(i), tuple(kept[i]), "") for i in range(len(batch))]
+        lines = [(batch.location(i), tuple(kept[i]), "") for i in range(len(batch))]
         for one in reversed(batch.skipped):
-            lines.insert(one.before, (one.place, tuple(one.kept), one.reason))
+            lines.insert(one.before, (one.location, tuple(one.extra_values), one.reason))
         seen += lines
     return seen
 
@@ -129,7 +131,7 @@ def test_a_table_gives_columns_and_what_was_left_out_in_order(tmp_path, block, s
     batches = list(documents)
     sizes = [len(batch) + len(batch.skipped) for batch in batches]
     assert [batch.n_before for batch in batches] == np.cumsum([0, *sizes])[:-1].tolist()
-    places = [[batch.place(i) for i in range(len(batch))] for batch in batches]
+    places = [[batch.location(i) for i in range(len(batch))] for batch in batches]
     assert [batch.places() for batch in batches] == places
 
 

@@ -55,7 +55,7 @@ def read_all(documents: Documents) -> tuple[list[str], list[list[str]] | None]:
 
 
 def places(documents: Documents) -> list[str]:
-    return [Path(batch.place(i)).name for batch in documents for i in range(len(batch))]
+    return [Path(batch.location(i)).name for batch in documents for i in range(len(batch))]
 
 
 def write_csv(path: Path, rows: list[list[str]], delimiter: str = ",") -> None:
@@ -710,7 +710,7 @@ def test_stdin_with_a_format_or_columns(stdin):
     assert places(documents := read_documents([("a", "b")])) == ["document 1"]
     stdin(b"one\ntwo\n")
     documents = read_documents("-")
-    assert [batch.place(1) for batch in documents] == ["standard input:2"]
+    assert [batch.location(1) for batch in documents] == ["standard input:2"]
     stdin(b"one\ntwo\n")
     with pytest.raises(DocumentError, match=r'standard input: has no column "subject"'):
         read_all(read_documents("-", text="subject"))

@@ -138,7 +138,7 @@ def test_learning_from_counts_is_learning_from_texts_to_the_last_bit(library, op
     fitted = counted.fit(categorizer, train)
     fresh = Categorizer(**{"learner": FAST} | options).fit(part(texts, train), part(labels, train))
     np.testing.assert_array_equal(fitted.score(counted, test), fresh.scores(part(texts, test)))
-    np.testing.assert_array_equal(fitted.line.decisions.thresholds, fresh.decisions_.thresholds)
+    np.testing.assert_array_equal(fitted.model.decisions.thresholds, fresh.decisions_.thresholds)
     assert not categorizer.is_fitted
 
 

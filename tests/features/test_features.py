@@ -220,7 +220,7 @@ def test_the_columns_of_a_fold_know_their_fields(fields, more, options):
     chosen = np.array([7, 1, 2, 0, 3, 9, 8])
     texts, labels = ([of_all[i] for i in chosen] for of_all in (LONG, LABELS))
     own = model.fit(texts, labels).features_
-    part = counted.fit(model, chosen).line.features
+    part = counted.fit(model, chosen).model.features
     np.testing.assert_array_equal(part.fields(), own.fields())
     np.testing.assert_array_equal(part.blocks, own.blocks)
 

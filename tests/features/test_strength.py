@@ -403,6 +403,6 @@ def test_a_fold_within_a_fold_has_the_blocks_of_its_own_columns():
         objective="f1", tune_folds=2, mode="multi-label", ngram_range=(1, 2),
         char_ngram_range=(3, 3), min_df={"parts": 3}, block_weights={"runs": 0.5, "parts": 0.2},
     )  # fmt: skip
-    line = CountedDocuments.read(categorizer, texts, labels).fit(categorizer, part).line
+    line = CountedDocuments.read(categorizer, texts, labels).fit(categorizer, part).model
     alone = categorizer.fit([texts[i] for i in part], [labels[i] for i in part])
     np.testing.assert_array_equal(line.decisions.thresholds, alone.decisions_.thresholds)

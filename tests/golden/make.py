@@ -24,7 +24,7 @@ from thresher import (
     NearestNeighbors,
 )
 from thresher.cli.warm_up import look_again
-from thresher.learners import is_online
+from thresher.learners.capabilities import Online
 from thresher.model.storage import FORMAT_VERSION, LOOKED_VERSION, NARROW_VERSION
 from thresher.text.counter import FORMAT_VERSION as TEXT_VERSION
 
@@ -113,7 +113,7 @@ def write(version, cases):
                 model.compact()
             model.save(FOLDER / f"{name}.thresher")
             models[name] = {"before": answers(model)}
-            if is_online(model.learner_) and version == FORMAT_VERSION:
+            if isinstance(model.learner_, Online) and version == FORMAT_VERSION:
                 later = [label[:1] for label in OLD["later_labels"]]
                 models[name]["after"] = answers(model.learn(OLD["later"], later))
     shared = {key: OLD[key] for key in ("unseen", "later", "later_labels")}

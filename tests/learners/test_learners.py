@@ -42,11 +42,11 @@ from thresher.learners import (
     ScikitLearner,
     StumpBoosting,
     import_learner,
-    is_online,
     learner_class,
     make_learner,
     register,
 )
+from thresher.learners.capabilities import Online
 from thresher.learners.online import (
     AROW,
     ROMMA,
@@ -499,8 +499,8 @@ def test_all_learners_do_without_scikit_learn():
 
 
 def test_who_can_go_on_learning():
-    assert is_online(NaiveBayes()) and is_online(ROMMA())
-    assert not is_online(Nearest()) and not is_online(ScikitLearner(LinearSVC()))
+    assert isinstance(NaiveBayes(), Online) and isinstance(ROMMA(), Online)
+    assert not isinstance(Nearest(), Online) and not isinstance(ScikitLearner(LinearSVC()), Online)
     assert not hasattr(ScikitLearner, "partial_fit")
 
 

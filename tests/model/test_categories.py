@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from thresher import Categorizer, DocumentError, ModelError, ParameterError
-from thresher.model.categories import Answers, Categories
+from thresher.model.categories import Categories, LabelLists
 
 TEXTS = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 3
 
@@ -29,7 +29,7 @@ TEXTS = ["cheap pills", "lunch today", "cheap watches", "see you today"] * 3
     ],
 )
 def test_labels_are_read_in_every_form(labels, lists, form):
-    answers = Answers.read(labels)
+    answers = LabelLists.read(labels)
     assert ([list(one) for one in answers.lists], answers.form) == (lists, form)
     assert [list(map(type, one)) for one in answers.lists] == [list(map(type, o)) for o in lists]
 
@@ -37,7 +37,7 @@ def test_labels_are_read_in_every_form(labels, lists, form):
 @pytest.mark.parametrize("labels", [[1.5, 2.0], "spam", [["a"], [["b"]]], [object()]])
 def test_what_is_no_label_is_refused_with_a_sentence(labels):
     with pytest.raises(DocumentError) as refusal:
-        Categories().encode(Answers.read(labels).lists, grow=True)
+        Categories().encode(LabelLists.read(labels).lists, grow=True)
     assert str(refusal.value).endswith(".")
 
 

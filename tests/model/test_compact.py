@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from golden.make import CASES, OLD
 from thresher import Categorizer
-from thresher.categorizer import Judges
+from thresher.categorizer import ProbeDocuments
 from thresher.cli.main import app
 from thresher.errors import ModelError, ParameterError
-from thresher.learners import is_online
+from thresher.learners.capabilities import Online
 from thresher.model.compact import Compaction, _Trial
 from thresher.model.storage import read_model
 
@@ -97,7 +97,7 @@ def test_a_compacted_model_refuses_to_learn(name, tmp_path):
         np.testing.assert_array_equal(one.scores(UNSEEN), before)
         one.delete_category(one.classes_[0])
         np.testing.assert_array_equal(one.scores(UNSEEN), before[:, 1:])
-    assert is_online(model.learner_)
+    assert isinstance(model.learner_, Online)
     assert model.fit(OLD["texts"]["one"], OLD["labels"]["one"]).learn(["oil"], ["oil"])
 
 
@@ -117,13 +117,13 @@ def test_what_was_tried_is_what_texts_get(kind):
     """The trial drops columns of counts; the smaller model counts the texts anew."""
     options = {"ngram_range": (1, 2), "char_ngram_range": (3, 4), "block_weights": {"parts": 0.6}}
     model = fitted("several", learner=kind, **options)
-    stations = model.stations
-    judges = Judges(stations.features.count(UNSEEN))
-    trial = _Trial(stations.features, stations.learner, stations.decisions, judges)
-    result, keep, learner = trial.smallest(stations.learner.compacted(), 0.3)
+    features, learner = model.features_, model.learner_
+    probes = ProbeDocuments(features.count(UNSEEN))
+    trial = _Trial(features, learner, model.decisions_, probes)
+    result, keep, learner = trial.smallest(learner.compacted(), 0.3)
     assert result.features == keep.sum() < model.n_features
-    tried = learner.score_rows(stations.features.narrowed(keep).apply(judges.counts))
-    names = stations.features.names(np.flatnonzero(keep))
+    tried = learner.score_rows(features.narrowed(keep).apply(probes.counts))
+    names = features.names(np.flatnonzero(keep))
     small = model.compact(UNSEEN, allow=0.3)
     np.testing.assert_array_equal(small.scores(UNSEEN), tried)
     assert small.n_features == small.learner_.n_features == result.features

@@ -72,7 +72,7 @@ def test_what_was_decided_before_is_looked_up_anew_after_a_change():
     model = (
         Categorizer(**options).fit(TEXTS, [[name] for name in LABELS]).learn(["wheat"], [["grain"]])
     )
-    assert model.stations.sample is not None and model.learned_.checked == 36
+    assert model.model_.sample is not None and model.learned_.checked == 36
     model.limit(at_least=3)  # everything is decided otherwise now, but not by what follows
     assert model.learn(["wheat"], [["grain", "energy", "sea"]], check=64).learned_.changed == 0
     assert model.learn(["wheat"], [["grain"]], check=None).stations.sample is None
@@ -90,7 +90,7 @@ def test_a_new_category_takes_few_of_the_others_and_few_for_each_of_its_own(mode
 
 def test_documents_of_a_deleted_category_do_not_deny_it_when_it_comes_back():
     model = fitted().delete_category("sea")
-    assert len(model.stations.memory) == 24
+    assert len(model.model_.memory) == 24
     model.learn(TEXTS[-6:], LABELS[-6:])
     assert model.predict(TEXTS[24:]) == ["sea"] * 12
 

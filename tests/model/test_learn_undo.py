@@ -8,7 +8,8 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from thresher import Categorizer, DocumentError, ModelError
-from thresher.learners import LEARNERS, is_online
+from thresher.learners import LEARNERS
+from thresher.learners.capabilities import Online
 from thresher.model import learn as learning
 
 TEXTS = [f"{words} w{i}" for words in ("wheat corn", "oil crude", "ship port") for i in range(12)]
@@ -24,7 +25,7 @@ SPACES = {
     "little memory": {"learner": "linear-svm", "mode": "single-label", "remember": 10},
     "calibrated": {"calibrate": "sigmoid", "objective": "f1", "tune_folds": 3},
 }
-ONLINE = sorted(name for name, learner in LEARNERS.items() if is_online(learner))
+ONLINE = sorted(name for name, learner in LEARNERS.items() if issubclass(learner, Online))
 
 
 def fitted(**options):

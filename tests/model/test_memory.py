@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher import Categorizer, DocumentError, Examples, ModelError, ParameterError
-from thresher.learners import LEARNERS, is_online
+from thresher.learners import LEARNERS
+from thresher.learners.capabilities import Online
 from thresher.model.memory import Memory, sampled
 from thresher.rows import Labels, Rows
 
@@ -18,7 +19,7 @@ TEXTS = [f"{words} w{i} v{i % 5}" for words in KINDS.values() for i in range(12)
 LABELS = [name for name in KINDS for _ in range(12)]
 LATER = ["unheard words of wheat", "new pipes for oil", "a metal called tin"]
 LATER_LABELS = ["grain", "energy", "metals"]
-ONLINE = sorted(name for name, learner in LEARNERS.items() if is_online(learner))
+ONLINE = sorted(name for name, learner in LEARNERS.items() if issubclass(learner, Online))
 
 
 def fitted(**options):
@@ -301,14 +302,14 @@ def test_a_model_that_was_saved_goes_on_to_the_same_bytes(learner, tmp_path):
     saved(again, tmp_path)
     again = Categorizer.load(tmp_path / "model").learn(["tin ship"], ["sea"], about=["sea"])
     assert saved(loaded, tmp_path) == saved(model, tmp_path) == saved(again, tmp_path)
-    assert len(model.stations.memory) == 20
+    assert len(model.model_.memory) == 20
 
 
 def test_the_memory_can_be_left_out_of_the_file(tmp_path):
     model = fitted()
     assert len(saved(model, tmp_path)) > len(saved(model, tmp_path, remember=False))
     loaded = Categorizer.load(tmp_path / "model")
-    assert loaded.stations.memory is None and len(model.stations.memory) == 36
+    assert loaded.model_.memory is None and len(model.model_.memory) == 36
     assert loaded.summary()["remembered"] == loaded.summary()["memory_bytes"] == 0
     np.testing.assert_array_equal(loaded.scores(TEXTS), model.scores(TEXTS))
 
@@ -316,10 +317,10 @@ def test_the_memory_can_be_left_out_of_the_file(tmp_path):
 @pytest.mark.parametrize("learner", ["arow", "linear-svm", "passive-aggressive", "rocchio"])
 def test_without_memory_learning_is_one_pass(learner):
     model = fitted(learner=learner, remember=0)
-    assert model.stations.memory is None
+    assert model.model_.memory is None
     twin = copy.deepcopy(model)
     model.learn(LATER, LATER_LABELS)
-    features, own = twin.stations.features, twin.stations.learner
+    features, own = twin.model_.features, twin.model_.learner
     counts = features.count(LATER, grow=True)
     features.strength.observe(counts)
     own.grow(features.n_columns, 4)
@@ -346,7 +347,7 @@ def test_what_is_rehearsed_is_not_unlearned():
 def test_categories_go_from_the_memory_too(tmp_path):
     model = fitted().learn(LATER, LATER_LABELS)
     model.delete_category("energy").merge_categories("metals", "sea")
-    memory = model.stations.memory
+    memory = model.model_.memory
     assert set(memory.homes.tolist()) == {0, 1} and len(memory.seen) == 3
     saved(model, tmp_path)
     loaded = Categorizer.load(tmp_path / "model")
@@ -360,14 +361,14 @@ def test_a_stream_within_a_budget_prunes_its_memory():
     for number in range(12):
         words = " ".join(f"n{number}x{i}" for i in range(20))
         model.learn([f"{words} wheat", f"{words} oil"], ["grain", "energy"])
-    memory = model.stations.memory
+    memory = model.model_.memory
     assert model.n_features < 20 * 12
     assert max(one.indices.max(initial=0) for one in memory.documents) < model.n_features
 
 
 def test_a_damaged_memory_is_refused(tmp_path):
     model = fitted()
-    model.stations.memory.documents[0].indices[0] = 10**6
+    model.model_.memory.documents[0].indices[0] = 10**6
     saved(model, tmp_path)
     with pytest.raises(ModelError, match="memory of documents is damaged"):
         Categorizer.load(tmp_path / "model")
@@ -395,7 +396,7 @@ def test_documents_are_forgotten_by_their_texts(options, tmp_path):
     assert 9 <= n_forgotten < 37 and model.forget(TEXTS[::5]) == 0
     np.testing.assert_array_equal(model.scores(TEXTS), scores)
     assert n_forgotten + model.forget(TEXTS) == 37
-    assert model.summary()["remembered"] == len(model.stations.memory) == 0
+    assert model.summary()["remembered"] == len(model.model_.memory) == 0
     saved(model.learn(LATER, LATER_LABELS), tmp_path)
     assert Categorizer.load(tmp_path / "model").summary()["remembered"] == 3
 
@@ -479,7 +480,7 @@ def test_a_document_may_be_denied_a_category_and_no_more():
     assert model.predict(["wheat ship w1"]) == ["grain"]
     model.learn(["wheat ship w1"], [[]], about=["grain"])
     assert model.learned_.right == 1 and model.predict(["wheat ship w1"]) == ["sea"]
-    assert model.stations.memory.documents[-1].known.tolist() == [False, True, False]
+    assert model.model_.memory.documents[-1].known.tolist() == [False, True, False]
 
 
 def test_answers_about_other_categories_are_refused(tmp_path):
@@ -495,4 +496,4 @@ def test_answers_about_other_categories_are_refused(tmp_path):
 def test_documents_with_fields_are_forgotten_by_the_table_they_came_in():
     rows = [{"subject": "wheat", "body": "oil"}, {"subject": "oil", "body": "wheat"}]
     model = Categorizer(fields=("subject", "body")).fit(rows, ["grain", "crude"])
-    assert model.forget(rows[:1]) == 1 and len(model.stations.memory) == 1
+    assert model.forget(rows[:1]) == 1 and len(model.model_.memory) == 1

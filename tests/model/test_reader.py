@@ -217,7 +217,7 @@ def looking(monkeypatch):
     def train(**options):
         options = {"second_look": "trees", "mode": "multi-label", "tune_folds": 2} | options
         model = Categorizer(**options).fit(4 * TEXTS, 4 * SEVERAL)
-        assert model.stations.second_look is not None
+        assert model.model_.second_look is not None
         return model
 
     return train
@@ -239,8 +239,8 @@ def test_so_they_are_after_a_second_look(name, judge, looking):
 def test_a_look_that_has_changed_is_noticed(looking):
     model, other = looking(), looking(second_look="linear")
     agree(model, PROBES[:12])
-    for look in (other.stations.second_look, None):
-        model.stations.second_look = look
+    for look in (other.model_.second_look, None):
+        model.model_.second_look = look
         agree(model, PROBES[:12])
         assert is_frozen(model)
 

@@ -194,7 +194,7 @@ def test_counts_follow_categories_that_go_and_merge():
 
 
 def test_it_sees_what_comes_together(model, plain):
-    assert model.stations.second_look is not None
+    assert model.model_.second_look is not None
     before, after = plain.tuning_.after, model.tuning_.after
     assert after.micro["f1"] > before.micro["f1"] + 0.003
     unseen = documents(seed=1)
@@ -240,7 +240,7 @@ def test_where_labels_are_random_nothing_is_learned(corpus):
 def test_what_promises_nothing_is_left_out():
     texts, labels = documents(60)
     fitted = Categorizer(second_look="trees").fit(texts, labels)
-    assert fitted.stations.second_look is None
+    assert fitted.model_.second_look is None
     assert "The second look is left out: it promises no better decisions." in fitted.assumptions_
 
 
@@ -264,7 +264,7 @@ def test_threads_and_batches_change_no_bit(corpus, model):
 
 def test_without_weights_it_goes_by_scores(corpus):
     fitted = Categorizer("nearest-neighbors", second_look="trees").fit(*corpus)
-    assert not fitted.stations.second_look.has_evidence
+    assert not fitted.model_.second_look.has_evidence
     assert fitted.explain(corpus[0][0]).neighbors
     rows, _, fields, scores, labels = drawn(1, n=300, n_categories=5)
     candidates = candidates_of(scores, rows, Weights(None), fields, 2)
@@ -277,7 +277,7 @@ def test_without_weights_it_goes_by_scores(corpus):
 def test_of_very_many_documents_some_are_looked_at(corpus, monkeypatch):
     monkeypatch.setattr(train, "MOST_LOOKED", 300)
     fitted = Categorizer(second_look="trees", fields="lead").fit(*corpus)
-    assert fitted.stations.second_look.pairs.total == 300
+    assert fitted.model_.second_look.pairs.total == 300
     assert (fitted.tuning_.n_documents, fitted.tuning_.n_available) == (300, 500)
 
 
@@ -294,7 +294,7 @@ def test_what_goes_wrong_in_a_thread_is_raised(corpus, monkeypatch):
 def test_folds_are_needed(corpus):
     with pytest.raises(ParameterError, match="tune_folds is 0, and a second look is learned"):
         Categorizer(second_look="trees", tune_folds=0).fit(*corpus)
-    assert Categorizer(second_look="trees", preset="fast").settled().tune_folds == 5
+    assert Categorizer(second_look="trees", preset="fast").resolved().tune_folds == 5
     with pytest.raises(ParameterError, match="second_look"):
         Categorizer(second_look="forest").fit(*corpus)
 
@@ -306,12 +306,10 @@ def test_what_is_not_among_the_likeliest_is_below_all_that_is():
     names = [*NAMES, *(f"topic{i:02}" for i in range(14))]
     texts, labels = documents(1200, names=names)
     fitted = Categorizer(second_look="trees").fit(texts, labels)
-    assert fitted.stations.second_look is not None
+    assert fitted.model_.second_look is not None
     first = fitted.learner_.score_rows(fitted.strengths(texts))
     scores = np.sort(fitted.scores(texts), axis=1)[:, ::-1]
-    numbers = fitted.stations.second_look.candidates(
-        first, fitted.strengths(texts), fitted.learner_
-    )
+    numbers = fitted.model_.second_look.candidates(first, fitted.strengths(texts), fitted.learner_)
     chosen = np.take_along_axis(fitted.scores(texts), numbers.numbers, 1)
     assert np.array_equal(np.sort(chosen, axis=1)[:, ::-1], scores[:, :12])
     assert (scores[:, 12:].max(1) < scores[:, :12].min(1)).all()
@@ -343,7 +341,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_refused(model, damage):
-    look = model.stations.second_look
+    look = model.model_.second_look
     header, tensors = copy.deepcopy(look.state())
     DAMAGES[damage](header, tensors)
     shape = model.n_features, len(NAMES)
@@ -358,7 +356,7 @@ def test_a_damaged_file_is_refused(model, damage):
 def test_shares_add_up_to_the_score(corpus, kind):
     texts, labels = corpus
     fitted = Categorizer(second_look=kind, fields="lead").fit(texts, labels)
-    assert fitted.stations.second_look is not None
+    assert fitted.model_.second_look is not None
     scores = fitted.scores(texts[:12])
     for text, row in zip(texts[:12], scores, strict=True):
         for name, score in zip(NAMES, row, strict=True):
@@ -375,7 +373,7 @@ def test_shares_add_up_to_the_score(corpus, kind):
 def test_a_learner_with_probabilities_has_those_of_the_second_look(corpus):
     options = {"fields": "lead", "second_look": "trees"}
     fitted = Categorizer("maximum-entropy", **options).fit(*corpus)
-    assert fitted.stations.second_look is not None
+    assert fitted.model_.second_look is not None
     scores = fitted.scores(corpus[0][:50])
     chances = fitted.predict_proba(corpus[0][:50])
     assert chances == pytest.approx(1 / (1 + np.exp(-scores.astype(float))))
@@ -427,7 +425,7 @@ def test_a_new_category_works_at_once(model):
     fitted = copy.deepcopy(model)
     texts = [f"tin ore number{i}\nthe tin mine of malaysia{i % 3}" for i in range(8)]
     fitted.learn(texts, [["tin"]] * 8)
-    assert fitted.stations.second_look.n_known == len(NAMES)
+    assert fitted.model_.second_look.n_known == len(NAMES)
     assert "tin" in fitted.predict(["tin ore\nanother tin mine of malaysia1"])[0]
     explanation = fitted.explain("tin ore\nanother tin mine", "tin")
     assert explanation.total == pytest.approx(
@@ -437,7 +435,7 @@ def test_a_new_category_works_at_once(model):
 
 def test_what_is_interrupted_leaves_it_as_it_was(corpus, model):
     fitted = copy.deepcopy(model)
-    before, look = fitted.scores(corpus[0]), fitted.stations.second_look
+    before, look = fitted.scores(corpus[0]), fitted.model_.second_look
     with pytest.raises(DocumentError):
         fitted.learn(["new words here", "more"], [["wheat"]])
     for line in (30, 60, 90, 120, 150, 180):
@@ -445,7 +443,7 @@ def test_what_is_interrupted_leaves_it_as_it_was(corpus, model):
             fitted.learn(["new words here"], [["wheat"]])
         if not came:
             break
-        assert fitted.stations.second_look is look
+        assert fitted.model_.second_look is look
         assert np.array_equal(fitted.scores(corpus[0]), before)
     assert line > 100
 
@@ -459,7 +457,7 @@ def test_it_is_learned_anew_from_what_is_remembered(corpus):
     fitted.learn(later, theirs)
     assert fitted.learned_.looked_anew is True
     assert "The second look was learned anew" in str(fitted.learned_)
-    look = fitted.stations.second_look
+    look = fitted.model_.second_look
     assert look.n_learned == 2000 and look.pairs.total > 1500
     assert look.pairs.given(3, 0) < 0.5
     fitted.learn(later[:5], theirs[:5])
@@ -471,14 +469,14 @@ def test_categories_can_go_and_merge(corpus, model):
     fitted = copy.deepcopy(model)
     fitted.delete_category("crude")
     assert fitted.scores(texts).shape == (len(texts), 5)
-    assert fitted.stations.second_look.n_known == 5
+    assert fitted.model_.second_look.n_known == 5
     assert fitted.predict(texts).count(["earn"]) > 0
     fitted.learn(["tin ore"], [["tin"]])
     fitted.merge_categories("corn", "tin")
     assert fitted.categories_ == ["earn", "grain", "ship", "wheat", "tin"]
-    assert fitted.stations.second_look.n_known == 4
+    assert fitted.model_.second_look.n_known == 4
     fitted.merge_categories("tin", "earn")
-    assert fitted.stations.second_look.n_known == 4 and np.isfinite(fitted.scores(texts)).all()
+    assert fitted.model_.second_look.n_known == 4 and np.isfinite(fitted.scores(texts)).all()
     fitted.rename_category("wheat", "Weizen")
     assert "Weizen" in fitted.explain(texts[0], "Weizen").verdict()
 
@@ -487,7 +485,7 @@ def test_it_can_be_made_smaller(corpus, model, tmp_path):
     texts, _ = corpus
     small = copy.deepcopy(model).compact()
     assert small.n_features < model.n_features
-    assert len(small.stations.second_look.fields) == small.n_features
+    assert len(small.model_.second_look.fields) == small.n_features
     same = sum(a == b for a, b in zip(small.predict(texts), model.predict(texts), strict=True))
     assert same > 0.95 * len(texts)
     small.save(tmp_path / "small")

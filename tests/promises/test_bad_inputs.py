@@ -300,7 +300,7 @@ def test_csv_that_is_read(tmp_path, monkeypatch, rows, texts, end, block):
     (tmp_path / "a.csv").write_bytes(data)
     assert [text for text, _ in read(tmp_path / "a.csv")] == texts
     documents = read_documents(tmp_path / "a.csv")
-    places = [batch.place(i) for batch in documents for i in range(len(batch))]
+    places = [batch.location(i) for batch in documents for i in range(len(batch))]
     first = next(i for i, row in enumerate(rows) if row and b"text" not in row) + 1
     assert places[0] == f"{tmp_path / 'a.csv'}:{first}"
 
@@ -403,8 +403,8 @@ def test_names_of_files_are_shown_in_one_line(tmp_path, name):
     assert "is a binary file" in read(path)
     path.write_bytes(b"a\n")
     (batch,) = read_documents(path)
-    assert batch.place(0) == escaped(f"{path}:1")
-    assert batch.place(0).isprintable()
+    assert batch.location(0) == escaped(f"{path}:1")
+    assert batch.location(0).isprintable()
 
 
 def test_names_that_no_file_can_have(tmp_path):

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from thresher import Categorizer
-from thresher.categorizer import SETTLED
 
 FOLDER = Path(__file__).parents[1] / "golden"
 FORMATS = [json.loads((FOLDER / f"v{n}.json").read_text(encoding="utf-8")) for n in (1, 2, 3)]
@@ -33,7 +32,7 @@ def assert_same_scores(model, expected):
     assert np.ascontiguousarray(scores, "<f4").tobytes().hex() == expected["scores"]
     if numba.config.DISABLE_JIT:
         return
-    for _ in range(2 + SETTLED // len(texts)):  # one by one, for which it is frozen after some
+    for _ in range(4):  # after some of them, the model builds its reader of single texts
         one_by_one = np.concatenate([model.scores([text]) for text in texts])
         assert one_by_one.tobytes() == np.ascontiguousarray(scores).tobytes()
 
@@ -102,7 +101,7 @@ def test_golden_model_looks_again_as_it_did(name, tmp_path):
     model = Categorizer.load(FOLDER / f"{name}.thresher")
     model.save(tmp_path / "again.thresher")
     again = Categorizer.load(tmp_path / "again.thresher")
-    assert again.stations.second_look.kind == "trees"
+    assert again.model_.second_look.kind == "trees"
     np.testing.assert_allclose(again.scores(GOLDEN["unseen"]), LOOKED[name]["before"], rtol=1e-4)
     again.learn(GOLDEN["later"], GOLDEN["later_labels"])
     np.testing.assert_allclose(again.scores(GOLDEN["unseen"]), LOOKED[name]["after"], rtol=1e-4)
@@ -134,7 +133,7 @@ def test_models_from_before_there_was_a_memory_have_none():
     remembering = {
         name
         for name in MODELS
-        if Categorizer.load(FOLDER / f"{name}.thresher").stations.memory is not None
+        if Categorizer.load(FOLDER / f"{name}.thresher").model_.memory is not None
     }
     assert remembering == {
         f"v2-{case}-{form}" for case in REMEMBERING for form in ("one", "several")

@@ -110,7 +110,7 @@ def test_a_word_that_concepts_do_not_know_gets_a_sentence(view, word, sentence):
 
 def test_weights_of_concepts_are_those_of_the_learner():
     view = ConceptView(fitted(labels=[[one] for one in LABELS], block_weights={"concepts": 2.0}))
-    weights = view.stations.learner.linear_weights()[:6] * 2 / np.sqrt(len(view.sizes))
+    weights = view.model.learner.linear_weights()[:6] * 2 / np.sqrt(len(view.sizes))
     np.testing.assert_allclose(view.influence(), weights, rtol=1e-6)
     influences = view.of_category("grain")
     assert view.weight_on_concepts("grain") is None

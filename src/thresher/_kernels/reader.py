@@ -377,6 +377,8 @@ def weigh(n, indices, counts, strength, scaling, values):
 
 @kernel
 def decide(scores, limits, chosen):
-    """Write the categories in order; return how many, or -1 if there is no room for them."""
+    """Write the categories in order; return how many, or -1 if they are not decided here."""
     thresholds, at_least, at_most = limits
+    if thresholds.size != scores.size:  # only the scores are wanted
+        return -1
     return choose(scores, thresholds, at_least, at_most, chosen)

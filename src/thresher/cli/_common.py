@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text as RichText
 
+    from thresher.answers.answer import AnswerOptions, Answers
     from thresher.categorizer import Categorizer
-    from thresher.documents import Batch, Columns, Documents
-    from thresher.documents.batch import Skipped
+    from thresher.documents import Columns, Documents
 
 app = typer.Typer(
     name="thresher",
@@ -377,22 +377,41 @@ def open_documents(
     )
 
 
-def write_results(
+def print_answers(
+    categorizer: Categorizer, documents: Documents, options: AnswerOptions, as_json: bool
+) -> None:
+    """Print a line for each document, with progress shown on stderr."""
+    from thresher.answers.table import map_answers
+    from thresher.model.source import LabelledSource
+
+    def lines(answers: Answers) -> str:
+        if as_json:
+            return str(answers.json_lines(), "utf-8")
+        return "".join(f"{line}\n" for line in answers.text_lines())
+
+    with progress() as show:
+        source = LabelledSource(documents, None, None, categorizer.fields, show)
+        shared, n_jobs = categorizer.shared_, categorizer.n_jobs_
+        for text in map_answers(lines, shared, source, options, n_jobs):
+            sys.stdout.write(text)  # a batch at a time: lines are short, and files are long
+
+
+def write_answers(
     output: str,
     categorizer: Categorizer,
     documents: Documents,
-    keep: Sequence[str],
+    extra_columns: Sequence[str],
+    options: AnswerOptions,
     as_json: bool,
-    **asked: Any,
 ) -> None:
-    """Write a table with a row for every document, with what `files.Asked` has, and say so."""
-
+    """Write a file with a row for every document, and print how many there are."""
     from thresher.answers import files
+    from thresher.model.source import LabelledSource
 
     with progress() as show:
-        n_rows = files.write_results(
-            output, categorizer, documents, files.Asked(**asked), keep, show
-        )
+        source = LabelledSource(documents, None, None, categorizer.fields, show)
+        shared, n_jobs = categorizer.shared_, categorizer.n_jobs_
+        n_rows = files.write_answers(output, shared, source, options, extra_columns, n_jobs)
     wrote_results(output, n_rows, as_json)
 
 
@@ -402,23 +421,6 @@ def wrote_results(output: str, n_rows: int, as_json: bool) -> None:
         show_json({"output": output, "rows": n_rows})
     else:
         tell(f"Wrote {output}: {counted(n_rows, 'row')}.")
-
-
-def with_skipped(
-    batch: Batch, lines: Iterable[str], line_of: Callable[[Skipped], str]
-) -> Iterator[str]:
-    """Yield a line for every document that was read, those that were left out too, in order."""
-    left_out = list(reversed(batch.skipped))
-    for i, line in enumerate(lines):
-        while left_out and left_out[-1].before == i:
-            yield line_of(left_out.pop())
-        yield line
-    yield from map(line_of, reversed(left_out))
-
-
-def skipped_line(one: Skipped) -> str:
-    """Return the line of a document that was left out; no other begins with a tab."""
-    return "\t" + escaped(f"skipped: {one.reason}")
 
 
 def check_results(output: str | None, keep: str | None) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.documents import Batch, Documents
 
-PLACE = re.compile(r"(.+?)(?::|, row )([0-9]{1,18})", re.DOTALL)  # as `Batch.place` writes it
+PLACE = re.compile(r"(.+?)(?::|, row )([0-9]{1,18})", re.DOTALL)  # as `Batch.location` writes it
 MOST_NAMED = 5  # places of documents that have the same id
 
 
@@ -160,7 +160,7 @@ class Finder:
 def _walk(documents: Documents, fields: Sequence[str] = ()) -> Iterator[tuple[str, Batch, int]]:
     """Yield each document: its place, its batch and its number there."""
     for batch in documents.batches(fields):
-        for i, place in enumerate(batch.where):
+        for i, place in enumerate(batch.locations):
             yield place, batch, i
 
 

@@ -57,7 +57,7 @@ def show_names(categorizer: Categorizer, path: str) -> Callable[[Any], str]:
     from thresher.model.categories import Categories
     from thresher.parameters import names_of
 
-    names, codes = read_names(path), categorizer.stations.categories
+    names, codes = read_names(path), categorizer.model_.categories
 
     def shown(label: Any) -> str:
         code = str(codes.of_own_type(label))
@@ -75,5 +75,5 @@ def show_names(categorizer: Categorizer, path: str) -> Callable[[Any], str]:
                 f"{path}: the categories {other!r} and {code!r} would both be called "
                 f"{shown(code)!r}; give each a name of its own."
             )
-    categorizer.stations.categories = Categories(map(shown, codes), codes.form)
+    categorizer.model_.categories = Categories(map(shown, codes), codes.form)
     return shown

@@ -43,7 +43,7 @@ def compact(
     """
     path = output or str(Path(model).with_stem(f"{Path(model).stem}-compact"))
     categorizer = common.load_model(model, threads)
-    can_learn = not getattr(categorizer.stations.learner, "is_compacted", False)
+    can_learn = not categorizer.model_.is_compacted
     documents = None
     if data:
         documents = common.open_documents(

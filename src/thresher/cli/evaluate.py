@@ -105,18 +105,12 @@ def _with_errors(
     categorizer: Categorizer, documents: Documents, most: int, progress: Any
 ) -> tuple[Evaluation, list[WrongDecision]]:
     """Measure a model, and keep its worst errors while their texts are at hand."""
-    from thresher.evaluation import evaluate
     from thresher.report.worst import WorstErrors
 
-    decisions = categorizer.decisions_
-    worst = WorstErrors(categorizer.categories_, decisions, most)
+    worst = WorstErrors(categorizer.categories_, categorizer.decisions_, most)
     worst.most_alike = most  # whatever their category
-    scores, truth, names = categorizer.scores_and_truth(
-        documents, None, progress,
-        see=lambda batch, scores: worst.see(batch, scores, decisions.decide(scores)),
-    )  # fmt: skip
-    result = evaluate(scores, truth, names, decisions=decisions.decide(scores))
-    return result, sorted(worst, key=lambda one: -one.margin)[:most]
+    tested = categorizer.tested(documents, None, progress, lambda scored: worst.see(*scored))
+    return tested.evaluate(), sorted(worst, key=lambda one: -one.margin)[:most]
 
 
 def show_table(result: Evaluation, top: int) -> None:

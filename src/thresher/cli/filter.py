@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 from typer import Option
 
 from thresher.cli import _common as common
-from thresher.errors import DocumentError, ModelError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted
 from thresher.files import replace_file
 
 if TYPE_CHECKING:
@@ -161,12 +161,14 @@ class Choice:
 
         known = categorizer.categories_
         self.names = names or (known if len(known) == 1 else [])
-        number = categorizer.stations.categories.number
+        number = categorizer.model_.categories.number
         self._numbers = [number(name) for name in self.names] or list(range(len(known)))
         self._model, self._above = categorizer, above
         self.measure = "decision"
         if adds or above is not None:
-            self.measure = "score" if scores or not _is_probable(categorizer) else "probability"
+            self.measure = "probability"
+            if scores or not categorizer.model_.has_probabilities:
+                self.measure = "score"
         if adds and len(self._numbers) != 1:
             raise ParameterError(f"--add needs one --category, of {names_of(known)}.")
         if above is not None and isnan(above):
@@ -191,14 +193,6 @@ class Choice:
         if self._above is None:
             return highest == highest, highest
         return highest > self._above, None
-
-
-def _is_probable(categorizer: Categorizer) -> bool:
-    try:
-        categorizer.check_probable()
-    except ModelError:
-        return False
-    return True
 
 
 def _decides_always(categorizer: Categorizer) -> bool:

@@ -16,11 +16,8 @@ from thresher.fields import MARK
 from thresher.limits import MOST_THINGS
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from thresher.categorizer import Categorizer
-    from thresher.documents import Batch, Documents
-    from thresher.documents.batch import Skipped
+    from thresher.documents import Documents
 
 
 @common.verb("rank model.thresher news.jsonl --category earn --top 20")
@@ -54,69 +51,44 @@ def rank(
     """
     kept = common.check_results(output, keep)
     categorizer = common.load_model(model, threads, codes)
-    number = None if category is None else categorizer.stations.categories.number(category)
+    number = None if category is None else categorizer.model_.categories.number(category)
     reading = common.Reading(text, format=format, on_error=on_error)
     documents = common.open_documents(
         data, reading, labelled=False, split="test", familiar=categorizer.columns_, keep=kept
     )
     if probabilities:
-        categorizer.check_probable()
+        categorizer.model_.check_probable()
     if number is not None:
         best = _best_documents(categorizer, documents, number, top, probabilities)
         if output is not None:
             _write_documents(output, categorizer, best, kept, probabilities)
             common.wrote_results(output, len(best), json)
-        for one in best if output is None else ():
-            if json:
-                chance = {} if one.probability is None else {"probability": one.probability}
-                score = {"document": one.place, "score": one.score}
-                common.show_json(score | chance | {"text": one.text})
-            else:
-                number_text = _number_text(one.score, one.probability)
-                line = number_text, one.place, " ".join(one.text.split())[:80]
-                sys.stdout.write("\t".join(map(escaped, line)) + "\n")
-    elif output is not None:
-        asked = {"top": top, "probabilities": probabilities}
-        common.write_results(output, categorizer, documents, kept, json, **asked)
+        else:
+            _print_documents(best, categorizer.categories_[number], json)
     else:
-        _print_categories(categorizer, documents, top, probabilities, json)
+        from thresher.answers.answer import AnswerOptions
+
+        options = AnswerOptions(top, probabilities=probabilities)
+        if output is not None:
+            common.write_answers(output, categorizer, documents, kept, options, json)
+        else:
+            common.print_answers(categorizer, documents, options, json)
     common.report_reading(documents)
 
 
-def _number_text(score: float, probability: float | None) -> str:
-    return f"{score:+.3f}" if probability is None else f"{score:+.3f} {probability:.3f}"
-
-
-def _print_categories(
-    categorizer: Categorizer, documents: Documents, top: int, probabilities: bool, json: bool
-) -> None:
-    names = categorizer.categories_
-
-    def line(batch: Batch, i: int, row: np.ndarray, chances: np.ndarray | None) -> str:
-        best = (-row).argsort(kind="stable")[:top]
-        numbers = [(float(row[c]), None if chances is None else float(chances[c])) for c in best]
-        if json:
-            ranked = [
-                [names[c], *(one for one in both if one is not None)]
-                for c, both in zip(best, numbers, strict=True)
-            ]
-            return common.json_line({"document": batch.place(i), "ranking": ranked})
-        pairs = zip(best, numbers, strict=True)
-        return "\t".join(escaped(f"{names[c]} {_number_text(*both)}") for c, both in pairs)
-
-    def skipped(one: Skipped) -> str:
-        if json:
-            place = escaped(one.place)
-            return common.json_line({"document": place, "ranking": [], "skipped": one.reason})
-        return common.skipped_line(one)
-
-    with common.progress() as progress:
-        for batch, scores in categorizer.score_batches(documents, progress=progress):
-            chances = categorizer.probabilities(scores) if probabilities else [None] * len(scores)
-            rows = enumerate(zip(scores, chances, strict=True))
-            lines = (line(batch, i, *both) for i, both in rows)
-            for one in common.with_skipped(batch, lines, skipped):
-                sys.stdout.write(one + "\n")
+def _print_documents(best: list[Ranked], category: str, as_json: bool) -> None:
+    """Print the best documents of a category, a line each."""
+    for ranked in best:
+        if as_json:
+            line: dict[str, Any] = {"document": ranked.location, "scores": {category: ranked.score}}
+            if ranked.probability is not None:
+                line["probabilities"] = {category: ranked.probability}
+            common.show_json(line | {"text": ranked.text})
+        else:
+            chance = "" if ranked.probability is None else f" {ranked.probability:.3f}"
+            short = " ".join(ranked.text.split())[:80]
+            cells = f"{ranked.score:+.3f}{chance}", ranked.location, short
+            sys.stdout.write("\t".join(map(escaped, cells)) + "\n")
 
 
 class Ranked(NamedTuple):
@@ -125,9 +97,9 @@ class Ranked(NamedTuple):
     score: float
     minus_row: int
     probability: float | None
-    place: str
+    location: str
     text: str  # its beginning
-    kept: list[Any]
+    extra_values: list[Any]
 
 
 def _best_documents(
@@ -137,17 +109,17 @@ def _best_documents(
     best: list[Ranked] = []  # a heap with the worst on top
     with common.progress() as progress:
         for batch, scores in categorizer.score_batches(documents, progress=progress):
-            before = [one.before for one in batch.skipped]
+            before = [skipped.before for skipped in batch.skipped]
             chances = categorizer.probabilities(scores)[:, number] if probabilities else None
             for i, score in enumerate(scores[:, number].tolist()):
                 row = batch.n_before + i + bisect_right(before, i) + 1
                 if len(best) == top and (score, -row) < best[0][:2]:
                     continue
                 beginning = str(batch.texts[i])[:200].replace(MARK, "\n")
-                kept = [column[i] for column in batch.kept.values()]
-                values = [one.as_py() if hasattr(one, "as_py") else one for one in kept]
+                extra = [column[i] for column in batch.extra_columns.values()]
+                values = [cell.as_py() if hasattr(cell, "as_py") else cell for cell in extra]
                 chance = None if chances is None else float(chances[i])
-                entry = Ranked(score, -row, chance, batch.place(i), beginning, values)
+                entry = Ranked(score, -row, chance, batch.location(i), beginning, values)
                 (heapq.heappush if len(best) < top else heapq.heappushpop)(best, entry)
     return sorted(best, reverse=True)
 
@@ -156,26 +128,27 @@ def _write_documents(
     output: str,
     categorizer: Categorizer,
     best: list[Ranked],
-    keep: Sequence[str],
+    extra_columns: Sequence[str],
     probabilities: bool,
 ) -> None:
     """Write the best documents of a category as a table."""
     import numpy as np
 
-    from thresher.answers.files import open_results, with_kept
+    from thresher.answers.answer import with_extra_columns
+    from thresher.answers.files import open_results
     from thresher.documents.batch import numbers_to_arrow, to_arrow
 
-    scores = {"score": numbers_to_arrow(np.array([one.score for one in best], np.float32))}
+    scores = {"score": numbers_to_arrow(np.array([ranked.score for ranked in best], np.float32))}
     if probabilities:
-        chances = np.array([one.probability for one in best], np.float64)
+        chances = np.array([ranked.probability for ranked in best], np.float64)
         scores["probability"] = numbers_to_arrow(chances)
-    table = with_kept(
+    table = with_extra_columns(
         {
-            "row": numbers_to_arrow(np.array([-one.minus_row for one in best], np.int64)),
-            "document": to_arrow([one.place for one in best]),
+            "row": numbers_to_arrow(np.array([-ranked.minus_row for ranked in best], np.int64)),
+            "document": to_arrow([ranked.location for ranked in best]),
         },
-        {name: [one.kept[k] for one in best] for k, name in enumerate(keep)},
-        scores | {"text": to_arrow([one.text for one in best])},
+        {name: [ranked.extra_values[k] for ranked in best] for k, name in enumerate(extra_columns)},
+        scores | {"text": to_arrow([ranked.text for ranked in best])},
     )
-    with open_results(output, categorizer, keep) as writer:
-        writer.write(writer.prepare(table))
+    with open_results(output, categorizer.model_, extra_columns) as writer:
+        writer.write(writer.prepare_table(table))

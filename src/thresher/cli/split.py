@@ -156,7 +156,7 @@ def _read(documents: Documents, wants_labels: bool, progress: Any) -> tuple[list
     places: list[str] = []
     values: list[Any] = []
     for batch in documents:
-        places += list(batch.where)
+        places += list(batch.locations)
         if wants_labels:
             values += batch.labels or [[]] * len(batch)
         else:

@@ -85,7 +85,7 @@ def train(
 
     options = given_parameters(context) | ({"preset": "fast"} if fast else {})
     categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
-    categorizer.settled().new_learner().check_savable()
+    categorizer.resolved().new_learner().check_savable()
     documents = common.open_documents(data, reading)
     others = None
     if unlabelled:
@@ -182,7 +182,7 @@ def _report(
         return
     if tuning is not None:
         typer.echo(str(tuning))
-    looked = " and a second look" if categorizer.stations.second_look is not None else ""
+    looked = " and a second look" if categorizer.model_.second_look is not None else ""
     learner = f"{categorizer.learner_.name}{looked}"
     typer.echo(
         f"{counted(figures['documents'], 'document')}, "

@@ -171,10 +171,10 @@ def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: b
 
 
 def _settle(model: Categorizer, text: str) -> None:
-    """Let a model read a text so often that it is read in another way."""
-    from thresher.categorizer import SETTLED
+    """Read a text so often that the compiled reader of single texts is built."""
+    from thresher.model.model import TEXTS_BEFORE_READER
 
-    for _ in range(SETTLED):
+    for _ in range(TEXTS_BEFORE_READER + 1):
         model.predict([text])
 
 
@@ -188,10 +188,10 @@ def look_again(model: Categorizer, texts: list[str], labels: list[list[str]]) ->
     rows, learner, fields = model.strengths(texts), model.learner_, model.features_.fields()
     scores = learner.score_rows(rows)
     candidates = candidates_of(scores, rows, learner, fields, len(field_names(model.fields)))
-    known, n = model.stations.categories.encode(labels), len(texts)
+    known, n = model.model_.categories.encode(labels), len(texts)
     unseen = Unseen(scores, candidates, known, np.arange(n) % 2, np.ones(n))
     look, _ = SecondLook.fit("trees", unseen, n)
-    model.stations.second_look = look.grown(fields)
+    model.model_.second_look = look.grown(fields)
 
 
 def _use_others() -> None:

@@ -93,7 +93,7 @@ class Corpus:
     (('train',), {'train': 2}, ['farm'])
     >>> list(corpus.pairs("train"))
     [('a cow', ['farm']), ('a dove', [])]
-    >>> [batch.place(1) for batch in corpus.documents("train")]
+    >>> [batch.location(1) for batch in corpus.documents("train")]
     ['corpus 2']
     """
 
@@ -229,7 +229,7 @@ def _source(split: Split, name: str) -> Source:
             nonlocal done
             for text, labels, place in zip(*split.columns(), strict=True):
                 done += len(text)
-                kept = reading.kept_of(columns, (text,), labels)
+                kept = reading.extra_values_of(columns, (text,), labels)
                 yield Record((text,), labels, f"{name} {place}", kept)
 
         yield from reading.gather(columns, records())

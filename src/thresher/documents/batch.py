@@ -33,36 +33,57 @@ MOST_GATHERED = 10_000  # documents that are put together one by one into a batc
 
 @dataclass
 class Batch:
-    """Some documents: their texts, their labels and where they stood.
+    """Some documents: their texts, their labels and their locations.
+
+    Attributes
+    ----------
+    columns : dict of Arrow arrays
+        The columns of text, in the order in which they are joined.
+    labels : list of lists or None
+        The labels of each document; None if the data has no labels at all.
+    locations : sequence of str
+        The location of each document, such as "mail.csv:17", as it was read; see `location`.
+    weights : array or None
+        The weight of each document; None if all are 1.
+    n_fields : int
+        The number of columns that are fields; these come first.
+    extra_columns : dict
+        The columns to copy to results, as they were read.
+    skipped : list of Skipped
+        The documents that were left out; only if there may be extra columns.
+    records : Records, RecordBatch or None
+        The lines or rows that the documents were read from, if `filter` needs them.
+    n_before : int
+        The number of documents in earlier batches, including skipped ones.
 
     Examples
     --------
     >>> from thresher.documents import from_texts
     >>> batch = next(iter(from_texts(["wheat up", "oil down"], [["grain"], ["crude", "oil"]])))
-    >>> len(batch), batch.labels[1], batch.fields["text"], batch.place(0)
+    >>> len(batch), batch.labels[1], batch.fields["text"], batch.location(0)
     (2, ['crude', 'oil'], ['wheat up', 'oil down'], 'document 1')
     """
 
-    columns: dict[str, pa.Array]  # of text, by name, in the order in which they are joined
-    labels: list[list[Any]] | None  # of each document, or `None` where the data has none at all
-    where: Sequence[str]  # the place of each document, such as "mail.csv:17"
-    weights: Any = None  # how much each document counts, unless each counts once
-    n_fields: int = 0  # how many of the columns, the first ones, are fields
-    kept: dict[str, pa.Array | list[Any]] = field(default_factory=dict)  # columns as they were
-    skipped: Sequence[Skipped] = ()  # what was left out among them, where columns are kept
-    records: Records | pa.RecordBatch | None = None  # what they were read from, where that is kept
-    n_before: int = 0  # documents that were read before, those of `skipped` too
+    columns: dict[str, pa.Array]
+    labels: list[list[Any]] | None
+    locations: Sequence[str]
+    weights: Any = None
+    n_fields: int = 0
+    extra_columns: dict[str, pa.Array | list[Any]] = field(default_factory=dict)
+    skipped: Sequence[Skipped] = ()
+    records: Records | pa.RecordBatch | None = None
+    n_before: int = 0
 
     @cached_property
     def texts(self) -> pa.Array:
         """The text of each document, an Arrow array: its columns joined by a newline.
 
-        Fields have a mark before them, as `thresher.fields` has it.
+        A mark stands before each field; see `thresher.fields`.
         """
         arrays, n = list(self.columns.values()), self.n_fields
         if not n:
             return _joined(arrays, "\n")
-        import pyarrow.compute as pc  # which is slow to import, and texts without fields need not
+        import pyarrow.compute as pc  # slow to import, and not needed for texts without fields
 
         fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
         others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
@@ -73,19 +94,15 @@ class Batch:
         """The texts of each column, by its name."""
         return {name: array.to_pylist() for name, array in self.columns.items()}
 
-    def place(self, i: int) -> str:
-        """Return where document `i` of the batch stood: file and line, row or message."""
-        return escaped(self.where[i])
+    def location(self, i: int) -> str:
+        """Return the file and line, row or message of document `i`, escaped for display."""
+        return escaped(self.locations[i])
 
-    def places(self) -> list[str]:
-        """Return where each document of the batch stood."""
-        return [escaped(one) for one in self.where]
-
-    def place_array(self) -> pa.Array:
-        """Return the same as an Arrow array, which has them without Python where it can."""
-        if isinstance(self.where, Places):
-            return self.where.to_arrow()
-        return to_arrow(self.places())
+    def location_array(self) -> pa.Array:
+        """Return the escaped locations of all documents as an Arrow array."""
+        if isinstance(self.locations, Locations):
+            return self.locations.to_arrow()
+        return to_arrow([escaped(location) for location in self.locations])
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -96,17 +113,17 @@ def _joined(arrays: list[Any], separator: str) -> pa.Array:
         return arrays[0]
     import pyarrow.compute as pc
 
-    large = [one.cast(pa.large_string()) for one in (*arrays, to_arrow([separator])[0])]
+    large = [array.cast(pa.large_string()) for array in (*arrays, to_arrow([separator])[0])]
     return pc.binary_join_element_wise(*large)
 
 
-class Places(Sequence[str]):
-    """Places that differ by a number at their end; they are written out when they are asked for.
+class Locations(Sequence[str]):
+    """Locations that differ by a number at their end; their texts are made on demand.
 
     Examples
     --------
-    >>> places = Places("mail.csv:", np.array([2, 3, 7]))
-    >>> places[2], list(places[:2])
+    >>> locations = Locations("mail.csv:", np.array([2, 3, 7]))
+    >>> locations[2], list(locations[:2])
     ('mail.csv:7', ['mail.csv:2', 'mail.csv:3'])
     """
 
@@ -119,10 +136,10 @@ class Places(Sequence[str]):
     @overload
     def __getitem__(self, which: int) -> str: ...
     @overload
-    def __getitem__(self, which: slice) -> Places: ...
-    def __getitem__(self, which: int | slice) -> str | Places:
+    def __getitem__(self, which: slice) -> Locations: ...
+    def __getitem__(self, which: int | slice) -> str | Locations:
         if isinstance(which, slice):
-            return Places(self._beginning, self._numbers[which])
+            return Locations(self._beginning, self._numbers[which])
         return f"{self._beginning}{self._numbers[which]}"
 
     def __iter__(self) -> Iterator[str]:
@@ -130,41 +147,41 @@ class Places(Sequence[str]):
         return (f"{beginning}{number}" for number in self._numbers.tolist())
 
     def to_arrow(self) -> pa.Array:
-        """Return them as an Arrow array of texts that may be shown."""
+        """Return the escaped locations as an Arrow array."""
         import pyarrow.compute as pc
 
         numbers = numbers_to_arrow(self._numbers).cast(pa.string())
-        beginning, nothing = to_arrow([escaped(self._beginning), ""])
-        return pc.binary_join_element_wise(beginning, numbers, nothing)
+        beginning, empty = to_arrow([escaped(self._beginning), ""])
+        return pc.binary_join_element_wise(beginning, numbers, empty)
 
 
 class Skipped(NamedTuple):
     """A document that was left out."""
 
-    before: int  # how many documents of its batch stood before it
-    place: str
+    before: int  # the number of documents of its batch before it
+    location: str
     reason: str
-    kept: Sequence[Any]  # the values of the columns to keep, as far as they could be read
+    extra_values: Sequence[Any]  # of the extra columns, as far as they could be read
 
 
 class Record(NamedTuple):
-    """One document that is read on its own; the values are as they were found."""
+    """One document that is read individually; the values are as they were in the data."""
 
     texts: Sequence[Any]
     labels: Any
-    place: str
-    kept: Sequence[Any] = ()  # the values of the columns to keep
-    skipped: str = ""  # why it is left out, if it is
+    location: str
+    extra_values: Sequence[Any] = ()
+    skipped: str = ""  # the reason why it is left out, if it is
     span: tuple[int, int] = NOWHERE  # in the present block
 
     @classmethod
     def of(
-        cls, columns: Columns, values: Sequence[Any], place: str, span: tuple[int, int] = NOWHERE
+        cls, columns: Columns, values: Sequence[Any], location: str, span: tuple[int, int] = NOWHERE
     ) -> Record:
-        """Make a document of the values of `columns.names` and of the columns to keep."""
+        """Return a document made of the values of `columns.names` and of the extra columns."""
         n, after = len(columns.text), len(columns.names)
         labels = None if columns.labels is None else values[n]
-        return cls(values[:n], labels, place, values[after:], span=span)
+        return cls(values[:n], labels, location, values[after:], span=span)
 
 
 @dataclass(frozen=True)
@@ -201,10 +218,10 @@ class Reading:
     def keeps_records(self) -> bool:
         return self.request.reject is not None
 
-    def open(self, place: str, opening: Opening) -> None:
+    def open(self, location: str, opening: Opening) -> None:
         """Note how a file opens whose records are kept; they must fit those of the first one."""
         self.opening = self.opening or opening
-        opening.check(place, self.opening)
+        opening.check(location, self.opening)
 
     def turn_to(self, block: bytes | None) -> None:
         """Begin a block of a file; what was left out of the last one is given away, in order."""
@@ -216,36 +233,38 @@ class Reading:
         self._block, self._spans = block, []
 
     def refuse(
-        self, place: str, what: str, span: tuple[int, int] = NOWHERE, kept: Sequence[Any] = ()
+        self, location: str, what: str, span: tuple[int, int] = NOWHERE, kept: Sequence[Any] = ()
     ) -> Record:
         """Stop at a document that cannot be read, or leave it out, as was asked."""
         if self.request.on_error == "stop":
             remedy = 'repair it, or leave such documents out (on_error="skip")'
-            raise DocumentError(f"{place}: {what}; {remedy}.")
+            raise DocumentError(f"{location}: {what}; {remedy}.")
         if self._block is not None:
             self._spans.append(span)
-        return self.leave_out(place, what, kept)
+        return self.leave_out(location, what, kept)
 
-    def leave_out(self, place: str, what: str, kept: Sequence[Any] = ()) -> Record:
-        """Count and list a document that is left out; return what stands in its place."""
+    def leave_out(self, location: str, what: str, kept: Sequence[Any] = ()) -> Record:
+        """Count and list a document that is left out; return its record."""
         self.n_skipped += 1
         if len(self.skipped) < MOST_LISTED:
-            self.skipped.append(escaped(f"{place}: {what}."))
-        return Record((), None, place, kept or [None] * len(self.keep), skipped=what)
+            self.skipped.append(escaped(f"{location}: {what}."))
+        return Record((), None, location, kept or [None] * len(self.keep), skipped=what)
 
-    def choose(self, place: str, available: Sequence[str], usual: tuple[str, ...] = ()) -> Columns:
+    def choose(
+        self, location: str, available: Sequence[str], usual: tuple[str, ...] = ()
+    ) -> Columns:
         """Choose the columns at the first source; later ones must have the same."""
         self.n_fields = len(self.request.fields)
         if self.columns is None or self.columns.note:
-            columns = choose_columns(place, available, self.request, usual)
+            columns = choose_columns(location, available, self.request, usual)
             self.columns = replace(columns, separator=self.request.label_separator or None)
         else:
-            check_columns(place, available, (*self.columns.names, *self.keep))
+            check_columns(location, available, (*self.columns.names, *self.keep))
         return self.columns
 
     def set_columns(
         self,
-        place: str,
+        location: str,
         note: str,
         has_labels: bool,
         available: Sequence[str] = ("text",),
@@ -258,14 +277,14 @@ class Reading:
         has_fields = list(available) != ["text"]
         request = self.request if has_fields else replace(self.request, fields=())
         labels = "labels" if has_labels else None
-        check_columns(place, [*available, *filter(None, [labels])], request.named)
+        check_columns(location, [*available, *filter(None, [labels])], request.named)
         if request.labels is False:
             labels = None
         text, self.n_fields = request.fields_first(request.text or usual), len(request.fields)
         self.columns = Columns(text, labels, request.label_separator or None, note=note)
         return self.columns
 
-    def kept_of(self, columns: Columns, texts: Sequence[Any], labels: Any) -> list[Any]:
+    def extra_values_of(self, columns: Columns, texts: Sequence[Any], labels: Any) -> list[Any]:
         """Return what is kept of a document of a format without other columns than these."""
         values = dict(zip(columns.text, texts, strict=True)) | {"labels": labels}
         return [values[name] for name in self.keep]
@@ -295,7 +314,7 @@ class Reading:
             batch = Batch(part, some, where[start : start + size], n_before=self._n_emitted)
             batch.n_fields = self.n_fields
             values = (column[start : start + size] for column in kept)
-            batch.kept = dict(zip(self.keep, values, strict=True))
+            batch.extra_columns = dict(zip(self.keep, values, strict=True))
             batch.skipped = [
                 one._replace(before=one.before - start)
                 for one in skipped
@@ -332,22 +351,25 @@ class Reading:
                 cells = list(map(_named, columns.text, repeat(_cell), record.texts))
                 names = _named(columns.labels, read_labels, record.labels)
             except DocumentError as error:
-                record = self.refuse(record.place, str(error), record.span, record.kept)
+                record = self.refuse(record.location, str(error), record.span, record.extra_values)
             if record.skipped:
-                skipped.append(Skipped(len(kept), record.place, record.skipped, record.kept))
+                skipped.append(
+                    Skipped(len(kept), record.location, record.skipped, record.extra_values)
+                )
                 continue
-            self.decoding_errors += any(map(_is_damaged, (*cells, record.labels, *record.kept)))
+            read = (*cells, record.labels, *record.extra_values)
+            self.decoding_errors += any(map(_is_damaged, read))
             kept.append(record._replace(texts=cells, labels=names))
         texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
         arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
         labels = None if columns.labels is None else [one.labels for one in kept]
-        values = [[one.kept[k] for one in kept] for k in range(len(self.keep))]
+        values = [[record.extra_values[k] for one in kept] for k in range(len(self.keep))]
         originals = None
         if self._block is not None:
             spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
             originals = Records(self._block, spans[:, 0], spans[:, 1])
         others = () if self.request.keep is None else skipped
-        places = [one.place for one in kept]
+        places = [one.location for one in kept]
         return self.emit(arrays, labels, places, values, others, originals)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:

@@ -81,10 +81,10 @@ class Request:
 
 
 def choose_columns(
-    place: str, available: Sequence[str], request: Request, usual: tuple[str, ...] = ()
+    location: str, available: Sequence[str], request: Request, usual: tuple[str, ...] = ()
 ) -> Columns:
     """Choose among the `available`; `usual` are those of formats with nothing to guess."""
-    check_columns(place, available, request.named)
+    check_columns(location, available, request.named)
     guessed = set()
     text, labels = request.text or usual, request.labels
     familiar = request.familiar
@@ -101,7 +101,7 @@ def choose_columns(
         name = others[0] if len(others) == 1 else _known(TEXT_NAMES, others)
         if name is None:
             raise DocumentError(
-                f"{place}: none of its columns is obviously the text; {_listed(others)}; "
+                f"{location}: none of its columns is obviously the text; {_listed(others)}; "
                 'name the one that holds the text (text="...").'
             )
         text = (name,)
@@ -110,12 +110,12 @@ def choose_columns(
     for name in (*columns.text, columns.labels, *(request.keep or ())):
         if name is not None and (times := available.count(name)) > 1:
             raise DocumentError(
-                f'{place}: has {times} columns named "{name}"; rename all but one of them.'
+                f'{location}: has {times} columns named "{name}"; rename all but one of them.'
             )
     return columns
 
 
-def check_columns(place: str, available: Sequence[str], named: Iterable[str]) -> None:
+def check_columns(location: str, available: Sequence[str], named: Iterable[str]) -> None:
     """Refuse a column that is not there, naming those that are and the nearest."""
     for name in named:
         if name in available:
@@ -123,7 +123,8 @@ def check_columns(place: str, available: Sequence[str], named: Iterable[str]) ->
         near = difflib.get_close_matches(name.lower(), [one.lower() for one in available], 1)
         meant = [one for one in available if near and one.lower() == near[0]]
         hint = f'; did you mean "{meant[0]}"?' if meant else ""
-        raise DocumentError(f'{place}: has no column "{name}"; {_listed(available)}{hint or "."}')
+        known = f"{_listed(available)}{hint or '.'}"
+        raise DocumentError(f'{location}: has no column "{name}"; {known}')
 
 
 def _known(names: Sequence[str], available: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Places, Reading, Record
+from thresher.documents.batch import Batch, Locations, Reading, Record
 from thresher.documents.columns import Columns
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream
@@ -86,9 +86,9 @@ def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Bat
     n, after = len(shape.columns.text), len(shape.columns.names)
     labels = None if shape.columns.labels is None else arrays[n]
     texts = dict(zip(shape.columns.text, arrays, strict=False))
-    where = Places(f"{shape.name}:", line + rows.lines)
+    locations = Locations(f"{shape.name}:", line + rows.lines)
     records = Records(block, np.append(0, rows.ends)[:-1], rows.ends)
-    yield from reading.emit(texts, labels, where, arrays[after:], records=records)
+    yield from reading.emit(texts, labels, locations, arrays[after:], records=records)
 
 
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
@@ -115,21 +115,21 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
     """Yield the rows one by one; refuse those that do not fit the header."""
     for number, span, cells in _cells(rows, shape, reading, line):
-        place = f"{shape.name}:{number}"
+        location = f"{shape.name}:{number}"
         if cells is None:
-            yield reading.refuse(place, "a quote opened in this row is never closed", span)
+            yield reading.refuse(location, "a quote opened in this row is never closed", span)
             continue
         if len(cells) != len(shape.header):
             what = f"the row has {counted(len(cells), 'cell')}, the header {len(shape.header)}"
-            yield reading.refuse(place, what, span)
+            yield reading.refuse(location, what, span)
             continue
-        yield Record.of(shape.columns, [cells[number] for number in shape.numbers], place, span)
+        yield Record.of(shape.columns, [cells[number] for number in shape.numbers], location, span)
 
 
 def _cells(
     rows: Rows, shape: Shape, reading: Reading, line: int
 ) -> Iterator[tuple[int, tuple[int, int], list[str] | None]]:
-    """Yield the cells of each row with its line and its place in the block.
+    """Yield the cells of each row with its line and its span in the block.
 
     They begin again after a quote that never closes: a row in which such a quote is opened has
     `None` for its cells.

@@ -107,7 +107,7 @@ def _records(
     labels = [] if entry.category is None else [entry.category]
     n, names = len(columns.text), (*columns.text, *reading.keep)
 
-    def record(place: str, data: bytes) -> Record:
+    def record(location: str, data: bytes) -> Record:
         try:
             if kind in ("eml", "mbox"):
                 values: Sequence[Any] = mail.message_texts(data, names)
@@ -116,10 +116,10 @@ def _records(
                 own = ("text", "body")  # a plain file beside mail has a body and no headers
                 values = [text if name in own else "" for name in names]
         except DocumentError as error:
-            return reading.refuse(place, str(error))
+            return reading.refuse(location, str(error))
         others = zip(reading.keep, values[n:], strict=True)
-        kept = [labels if name == "labels" else value for name, value in others]
-        return Record(values[:n], labels, place, kept)
+        extra = [labels if name == "labels" else value for name, value in others]
+        return Record(values[:n], labels, location, extra)
 
     if _holds_many(kind) and kind != "mbox":
         table = f"is a table of documents ({kind}), not one document; give it on its own"
@@ -132,7 +132,7 @@ def _records(
         if what := stream.why_not_text():
             yield reading.refuse(entry.path, what)
         elif kind == "mbox":
-            for place, data in mail.mailbox_messages(stream):
-                yield record(place, data)
+            for location, data in mail.mailbox_messages(stream):
+                yield record(location, data)
         else:
             yield record(entry.path, stream.read_all())

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from thresher.documents.batch import Batch, Places, Reading, Record, Skipped, without_null
+from thresher.documents.batch import Batch, Locations, Reading, Record, Skipped, without_null
 from thresher.documents.columns import Columns
 from thresher.documents.labels import LONE_SURROGATES, value_text
 from thresher.documents.records import Opening, Records
@@ -22,7 +22,7 @@ from thresher.errors import DocumentError
 
 SAMPLE = 200  # objects looked at to choose the columns
 MOST_BLANKS = 4  # looked over at the end of a line, its own end included
-Object = tuple[int, tuple[int, int], dict | Record]  # its line, its place in the block; or why not
+Object = tuple[int, tuple[int, int], dict | Record]  # its line, its span in the block; or why not
 
 
 def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -126,7 +126,7 @@ def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
         )
     except (UnicodeDecodeError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
-    # Blank lines, two objects in a line or one over several lines: places would be wrong.
+    # Blank lines, two objects in a line or one over several lines: line numbers would be wrong.
     return table if table.num_rows == len(lines.starts) else None
 
 
@@ -145,39 +145,39 @@ def _emit(
 
     texts = {field: column(field) for field in columns.text}
     labels = None if columns.labels is None else column(columns.labels)
-    kept = [table.column(field).combine_chunks() for field in reading.keep]
-    return reading.emit(texts, labels, Places(f"{name}:", numbers), kept, skipped, lines)
+    extra = [table.column(field).combine_chunks() for field in reading.keep]
+    return reading.emit(texts, labels, Locations(f"{name}:", numbers), extra, skipped, lines)
 
 
 def _among(numbers: np.ndarray, broken: list[Object]) -> list[Skipped]:
     """Return the lines that were left out of those of some numbers."""
     return [
-        Skipped(int(np.searchsorted(numbers, number)), one.place, one.skipped, one.kept)
+        Skipped(int(np.searchsorted(numbers, number)), one.location, one.skipped, one.extra_values)
         for number, _, one in broken
         if isinstance(one, Record)
     ]
 
 
 def _objects(lines: Records, numbers: np.ndarray, name: str, reading: Reading) -> Iterator[Object]:
-    """Yield the objects with their lines and places; refuse lines that hold none."""
+    """Yield the objects with their lines and spans; refuse lines that hold none."""
     for i, raw in enumerate(lines.each()):
         text = raw.decode("utf-8", "surrogateescape").removesuffix("\n")
         if not text.strip():
             continue
         number, span = int(numbers[i]), lines.span(i)
-        place = f"{name}:{number}"
+        location = f"{name}:{number}"
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             what = str(error).replace("line 1 column", "character").split(" (char")[0]
             what = f"invalid JSON ({what}){_array_hint(text)}"
-            yield number, span, reading.refuse(place, what, span)
+            yield number, span, reading.refuse(location, what, span)
         else:
             if isinstance(value, dict):
                 yield number, span, _with_clean_keys(value)
             else:
                 what = f"the line holds no JSON object{_array_hint(text)}"
-                yield number, span, reading.refuse(place, what, span)
+                yield number, span, reading.refuse(location, what, span)
 
 
 def _with_clean_keys(value: dict) -> dict:

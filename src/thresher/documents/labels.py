@@ -119,7 +119,7 @@ def decoded(array: pa.Array) -> pa.Array:
 
 
 def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
-    """Return the distinct values, and for each place the number of its value, -1 for null."""
+    """Return the distinct values, and for each position the number of its value, -1 for null."""
     array = decoded(array)
     if pa.types.is_null(array.type):
         return [], np.full(len(array), -1)
@@ -135,9 +135,9 @@ def _filled(numbers: pa.Array, missing: int) -> np.ndarray:
     """Return whole numbers with `missing` for null; pyarrow's own way would import pandas."""
     numbers = numbers.cast(pa.int64())
     validity, values = numbers.buffers()
-    places = slice(numbers.offset, numbers.offset + len(numbers))
-    filled = np.frombuffer(values, np.int64)[places]
+    positions = slice(numbers.offset, numbers.offset + len(numbers))
+    filled = np.frombuffer(values, np.int64)[positions]
     if numbers.null_count:
         bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")
-        filled = np.where(bits[places], filled, missing)
+        filled = np.where(bits[positions], filled, missing)
     return filled

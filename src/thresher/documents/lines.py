@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from thresher.documents.batch import Batch, Places, Reading, to_arrow
+from thresher.documents.batch import Batch, Locations, Reading, to_arrow
 from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
@@ -25,9 +25,9 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
         texts = _texts(block) if len(block) > SMALL else None
         if texts is None:
             texts = to_arrow(_decoded_lines(block, reading))
-        kept = [texts] * len(reading.keep)
-        where = _places(stream, line, len(texts))
-        yield from reading.emit({"text": texts}, None, where, kept, records=records)
+        extra = [texts] * len(reading.keep)
+        locations = _locations(stream, line, len(texts))
+        yield from reading.emit({"text": texts}, None, locations, extra, records=records)
 
 
 def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -39,9 +39,9 @@ def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
         labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]
         texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
         wanted = None if columns.labels is None else labels
-        kept = [labels if name == "labels" else texts for name in reading.keep]
-        where = _places(stream, line, len(texts))
-        yield from reading.emit({"text": texts}, wanted, where, kept, records=records)
+        extra = [labels if name == "labels" else texts for name in reading.keep]
+        locations = _locations(stream, line, len(texts))
+        yield from reading.emit({"text": texts}, wanted, locations, extra, records=records)
 
 
 def _numbered(
@@ -86,5 +86,5 @@ def _decoded_lines(block: bytes, reading: Reading) -> list[str]:
         return lines
 
 
-def _places(stream: Stream, line: int, n: int) -> Places:
-    return Places(f"{stream.name}:", np.arange(line, line + n))
+def _locations(stream: Stream, line: int, n: int) -> Locations:
+    return Locations(f"{stream.name}:", np.arange(line, line + n))

@@ -41,11 +41,11 @@ def read_mbox(
     names = (*columns.names, *reading.keep)
 
     def records() -> Iterator[Record]:
-        for place, data in chain(first, messages):
+        for location, data in chain(first, messages):
             try:
-                record = Record.of(columns, message_texts(data, names), place)
+                record = Record.of(columns, message_texts(data, names), location)
             except DocumentError as error:
-                record = reading.refuse(place, str(error))
+                record = reading.refuse(location, str(error))
             yield record
 
     yield from reading.gather(columns, records())
@@ -79,7 +79,7 @@ def message_texts(data: bytes, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
-    """Yield the messages of a mailbox, each with the place of its first line."""
+    """Yield the messages of a mailbox, each with the location of its first line."""
     if stream.head and not stream.head.startswith(b"From "):
         opening = stream.head[:40].decode("utf-8", "replace")
         raise DocumentError(
@@ -99,8 +99,8 @@ def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
                 kept.append(line)
                 size += len(line)
                 if size > streams.LONGEST:
-                    place = f"{stream.name}:{start}"
-                    raise DocumentError(f"{place}: has more than {streams.LONGEST} bytes.")
+                    location = f"{stream.name}:{start}"
+                    raise DocumentError(f"{location}: has more than {streams.LONGEST} bytes.")
             after_blank = not line.strip()
     if number:
         yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(kept))

@@ -83,7 +83,7 @@ class Opening(NamedTuple):
     schema: Any = None  # of Parquet
     codec: str = "none"
 
-    def check(self, place: str, first: Opening) -> None:
+    def check(self, location: str, first: Opening) -> None:
         """Refuse a file whose records cannot follow those of the first one."""
         if self.format != first.format:
             titles = READERS[self.format].title, READERS[first.format].title
@@ -94,7 +94,7 @@ class Opening(NamedTuple):
             what = "has columns of other types than the first file"
         else:
             return
-        raise DocumentError(f"{place}: {what}; take such files one at a time.")
+        raise DocumentError(f"{location}: {what}; take such files one at a time.")
 
 
 class LineFile:
@@ -168,7 +168,7 @@ class RecordWriter:
                     value: dict[str, Any] = {}
                     with suppress(ValueError, RecursionError):  # as deep as Arrow alone goes
                         value = json.loads(one.decode("utf-8", "replace"))
-                    _check_new(str(self._field), value, batch.place(i))
+                    _check_new(str(self._field), value, batch.location(i))
 
     def _with_cell(self, row: bytes, word: str) -> bytes:
         body = row.rstrip(b"\r\n")
@@ -224,6 +224,6 @@ class TableWriter:
         self._waiting = []
 
 
-def _check_new(field: str, names: Iterable[str], place: str) -> None:
+def _check_new(field: str, names: Iterable[str], location: str) -> None:
     if field in names:
-        raise DocumentError(f'{place}: has "{field}" already; give the new one another name.')
+        raise DocumentError(f'{location}: has "{field}" already; give the new one another name.')

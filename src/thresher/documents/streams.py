@@ -80,8 +80,8 @@ class Stream:
         """Say why the bytes cannot be text, `None` where they can."""
         if self.head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "is UTF-16, where UTF-8 is expected; convert it (iconv -f UTF-16 -t UTF-8)"
-        if (place := self.head.find(b"\0")) >= 0:
-            what = f"is a binary file (byte {place + 1} is zero), where text is expected"
+        if (n_before := self.head.find(b"\0")) >= 0:
+            what = f"is a binary file (byte {n_before + 1} is zero), where text is expected"
             return f"{what}; give the file that holds the text"
         return None
 
@@ -126,7 +126,7 @@ def open_stream(path: str) -> Iterator[Stream]:
 
 
 def name_of(path: str) -> str:
-    """Return what errors and places call a file."""
+    """Return what errors and locations call a file."""
     return "standard input" if path == STDIN else path
 
 

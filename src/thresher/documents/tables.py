@@ -11,7 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from thresher.documents import streams
-from thresher.documents.batch import Batch, Places, Reading, Record, Source, to_arrow, without_null
+from thresher.documents.batch import (
+    Batch,
+    Locations,
+    Reading,
+    Record,
+    Source,
+    to_arrow,
+    without_null,
+)
 from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.records import Opening
@@ -99,9 +107,9 @@ def _emit(
                 f'{name}: column "{columns.labels}" is of type {kind}, where labels are '
                 "expected: texts, numbers, or lists of them; name another column."
             )
-    kept = [batch.column(one) for one in reading.keep]
-    where = Places(f"{name}, row ", np.arange(row + 1, row + batch.num_rows + 1))
-    return reading.emit(texts, labels, where, kept, records=batch)
+    extra = [batch.column(one) for one in reading.keep]
+    locations = Locations(f"{name}, row ", np.arange(row + 1, row + batch.num_rows + 1))
+    return reading.emit(texts, labels, locations, extra, records=batch)
 
 
 def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.Array:
@@ -191,18 +199,20 @@ def _read_pairs(pairs: Iterable[Any], has_labels: bool, reading: Reading) -> Ite
 
     def records() -> Iterator[Record]:
         for number, pair in enumerate(pairs, 1):
-            place = f"document {number}"
+            location = f"document {number}"
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise DocumentError(
-                    f"{place}: is {type(pair).__name__}, where a pair (text, labels) is "
+                    f"{location}: is {type(pair).__name__}, where a pair (text, labels) is "
                     "expected; texts alone are given as a list of str."
                 )
             text, labels = pair
             if not isinstance(text, str):
-                yield reading.refuse(place, f"is {type(text).__name__}, where a text is expected")
+                what = f"is {type(text).__name__}, where a text is expected"
+                yield reading.refuse(location, what)
                 continue
             if isinstance(labels, str) and not reading.request.label_separator:
                 labels = [labels]  # what is in memory says itself what one label is
-            yield Record((text,), labels, place, reading.kept_of(columns, (text,), labels))
+            extra_values = reading.extra_values_of(columns, (text,), labels)
+            yield Record((text,), labels, location, extra_values)
 
     return reading.gather(columns, records())

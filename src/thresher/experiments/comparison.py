@@ -13,7 +13,7 @@ from thresher.errors import ParameterError
 from thresher.evaluation import significance
 from thresher.evaluation.significance import PairedTest
 from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
-from thresher.model.train import Progress, no_progress
+from thresher.model.source import Progress, no_progress
 from thresher.text import TextParameters
 from thresher.text.linguistics import LanguageParameters
 

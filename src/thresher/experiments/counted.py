@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher.errors import DocumentError
 from thresher.examples import Examples, Spool
-from thresher.model import train
 from thresher.model.assumptions import labelled
-from thresher.model.train import Line, Progress, Reader, no_progress
+from thresher.model.categories import Categories
+from thresher.model.held_out import fold_features
+from thresher.model.model import Model
+from thresher.model.source import LabelledSource, Progress, no_progress
+from thresher.model.train import count_documents, new_model, train_on_counts
 from thresher.rows import Labels
 
 if TYPE_CHECKING:
@@ -42,22 +44,14 @@ class CountedDocuments(NamedTuple):
         *,
         progress: Progress = no_progress,
     ) -> CountedDocuments:
-        """Count documents as a categorizer, which is left alone, would; see `cross_validate`."""
-        reader = Reader(documents, labels, progress=progress, fields=categorizer.fields)
-        stations, spool = train.new_stations(categorizer, reader.form), Spool(memory_limit=2**62)
-        for batch in reader.batches("counting"):
-            rows = stations.features.counter.count(batch.texts)
-            spool.append(rows, train.encoded(stations.categories, batch))
-        if not len(spool):
-            raise DocumentError("There is nothing to learn from: the source has no documents.")
-        together, new_numbers = spool.labels(), stations.categories.sort()
-        together = together._replace(indices=new_numbers[together.indices])
-        train.check_learnable(together, stations.categories)
-        spool.relabel(together)
-        counts = Examples(spool)
-        if (present := labelled(categorizer.mode, together)) is not None:  # as `fit` has it
-            counts, together = counts.take(present), together.take(present)
-        return cls(counts, stations.features, together, stations.categories.names)
+        """Count documents as `categorizer.fit` would; see `cross_validate`."""
+        source = LabelledSource(documents, labels, None, categorizer.fields, progress)
+        model, spool = new_model(categorizer, source.form), Spool(memory_limit=2**62)
+        count_documents(model, source, spool, categorizer.n_jobs_)
+        counts, all_labels = Examples(spool), spool.labels()
+        if (present := labelled(categorizer.mode, all_labels)) is not None:
+            counts, all_labels = counts.take(present), all_labels.take(present)
+        return cls(counts, model.features, all_labels, model.categories.names)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -70,26 +64,27 @@ class CountedDocuments(NamedTuple):
         known = labels._replace(
             indices=numbers[labels.indices], n_categories=int(np.count_nonzero(present))
         )
-        categorizer = categorizer.settled().replace(remember=0)
-        part = self.counts.take(chosen).relabelled(known)
-        learner = categorizer.new_learner()
-        features = train.fold_features(categorizer, self.features, learner, part)
+        parameters = categorizer.resolved().replace(remember=0)
+        training = self.counts.take(chosen).relabelled(known)
+        learner = parameters.new_learner()
+        features = fold_features(parameters, self.features, learner, training)
         names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
-        return Fitted(train.fit_line(categorizer, features, part, names), present)
+        model = train_on_counts(parameters, features, training, Categories(names))
+        return Fitted(model, present)
 
 
 class Fitted(NamedTuple):
     """What was learned from some of the counted documents."""
 
-    line: Line
+    model: Model
     present: np.ndarray  # which categories were met
 
     def score(self, documents: CountedDocuments, chosen: np.ndarray) -> np.ndarray:
         """Return the scores of some of the documents for the categories that were met."""
-        features = self.line.features
+        features = self.model.features
         blocks = documents.counts.take(chosen)
         counts = (features.with_concepts(rows) for rows, _ in blocks)
-        return np.concatenate([self.line.scores(features.apply(rows)) for rows in counts])
+        return np.concatenate([self.model.score_rows(features.apply(rows)) for rows in counts])
 
     def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
         """Return labels in the learner's numbering, what it never met last, and their names."""

@@ -16,7 +16,7 @@ from thresher.evaluation.measures import evaluate
 from thresher.evaluation.names import measure_title, read_measure
 from thresher.experiments import protocols
 from thresher.experiments.counted import CountedDocuments
-from thresher.model.train import Progress, no_progress
+from thresher.model.source import Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -174,12 +174,12 @@ def _curve(
         categorizer, split = task
         fitted, evaluation, *_ = protocols.run_split(categorizer, counted, split)
         figures = [read_measure(evaluation, measure) for measure in MEASURES]
-        learned = list(map(int, getattr(fitted.line.learner, "mistakes_", ())))
+        learned = list(map(int, getattr(fitted.model.learner, "mistakes_", ())))
         if name == "features":
-            return fitted.line.features.n_columns, figures, learned
+            return fitted.model.features.n_columns, figures, learned
         scores = fitted.score(counted, split.train)
         truth, names = fitted.truth(counted, split.train)
-        decided = fitted.line.decisions.decide(scores)
+        decided = fitted.model.decisions.decide(scores)
         own = evaluate(None, truth, names, decisions=decided).micro["error"]
         return len(split.train), [*figures, own], learned
 

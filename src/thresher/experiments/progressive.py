@@ -10,7 +10,7 @@ import numpy as np
 
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.evaluation.contingency import ratio
-from thresher.model.train import Progress, Reader, no_progress
+from thresher.model.source import LabelledSource, Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -123,8 +123,8 @@ def _stream(
     categorizer: Categorizer, documents: Any, labels: Any, batch_size: int, progress: Progress
 ) -> Iterator[tuple[list[str], list[list[Any]]]]:
     """Cut a source into batches of one size."""
-    reader = Reader(documents, labels, progress=progress, fields=categorizer.fields)
-    for batch in reader.batches("testing, then training"):
+    source = LabelledSource(documents, labels, None, categorizer.fields, progress)
+    for batch in source.batches("testing, then training"):
         if batch.labels is None:
             raise DocumentError("The documents have no labels to measure against.")
         for start in range(0, len(batch), batch_size):

@@ -19,7 +19,7 @@ from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.evaluation.names import measure_title, read_measure
 from thresher.experiments.counted import CountedDocuments, Fitted
-from thresher.model.train import Progress, no_progress
+from thresher.model.source import Progress, no_progress
 from thresher.rows import Labels
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def run_split(categorizer: Categorizer, counted: CountedDocuments, split: Split)
     began = thread_time()
     fitted = counted.fit(categorizer, split.train)
     scores = fitted.score(counted, split.test)
-    decided = fitted.line.decisions.decide(scores)
+    decided = fitted.model.decisions.decide(scores)
     seconds = thread_time() - began
     truth, names = fitted.truth(counted, split.test)
     evaluation = evaluate(scores, truth, names, decisions=decided)

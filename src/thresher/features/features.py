@@ -16,7 +16,7 @@ from thresher.errors import DocumentError, ModelError
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
 from thresher.features.numbering import Numbering, after_concepts
-from thresher.features.parameters import CONCEPTS, FeatureParameters, of_blocks
+from thresher.features.parameters import ALL_BLOCKS, CONCEPTS, FeatureParameters, of_blocks
 from thresher.features.selection import SELECTIONS, select
 from thresher.features.strength import SCALINGS, BlockWeights, Strength
 from thresher.rows import Rows
@@ -27,6 +27,7 @@ __all__ = ["MOST_DOCUMENTS", "Features"]
 
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
+CHAR_NGRAMS = ALL_BLOCKS.index("parts")
 LEAST_MEMBERSHIP = 0.01  # of a document in a concept; less is noise, and counts as none
 TABLED = 1024  # counts of a feature in one document that have their strength in a table
 AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
@@ -302,6 +303,18 @@ class Features:
             next(names) if counted else self.concept_name(int(column))
             for column, counted in zip(columns, is_counted, strict=True)
         ]
+
+    def readable_names(self, columns: Any) -> list[str]:
+        """Return the names of some columns, those of character n-grams with marks around them.
+
+        "·" stands where the word begins or ends, "…" where it goes on.
+        """
+        names = self.names(columns)
+        if not self.is_hashed:
+            for i in np.flatnonzero(self.blocks[columns] == CHAR_NGRAMS):
+                before, after = ("·" if end == " " else "…" for end in (names[i][0], names[i][-1]))
+                names[i] = f"{before}{names[i].strip(' ')}{after}"
+        return names
 
     def concept_name(self, concept: int, top: int = 3) -> str:
         """Return what a concept is called: "concept 17 (oil, barrel, opec)", say."""

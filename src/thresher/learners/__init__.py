@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from thresher.errors import ModelError, ParameterError
 from thresher.learners.growing import GrowingLearner
-from thresher.learners.learner import Learner, is_online
+from thresher.learners.learner import Learner
 from thresher.learners.online import LEARNERS as ONLINE
 from thresher.learners.scikit import LinearModel, ScikitLearner, is_classifier
 
@@ -41,7 +41,6 @@ __all__ = [
     "ScikitLearner",
     "StumpBoosting",
     "import_learner",
-    "is_online",
     "learner_class",
     "make_learner",
     "register",

@@ -1,4 +1,4 @@
-"""Learners whose scores are probabilities, in another unit."""
+"""Learners whose scores are log-odds."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import numpy as np
 from thresher.learners._weighing import linear_scores
 from thresher.rows import Rows
 
-__all__ = ["Probabilistic", "competing_shares", "log_odds"]
+__all__ = ["ProbabilisticMixin", "competing_shares", "log_odds"]
 
 
-class Probabilistic:
-    """What a learner with probabilities of its own has besides, to be inherited from first.
+class ProbabilisticMixin:
+    """The base, to be named first, of learners whose scores are log-odds of probabilities."""
 
-    Its score says how probable a category is, usually as log-odds; `probabilities` turns scores
-    back. Nothing need be calibrated then.
-    """
+    has_probabilities = True
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that each score of `score_rows` stands for."""

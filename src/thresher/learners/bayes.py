@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from thresher.learners._checks import check_rows
-from thresher.learners._probable import Probabilistic, competing_shares, log_odds
+from thresher.learners._probable import ProbabilisticMixin, competing_shares, log_odds
 from thresher.learners._sums import FEWEST, SummingLearner
 from thresher.learners._weighing import linear_scores, linear_shares, narrowed
 from thresher.parameters import Choice, Number, parameter
@@ -18,7 +18,7 @@ __all__ = ["NaiveBayes"]
 EventModel = Literal["multinomial", "bernoulli"]
 
 
-class NaiveBayes(Probabilistic, SummingLearner):
+class NaiveBayes(ProbabilisticMixin, SummingLearner):
     r"""Naive Bayes, multinomial or Bernoulli, for one category per document or several.
 
     With the sum :math:`N_{jc}` of feature j over the documents of category c (for Bernoulli: in how

@@ -16,6 +16,7 @@ from thresher.learners._checks import check_rows
 from thresher.learners._memory import in_memory, signs_of
 from thresher.learners._stumps import Columns, Rounds, Work
 from thresher.learners._tables import one_each
+from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
@@ -25,6 +26,7 @@ __all__ = ["Rule", "StumpBoosting"]
 
 Variant = Literal["MH", "MR"]
 
+LEAST_SHARE = 1e-6  # a smaller one has no line in an explanation
 ENOUGH = 10  # documents of a category, held out, to choose its rounds by: fewer say nothing
 SMOOTHED = 21  # rounds over which the precision on few documents is averaged
 
@@ -235,6 +237,47 @@ class StumpBoosting(Learner):
             Rule(int(j), float(at) if j < self._n_thresholds else None, float(share))
             for j, at, share in zip(columns, thresholds, shares, strict=True)
         ]
+
+    def rule_texts(
+        self, category: int, features: ExplainedFeatures, holds: Sequence[bool] | None = None
+    ) -> list[str]:
+        """Return the rules of a category in words, or their opposites where `holds` is false."""
+        rules = self.rules(category)
+        columns = np.array([rule.column for rule in rules], np.int64)
+        texts = []
+        for rule, name, is_true in zip(
+            rules, features.readable_names(columns), holds or [True] * len(rules), strict=True
+        ):
+            if rule.threshold is None:
+                texts.append(f"{'contains' if is_true else 'lacks'} {name!r}")
+                continue
+            membership = features.membership(rule.threshold)
+            if membership < features.least_membership:  # every document that has it is above that
+                texts.append(f"{'has' if is_true else 'lacks'} {name}")
+            else:
+                texts.append(f"{name} {'above' if is_true else 'below'} {membership:.3g}")
+        return texts
+
+    def explanation_lines(self, rows: Rows, category: int, features: ExplainedFeatures) -> Lines:
+        """Return a line for each rule, and one for what is subtracted from all scores."""
+        values = dict(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
+        rules = self.rules(category)
+        strengths = [values.get(rule.column, 0.0) for rule in rules]
+        holds = [
+            strength != 0 if rule.threshold is None else strength >= rule.threshold
+            for rule, strength in zip(rules, strengths, strict=True)
+        ]
+        shares = [
+            rule.share if is_true else -rule.share
+            for rule, is_true in zip(rules, holds, strict=True)
+        ]
+        texts = self.rule_texts(category, features, holds)
+        lines = list(map(Line, texts, strengths, shares))
+        by_entry, (constant,) = self.contributions(rows, category)
+        rest = float(by_entry.sum()) + float(constant) - sum(shares)
+        if abs(rest) > LEAST_SHARE:
+            lines.append(Line(self.constant_name, 1.0, rest))
+        return Lines("rule", lines)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry adds by the rules that it turns, and the score without entries."""

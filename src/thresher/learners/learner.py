@@ -12,12 +12,13 @@ from thresher.errors import ModelError, ParameterError, brief, missing_extra
 from thresher.examples import Examples
 from thresher.learners._checks import checked_sample_weight
 from thresher.learners._targets import Answers, Targets, read_targets
+from thresher.learners.capabilities import ExplainedFeatures, Lines
 from thresher.limits import MOST_THINGS
 from thresher.parameters import Estimator
 from thresher.rows import Rows
 from thresher.state import require_field
 
-__all__ = ["Learner", "Progress", "Watch", "is_online"]
+__all__ = ["Learner", "Progress", "Watch"]
 
 Progress = Callable[[str, int, float], None] | None
 """Called with the stage, how many documents it has seen, and the share of it that is done."""
@@ -173,6 +174,24 @@ class Learner(Estimator):
             scores[turns] = self.score_rows(tries)[:, category]
         return scores
 
+    def explanation_lines(
+        self, rows: Rows, category: int, features: ExplainedFeatures
+    ) -> Lines | None:
+        """Return the rules or tests that explain the score of a document; None: its features do.
+
+        The shares of the lines add up to the score.
+        """
+        return None
+
+    def strengths(self, rows: Rows, training: bool = False) -> tuple[Rows, np.ndarray | None]:
+        """Return the strengths as the learner uses them, and those of the always-on feature."""
+        return rows, None
+
+    @property
+    def score_offset(self) -> float:
+        """What `score_rows` has subtracted from every score."""
+        return 0.0
+
     def linear_weights(self) -> np.ndarray | None:
         """Return the weights (features, categories) if the score is a weighted sum, else None."""
         return None
@@ -323,8 +342,3 @@ class Learner(Estimator):
             classifier_tags=ClassifierTags(multi_label=True, poor_score=self.non_negative),
             input_tags=InputTags(sparse=True, positive_only=self.non_negative),
         )
-
-
-def is_online(learner: Learner) -> bool:
-    """Tell whether a learner can go on learning after it has been fitted."""
-    return all(hasattr(learner, name) for name in ("start", "learn_rows", "grow", "prune"))

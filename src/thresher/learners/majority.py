@@ -8,7 +8,7 @@ import numpy as np
 
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
-from thresher.learners._probable import Probabilistic
+from thresher.learners._probable import ProbabilisticMixin
 from thresher.learners._sums import FEWEST
 from thresher.learners._tables import CATEGORIES, Table
 from thresher.learners.growing import GrowingLearner
@@ -20,7 +20,7 @@ from thresher.state import require_field
 __all__ = ["MajorityClass"]
 
 
-class MajorityClass(Probabilistic, GrowingLearner):
+class MajorityClass(ProbabilisticMixin, GrowingLearner):
     r"""The most frequent category for every document: what every other learner must beat.
 
     The score is the log-odds of having the category, :math:`\log n_c - \log(n - n_c)` if

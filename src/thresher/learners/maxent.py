@@ -13,7 +13,7 @@ from thresher.learners._checks import check_rows
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
 from thresher.learners._memory import in_memory
-from thresher.learners._probable import Probabilistic, competing_shares, log_odds
+from thresher.learners._probable import ProbabilisticMixin, competing_shares, log_odds
 from thresher.learners._sums import FEWEST
 from thresher.learners._tables import one_each
 from thresher.learners._weighing import linear_scores, linear_shares
@@ -32,7 +32,7 @@ LANES = 16  # categories that are fitted in step
 PRIOR_VARIANCE = 300.0  # by folds, see docs/maximum-entropy.md
 
 
-class MaximumEntropy(Probabilistic, Learner):
+class MaximumEntropy(ProbabilisticMixin, Learner):
     r"""Maximum entropy modeling, alias logistic regression: the loglinear model
 
     .. math:: p(x, c) = \frac{1}{Z} \prod_i α_i^{f_i(x, c)}

@@ -13,7 +13,7 @@ from thresher.examples import Examples
 from thresher.learners._checks import check_rows
 from thresher.learners._collection import Collection, ordered, squares_of
 from thresher.learners._differences import MOST_VALUES, Differences
-from thresher.learners._probable import Probabilistic
+from thresher.learners._probable import ProbabilisticMixin
 from thresher.learners._tables import one_each
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
@@ -55,7 +55,7 @@ class Neighbor(NamedTuple):
     shared: tuple[tuple[int, float], ...]
 
 
-class NearestNeighbors(Probabilistic, GrowingLearner):
+class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
     r"""k nearest neighbours, exactly: the k documents most similar to one vote on its categories.
 
     Every neighbour votes for each of its categories, and all that are as near as the k-th vote too.

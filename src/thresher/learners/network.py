@@ -12,7 +12,7 @@ from thresher.examples import Examples
 from thresher.learners._checks import check_rows
 from thresher.learners._descent import Descent, Weights, meetings
 from thresher.learners._memory import each_in_rounds, in_memory, signs_of
-from thresher.learners._probable import Probabilistic
+from thresher.learners._probable import ProbabilisticMixin
 from thresher.learners._tables import one_each
 from thresher.learners._weighing import linear_scores, linear_shares
 from thresher.learners.learner import Learner, Progress, State, Watch
@@ -206,17 +206,20 @@ class MultilayerPerceptron(Learner):
         return None if self.hidden else self._inner[1:]
 
     @property
-    def probabilities(self) -> Callable[[np.ndarray], np.ndarray]:
-        """How scores are turned into probabilities; only a logistic output has them."""
-        if self.output != "logistic":
-            raise AttributeError("MultilayerPerceptron has probabilities with output='logistic'.")
-        return partial(Probabilistic.probabilities, self)  # type: ignore[arg-type]
+    def has_probabilities(self) -> bool:
+        """Whether scores stand for probabilities."""
+        return self.output == "logistic"
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability that each score of `score_rows` stands for."""
+        return ProbabilisticMixin.probabilities(self, scores)  # type: ignore[arg-type]
 
     @property
     def predict_proba(self) -> Callable[[Any], np.ndarray]:
         """Return the probability of each class; only a logistic output has them."""
-        _ = self.probabilities  # or the error that says so
-        return partial(Probabilistic.predict_proba, self)  # type: ignore[arg-type]
+        if not self.has_probabilities:
+            raise AttributeError("MultilayerPerceptron has probabilities with output='logistic'.")
+        return partial(ProbabilisticMixin.predict_proba, self)
 
     @property
     def n_iter_(self) -> int:

@@ -14,7 +14,7 @@ from thresher.errors import ModelError
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
 from thresher.learners._memory import in_memory
-from thresher.learners._probable import Probabilistic
+from thresher.learners._probable import ProbabilisticMixin
 from thresher.learners._pruning import (
     best_size,
     cut,
@@ -35,6 +35,7 @@ from thresher.learners._trees import (
     joined,
     leaves_in,
 )
+from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.limits import LARGEST_SUM
 from thresher.parameters import THREADS, Choice, Number, Whole, parameter
@@ -75,7 +76,7 @@ class Step(NamedTuple):
     share: float
 
 
-class DecisionTree(Probabilistic, Learner):
+class DecisionTree(ProbabilisticMixin, Learner):
     r"""A tree of yes/no questions for each category, grown by information gain and then pruned.
 
     A node asks whether a feature's value is at least some threshold, which is a value that occurs
@@ -305,6 +306,20 @@ class DecisionTree(Probabilistic, Learner):
             steps.append(Step(column, threshold, value, value >= threshold, *reached, share))
             node = child
         return steps
+
+    def explanation_lines(self, rows: Rows, category: int, features: ExplainedFeatures) -> Lines:
+        """Return a line for the root of the tree, and one for each test on the way to the leaf."""
+        steps = self.path(rows, category)
+        names = features.readable_names(np.array([step.column for step in steps], np.int64))
+        lines = []
+        for step, name in zip(steps, names, strict=True):
+            test = f"{name} {'≥' if step.is_above else '<'} {step.threshold:.3g}"
+            documents = f"{step.n_documents:,.10g} document{'s' * (step.n_documents != 1)}"
+            node = f"{documents}, P = {step.probability:.3f}"
+            lines.append(Line(f"{test} ({step.value:.3g}): {node}", step.value, step.share))
+        by_entry, (constant,) = self.contributions(rows, category)
+        root = float(by_entry.sum()) + float(constant) - sum(line.share for line in lines)
+        return Lines("test", [Line("(the root of the tree)", 1.0, root), *lines])
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what the tests of each entry add; those of what is not there are in the rest."""

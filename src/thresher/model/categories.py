@@ -15,15 +15,15 @@ from thresher.parameters import names_of
 from thresher.rows import Labels
 from thresher.state import LARGEST_WHOLE, require_field
 
-__all__ = ["Answers", "Categories"]
+__all__ = ["Categories", "LabelLists"]
 
 TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "float": float}
 FORMS = ("one", "several", "indicator")
 MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
-class Answers(NamedTuple):
-    """The labels of documents, read: what each carries, and in which form that was given.
+class LabelLists(NamedTuple):
+    """The labels of documents, and the form in which they were given.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Answers(NamedTuple):
         return len(self.lists)
 
     @classmethod
-    def read(cls, labels: Any) -> Answers:
+    def read(cls, labels: Any) -> LabelLists:
         """Read labels: one for each document, a list for each, or a matrix of zeros and ones.
 
         None, NaN and "" are no label. A matrix, or lists of two and more zeros and ones that are
@@ -56,9 +56,9 @@ class Answers(NamedTuple):
 
         Examples
         --------
-        >>> Answers.read(["spam", None, "ham"]).lists
+        >>> LabelLists.read(["spam", None, "ham"]).lists
         [['spam'], [], ['ham']]
-        >>> Answers.read([[1, 0, 1], [0, 0, 0]]).lists
+        >>> LabelLists.read([[1, 0, 1], [0, 0, 0]]).lists
         [[0, 2], []]
         """
         if isinstance(labels, str | bytes):
@@ -149,6 +149,22 @@ class Categories:
         near = difflib.get_close_matches(str(label), names, 1, 0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {names_of(names)}."
         raise ParameterError(f"The model has no category {label!r}; {hint}")
+
+    def columns_for(self, known: Categories) -> Any:
+        """Return the columns of scores that belong to the categories known earlier.
+
+        Categories that were learned since are left out; one that was removed is an error.
+        """
+        labels = known.labels
+        if self.labels[: len(labels)] == labels:
+            return slice(0, len(labels))
+        missing = [label for label in labels if label not in self._numbers]
+        if missing:
+            raise ModelError(
+                f"The category {missing[0]!r} was removed or renamed while documents were read; "
+                "read them again."
+            )
+        return np.array([self._numbers[label] for label in labels])
 
     def encode(self, lists: Sequence[Sequence[Any]], grow: bool = False) -> Labels:
         """Return the numbers of labels; new ones get the next numbers, or are left out.

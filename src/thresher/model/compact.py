@@ -1,45 +1,47 @@
-"""A smaller model: without what only learning needs, and without what decides nothing."""
+"""Make a model smaller: remove what only learning needs, and features that hardly matter."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from thresher.decisions import Decisions
-from thresher.errors import ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted
 from thresher.evaluation import Evaluation, evaluate
 from thresher.features import Features
 from thresher.learners import Learner
+from thresher.model.categories import Categories
+from thresher.model.model import Model
 from thresher.model.second_look import SecondLook
-from thresher.model.train import Stations
+from thresher.model.source import LabelledSource
 from thresher.parameters import Number
 from thresher.rows import Labels, Rows
 
-__all__ = ["ALLOWED", "Compaction", "Judges", "compact", "remembered"]
+__all__ = ["CHANGES_ALLOWED", "Compaction", "ProbeDocuments", "compact", "remembered_documents"]
 
-# The share of decisions that may change. Of a fifth of 20 Newsgroups' training documents, held out,
-# half of that changes for it, and three fifths of the features can go.
-ALLOWED = 0.005
-STEPS = 200  # of all features, in which as few as will do are looked for
+# The share of decisions that may change. On held-out training documents of 20 Newsgroups, half of
+# that changes, and three fifths of the features are removed.
+CHANGES_ALLOWED = 0.005
+SEARCH_STEPS = 200  # the number of features is found up to this fraction of all
 
 
 @dataclass(frozen=True)
 class Compaction:
-    """What came of making a model smaller.
+    """The result of making a model smaller.
 
     Attributes
     ----------
     features_before, features : int
-        How many features it had, and has.
+        The number of features before and after.
     halves : bool
-        Whether its weights are rounded to half precision.
+        Whether the weights are rounded to half precision.
     documents, changed : int
-        By how many documents that was judged, and how many of them are decided otherwise.
+        The number of test documents, and how many of their decisions changed.
     before, after : Evaluation or None
-        How well it decides them, where they have labels and were not remembered.
+        The quality of the decisions, if the documents have labels.
     """
 
     features_before: int
@@ -65,75 +67,93 @@ class Compaction:
         return f"{sentence} Of {of}, {verdict} {are} decided otherwise."
 
 
-class Judges(NamedTuple):
-    """The documents whose decisions are to stay as they are."""
+class ProbeDocuments(NamedTuple):
+    """The documents whose decisions are to stay the same."""
 
     counts: Rows
-    own: np.ndarray | None = None  # what each has added to its own scores, where it was learned
+    contributions: np.ndarray | None = None  # to their own scores, if they were learned
     truth: Labels | None = None
     names: Sequence[str] = ()  # of the categories of the truth
 
+    @classmethod
+    def read(cls, model: Model, source: LabelledSource, n_jobs: int) -> Self:
+        """Count documents, with their labels if they have any."""
+        counts, truth = [], []
+        known = Categories(model.categories)
+        for batch in source.batches("counting"):
+            counts.append(model.features.count(batch.texts, n_jobs=n_jobs))
+            if batch.labels is not None:
+                truth.append(known.encode(batch.labels, grow=True))
+        if not counts:
+            raise DocumentError("There is nothing to judge by: the source has no documents.")
+        labels = Labels.concatenate(truth)._replace(n_categories=len(known)) if truth else None
+        return cls(Rows.concatenate(counts), truth=labels, names=known.names)
 
-def remembered(stations: Stations) -> Judges | None:
-    """Return the documents that a model remembers, to be taken as if it had not learned them."""
-    memory = stations.memory
+
+def remembered_documents(model: Model) -> ProbeDocuments | None:
+    """Return the documents in the memory, to be scored as if they had not been learned."""
+    memory = model.memory
     if memory is None or not len(memory):
         return None
-    places, n = range(len(memory)), stations.learner.n_categories
-    return Judges(memory.rows(places, stations.features.n_columns), memory.own(places, n))
+    everything, n_categories = range(len(memory)), model.learner.n_categories
+    counts = memory.rows(everything, model.features.n_columns)
+    return ProbeDocuments(counts, memory.own(everything, n_categories))
 
 
-def compact(stations: Stations, judges: Judges | None, allow: float = ALLOWED) -> Compaction:
-    """Make a model as small as it can be while at most a share of the judges' decisions changes.
+def compact(
+    model: Model, documents: ProbeDocuments | None, allow: float = CHANGES_ALLOWED
+) -> Compaction:
+    """Make a model as small as possible while at most a share of the decisions changes.
 
     Parameters
     ----------
-    stations : Stations
+    model : Model
         The model, which is changed.
-    judges : Judges or None
-        The documents; without any, nothing is left out that could change a decision.
+    documents : ProbeDocuments or None
+        The documents; without any, nothing is removed that could change a decision.
     allow : float, default=0.005
-        The share of them that may be decided otherwise.
+        The share of the decisions that may change.
     """
     if problem := Number(0, 1).problem(allow):
         raise ParameterError(f"allow is {allow!r}; it must be {problem}.")
-    features = stations.features
-    before, stations.learner = stations.learner, stations.learner.compacted()
+    features = model.features
+    before, model.learner = model.learner, model.learner.compacted()
     n_before, keep = features.n_columns, np.ones(features.n_columns, bool)
     result = Compaction(n_before, n_before, False, 0, 0)
-    if judges is not None and judges.counts.n_rows:
-        trial = _Trial(features, before, stations.decisions, judges, stations.second_look)
-        result, keep, stations.learner = trial.smallest(stations.learner, allow)
+    if documents is not None and documents.counts.n_rows:
+        trial = _Trial(features, before, model.decisions, documents, model.second_look)
+        result, keep, model.learner = trial.smallest(model.learner, allow)
     if not features.is_hashed:
         features.prune(keep, with_waiting=False)
-    if stations.second_look is not None:
-        stations.second_look = stations.second_look.grown(features.fields())
-    stations.memory = stations.sample = stations.tuning = None
-    stations.is_compacted = True
+    if model.second_look is not None:
+        model.second_look = model.second_look.grown(features.fields())
+    model.memory = model.sample = model.tuning = None
+    model.is_compacted = True
+    model.forget_reader()
     return result
 
 
 class _Trial:
-    """Documents, how they are decided, and what of that changes with other features."""
+    """Documents, their decisions, and how many of these change with fewer features."""
 
     def __init__(
         self,
         features: Features,
         learner: Learner,
         decisions: Decisions,
-        judges: Judges,
+        documents: ProbeDocuments,
         look: SecondLook | None = None,
     ) -> None:
-        self.features, self.decisions, self.judges, self.look = features, decisions, judges, look
-        self.rows = features.apply(judges.counts)
+        self.features, self.decisions, self.look = features, decisions, look
+        self.documents, self.rows = documents, features.apply(documents.counts)
         self.scores = self._scores(learner)
         self.decided = decisions.decide(self.scores)
 
     def smallest(self, learner: Learner, allow: float) -> tuple[Compaction, np.ndarray, Learner]:
-        """Return what came of it, the features that stay, and the learner of these.
+        """Return the result, the features that stay, and the learner of these.
 
-        The features that can move a score most stay. How few will do is looked for by halving: more
-        features may change more decisions here and there, but what is returned has been tried.
+        The features that can change a score most stay. Their number is found by bisection: more
+        features may occasionally change more decisions, but what is returned has been tried.
         """
         n_documents, n_features = self.rows.n_rows, self.features.n_columns
         everything, most = np.ones(n_features, bool), int(allow * n_documents)
@@ -141,34 +161,34 @@ class _Trial:
         halves, in_halves = False, None
         if learner.by_feature:
             in_halves = _smaller(learner, everything, 1.0, halves=True)
-        if in_halves is not None and self._changed(now := self._scores(in_halves)) <= most:
+        if in_halves is not None and self._n_changed(now := self._scores(in_halves)) <= most:
             best, scores, halves = (everything, in_halves), now, True
-        rank = _leverage(self.features, learner)
+        rank = _largest_changes(self.features, learner)
         if rank is not None:
             order = np.argsort(-rank, kind="stable")
             low, high = int(np.isinf(rank).sum()) - 1, n_features
-            while high - low > 1 + n_features // STEPS:
+            while high - low > 1 + n_features // SEARCH_STEPS:
                 middle = (low + high) // 2
                 keep = np.zeros(n_features, bool)
                 keep[order[:middle]] = True
                 smaller, now = self._try(learner, keep, halves)
-                if smaller is not None and self._changed(now) <= most:
+                if smaller is not None and self._n_changed(now) <= most:
                     best, scores, high = (keep, smaller), now, middle
                 else:
                     low = middle
-        n_changed, n_left = self._changed(scores), int(np.count_nonzero(best[0]))
-        measured = self._measured(self.scores), self._measured(scores)
+        n_changed, n_left = self._n_changed(scores), int(np.count_nonzero(best[0]))
+        measured = self._evaluation(self.scores), self._evaluation(scores)
         return Compaction(n_features, n_left, halves, n_documents, n_changed, *measured), *best
 
     def _try(
         self, learner: Learner, keep: np.ndarray, halves: bool
     ) -> tuple[Learner | None, np.ndarray]:
-        """Return the learner of some features, and the scores that it gives.
+        """Return the learner of some features, and its scores.
 
-        Where strengths are normalised, those that are left grow as others go, and weights shrink by
-        as much as that is on average.
+        If strengths are normalised, those that remain grow as others are removed; the weights are
+        scaled down by the same factor on average.
         """
-        rows = self.features.narrowed(keep).apply(self.judges.counts)
+        rows = self.features.narrowed(keep).apply(self.documents.counts)
         old = self.rows.values[keep[self.rows.indices]].astype(np.float64)
         shrunk = _sums(old**2, rows.indptr) / _above_zero(_sums(old * rows.values, rows.indptr))
         shrunk = shrunk[shrunk > 0]
@@ -176,7 +196,7 @@ class _Trial:
         smaller = _smaller(learner, keep, scale, halves)
         if smaller is None:
             return None, self.scores
-        # Documents added to their own scores by as much as each feature was strong in them.
+        # The contribution of a document to its own score is divided by the squared strengths.
         whole = _sums(self.rows.values.astype(np.float64) ** 2, self.rows.indptr)
         left = scale * _sums(old * rows.values, rows.indptr) / _above_zero(whole)
         look = None if self.look is None else self.look.grown(self.look.fields[keep])
@@ -190,24 +210,24 @@ class _Trial:
     ) -> np.ndarray:
         """Return the scores of documents as if they had not been learned.
 
-        What is `left` is the share of what they have added that still counts.
+        `left` is the share of their contributions to their own scores that remains.
         """
-        scores, own = learner.score_rows(rows), None
-        if self.judges.own is not None:
-            own = np.nan_to_num(self.judges.own) * left
-            scores = np.asarray(scores - own, np.float32)
-        return scores if look is None else look.apply(scores, rows, learner, own=own)
+        scores, contributions = learner.score_rows(rows), None
+        if self.documents.contributions is not None:
+            contributions = np.nan_to_num(self.documents.contributions) * left
+            scores = np.asarray(scores - contributions, np.float32)
+        return scores if look is None else look.apply(scores, rows, learner, own=contributions)
 
-    def _changed(self, scores: np.ndarray) -> int:
-        """Return how many documents are decided otherwise."""
+    def _n_changed(self, scores: np.ndarray) -> int:
+        """Return how many decisions differ from those of the whole model."""
         return int((self.decisions.decide(scores) != self.decided).any(axis=1).sum())
 
-    def _measured(self, scores: np.ndarray) -> Evaluation | None:
-        """Return how well the documents are decided, where they have labels."""
-        if self.judges.truth is None:
+    def _evaluation(self, scores: np.ndarray) -> Evaluation | None:
+        """Return the quality of the decisions, if the documents have labels."""
+        if self.documents.truth is None:
             return None
         decided = self.decisions.decide(scores)
-        return evaluate(scores, self.judges.truth, self.judges.names, decisions=decided)
+        return evaluate(scores, self.documents.truth, self.documents.names, decisions=decided)
 
 
 def _sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
@@ -219,16 +239,16 @@ def _above_zero(values: np.ndarray) -> np.ndarray:
     return np.where(values > 0, values, 1.0)
 
 
-def _leverage(features: Features, learner: Learner) -> np.ndarray | None:
-    """Return how far each feature can move a score; None where none can be left out."""
-    if features.is_hashed:  # the columns have to stay where they are
+def _largest_changes(features: Features, learner: Learner) -> np.ndarray | None:
+    """Return by how much each feature can change a score; None if none can be removed."""
+    if features.is_hashed:  # a column has no other name than its number
         return None
     header, tensors = learner.state()
     if learner.asks_for is not None:
         rank = np.zeros(learner.n_features)
         asked = tensors[learner.asks_for]
         rank[asked[asked >= 0]] = np.inf
-        rank[: header.get("n_thresholds", 0)] = np.inf  # they are known by their place
+        rank[: header.get("n_thresholds", 0)] = np.inf  # their numbers have a meaning
     elif learner.by_feature:
         weights = learner.linear_weights()
         if weights is None:
@@ -240,7 +260,7 @@ def _leverage(features: Features, learner: Learner) -> np.ndarray | None:
 
 
 def _smaller(learner: Learner, keep: np.ndarray, scale: float, halves: bool) -> Learner | None:
-    """Return the learner of some features; None where half precision cannot hold its weights."""
+    """Return the learner of some features; None if half precision cannot hold its weights."""
     header, tensors = learner.state()
     both, narrow = np.append(True, keep), {}
     for name in set(learner.by_feature) & tensors.keys():

@@ -1,11 +1,10 @@
-"""Learning on: new documents among remembered ones, wholly or not at all, and what came of it."""
+"""Learning on: new documents are learned among remembered ones, completely or not at all."""
 
 from __future__ import annotations
 
-import copy
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,97 +16,114 @@ from thresher.decisions import Decisions
 from thresher.documents import Batch
 from thresher.errors import DocumentError, ModelError, ParameterError, counted, escaped
 from thresher.examples import Examples
-from thresher.learners import Learner, is_online
+from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
+from thresher.model.held_out import fold_numbers
 from thresher.model.memory import Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
-from thresher.model.train import (
-    LOOKED,
+from thresher.model.source import (
+    LabelledSource,
     Progress,
-    Reader,
-    Stations,
-    decision_mode,
-    encoded,
-    fold_numbers,
-    new_stations,
+    encode_labels,
     no_progress,
-    that_count,
     timed,
+    without_zero_weights,
 )
+from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK, decision_mode
 from thresher.parameters import names_of
 from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
-    from thresher.categorizer import Categorizer
+    from thresher.model.model import Model
 
-__all__ = ["CHECKED", "Learned", "learn"]
+__all__ = ["DOCUMENTS_CHECKED", "Learned", "Lesson"]
 
-SHORT = 1000  # documents: to learn from so many the model is held; more are learned by a copy of it
-ROUNDS = 5  # at most, until the new documents are decided right
-RECALLED = 10  # remembered documents that are met again for each new one
-CHECKED = 64  # remembered documents of which it is noted whether they are decided otherwise
-SHOWN = 5  # documents that are still wrong
-BEGINNING = 60  # characters of a text
-LOST = 0.0065  # the share of the others that a new category may take from where they belong
-FOR_EACH = {"single-label": 2.0, "multi-label": 0.5}  # and how many for each of its own
-YOUNG = 256  # documents: until it has so many, a new category is given its place anew
+MOST_IN_PLACE = 1000  # documents; more are learned by a copy of the model
+MOST_IN_MILLISECONDS = 4  # documents that are learned so quickly that readers can wait
+MOST_ROUNDS = 5  # until the new documents are decided right
+RECALLED_PER_DOCUMENT = 10  # remembered documents that are learned again for each new one
+DOCUMENTS_CHECKED = 64  # remembered documents whose decisions are compared before and after
+MISTAKES_SHOWN = 5
+CHARACTERS_SHOWN = 60
+# How many documents a new category may take from the categories that they belong to: a share of
+# all, and so many for each of its own.
+MOST_LOST_SHARE = 0.0065
+MOST_LOST_PER_DOCUMENT = {"single-label": 2.0, "multi-label": 0.5}
+DOCUMENTS_OF_NEW_CATEGORY = 256  # until it has so many, its threshold is chosen again
 
 
 class Mistake(NamedTuple):
-    """A document that is still decided otherwise than its labels say."""
+    """A document whose decision still differs from its labels."""
 
-    number: int  # among those that were given, from 1 on
-    text: str  # how it begins
+    number: int  # among the new documents, from 1
+    text: str  # its beginning
     labels: list[str]
     decided: list[str]
 
 
 @dataclass
 class Learned:
-    """What came of learning on."""
+    """The result of learning on.
+
+    Attributes
+    ----------
+    documents : int
+        The number of documents learned.
+    wrong : list of Mistake
+        The documents that are still decided otherwise than their labels say.
+    checked, changed : int
+        The number of remembered documents decided before and after, and how many decisions changed.
+    features : int
+        The number of new features.
+    categories : list of str
+        The new categories.
+    warnings : list of str
+        What to do about new categories without counter-examples.
+    looked_anew : bool or None
+        Whether the second look was learned again; None if that was not tried.
+    """
 
     documents: int = 0
     wrong: list[Mistake] = field(default_factory=list)
-    checked: int = 0  # how many remembered documents were decided before and after
-    changed: int = 0  # how many of those are decided otherwise now
-    features: int = 0  # new ones
-    categories: list[str] = field(default_factory=list)  # new ones
+    checked: int = 0
+    changed: int = 0
+    features: int = 0
+    categories: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    looked_anew: bool | None = None  # whether the second look was changed, if that was tried
+    looked_anew: bool | None = None
 
     @property
     def right(self) -> int:
-        """How many of the documents are decided as their labels say."""
+        """The number of documents that are decided as their labels say."""
         return self.documents - len(self.wrong)
 
     def __str__(self) -> str:
         checked = counted(self.checked, "remembered document")
-        kept = f"{self.changed:,} of {checked} decided otherwise"
+        changes = f"{self.changed:,} of {checked} decided otherwise"
         lines = [
             f"Learned from {counted(self.documents, 'document')}; "
-            f"{self.right:,} of them decided right now{f', {kept}' if self.checked else ''}.",
+            f"{self.right:,} of them decided right now{f', {changes}' if self.checked else ''}.",
             f"New: {counted(self.features, 'feature')}"
             + (f" and {names_of(self.categories)}." if self.categories else ", no category."),
         ]
         if self.looked_anew is not None:
-            anew = "was learned anew from what is remembered" if self.looked_anew else "stays"
-            lines.append(f"The second look {anew}.")
-        for one in self.wrong[:SHOWN]:
-            decided = ", ".join(map(escaped, one.decided)) or "nothing"
-            labels = ", ".join(map(escaped, one.labels)) or "nothing"
-            lines.append(
-                f"Still wrong: document {one.number}, {one.text!r}: {decided}, not {labels}."
-            )
-        if len(self.wrong) > SHOWN:
-            lines.append(f"Still wrong: {len(self.wrong) - SHOWN:,} more.")
+            outcome = "was learned anew from what is remembered" if self.looked_anew else "stays"
+            lines.append(f"The second look {outcome}.")
+        for mistake in self.wrong[:MISTAKES_SHOWN]:
+            decided = ", ".join(map(escaped, mistake.decided)) or "nothing"
+            labels = ", ".join(map(escaped, mistake.labels)) or "nothing"
+            where = f"document {mistake.number}, {mistake.text!r}"
+            lines.append(f"Still wrong: {where}: {decided}, not {labels}.")
+        if len(self.wrong) > MISTAKES_SHOWN:
+            lines.append(f"Still wrong: {len(self.wrong) - MISTAKES_SHOWN:,} more.")
         return "\n".join([*lines, *map(escaped, self.warnings)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can say it."""
+        """Return everything as plain data for JSON."""
         return {
             "documents": self.documents,
             "right": self.right,
-            "wrong": [one._asdict() for one in self.wrong],
+            "wrong": [mistake._asdict() for mistake in self.wrong],
             "remembered_checked": self.checked,
             "remembered_changed": self.changed,
             "features": self.features,
@@ -117,105 +133,130 @@ class Learned:
         }
 
 
-def learn(
-    model: Categorizer,
-    documents: Any,
-    labels: Any = None,
-    *,
-    about: Sequence[Any] | None = None,
-    sample_weight: Any = None,
-    n_checked: int | None = CHECKED,
-    progress: Progress = no_progress,
-    clock: dict[str, float] | None = None,
-) -> Learned:
-    """Let the model go on learning, wholly or not at all; the arguments are `Categorizer.learn`'s.
+class Lesson:
+    """Documents for a model to learn.
 
-    Up to `SHORT` documents are learned in place, while nobody reads; whatever goes wrong, all that
-    was touched is put back. More are learned by a copy, which takes the model's place at the end.
+    The first documents are read when the lesson is made, so that it is known whether they are few;
+    the others are read while they are learned.
+
+    Parameters
+    ----------
+    model : Model
+        The model that will learn; nothing of it is changed.
+    documents, labels, about, sample_weight, progress
+        As for `Categorizer.learn`.
+    n_checked : int or None
+        The number of remembered documents to check; None for all.
+    n_jobs : int
+        Threads.
+    clock : dict, optional
+        Seconds by stage.
     """
-    clock = {} if clock is None else clock
-    if model.is_fitted:
-        model.stations.check_whole()
-    columns = model.stations.columns if model.is_fitted else None
-    reader = Reader(documents, labels, columns, sample_weight, clock, progress, model.fields)
-    batches = reader.batches("learning")
-    first, n_first = [], 0
-    for batch in batches:
-        first.append(batch)
-        n_first += len(batch)
-        if n_first > SHORT:
-            break
-    if not n_first:
-        raise DocumentError("There is nothing to learn from: the source has no documents.")
-    if not model.is_fitted and model.concepts is not None:
-        raise ModelError(
-            "Concepts are learned from all documents at once: begin with fit (thresher train), "
-            "and go on with learn."
-        )
-    if model.is_fitted and n_first <= SHORT and _is_undone_cheaply(model.stations.learner):
-        with model.lock.writing(), undone_on_failure() as undo:
-            lesson = _Lesson(model, model.stations, about, clock, undo, n_checked)
-            learned = lesson.learn(first, ROUNDS)
-            model.stations.columns = model.stations.columns or reader.source.columns
-        return learned
-    if model.is_fitted:
-        with model.lock.reading():
-            stations = copy.deepcopy(model.stations)
-    else:
-        stations = new_stations(model, reader.form)
-    lesson = _Lesson(model, stations, about, clock, [], n_checked)
-    learned = lesson.learn(chain(first, batches), ROUNDS if n_first <= SHORT else 1)
-    stations.columns = stations.columns or reader.source.columns
-    with model.lock.writing():
-        model.stations = stations
-    return learned
-
-
-class _Lesson:
-    """What goes on between the first of some documents and the last."""
 
     def __init__(
         self,
-        model: Categorizer,
-        stations: Stations,
-        about: Sequence[Any] | None,
-        clock: dict[str, float],
-        undo: list[Callable[[], None]],  # gets what puts everything back, last things last
-        n_checked: int | None,
+        model: Model,
+        documents: Any,
+        labels: Any = None,
+        *,
+        about: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        n_checked: int | None = DOCUMENTS_CHECKED,
+        n_jobs: int = 1,
+        progress: Progress = no_progress,
+        clock: dict[str, float] | None = None,
     ) -> None:
-        self.model, self.stations, self.about = model, stations, about
-        self.clock, self.undo, self.n_checked = clock, undo, n_checked
-        self.learner: Any = stations.learner
+        model.check_can_learn()
+        self.about, self.n_checked, self.n_jobs = about, n_checked, n_jobs
+        fields, columns = model.parameters.fields, model.columns
+        self.source = LabelledSource(
+            documents, labels, columns, fields, progress, clock, sample_weight
+        )
+        batches = self.source.batches("learning")
+        first, self.n_first = [], 0
+        for batch in batches:
+            first.append(batch)
+            self.n_first += len(batch)
+            if self.n_first > MOST_IN_PLACE:
+                break
+        if not self.n_first:
+            raise DocumentError("There is nothing to learn from: the source has no documents.")
+        self._batches = chain(first, batches)
+
+    @property
+    def has_few_documents(self) -> bool:
+        """Whether the documents are few enough to be learned in place, and in several rounds."""
+        return self.n_first <= MOST_IN_PLACE
+
+    @property
+    def is_short(self) -> bool:
+        """Whether learning takes only milliseconds."""
+        return self.n_first <= MOST_IN_MILLISECONDS
+
+    def can_be_undone_in(self, model: Model) -> bool:
+        """Return True if learning can be undone without a copy of everything."""
+        learner = model.learner
+        has_budget = isinstance(learner, Budgeted) and learner.feature_budget is not None
+        return self.has_few_documents and isinstance(learner, Undoable) and not has_budget
+
+    def teach(self, model: Model) -> Learned:
+        """Let the model learn in place; if anything fails, restore everything."""
+        model.forget_reader()
+        with undone_on_failure() as undo:
+            learned = self._teach(model, undo)
+        model.forget_reader()
+        return learned
+
+    def teach_copy(self, model: Model) -> Learned:
+        """Let a model learn that is thrown away if anything fails."""
+        return self._teach(model, [])
+
+    def _teach(self, model: Model, undo: list[Callable[[], None]]) -> Learned:
+        pupil = _Pupil(model, self, undo)
+        learned = pupil.learn(self._batches, MOST_ROUNDS if self.has_few_documents else 1)
+        model.columns = model.columns or self.source.columns
+        return learned
+
+
+class _Pupil:
+    """A model while it learns a lesson."""
+
+    def __init__(self, model: Model, lesson: Lesson, undo: list[Callable[[], None]]) -> None:
+        self.model, self.learner, self.features = model, model.learner, model.features
+        self.about, self.n_checked, self.n_jobs = lesson.about, lesson.n_checked, lesson.n_jobs
+        self.clock = lesson.source.clock
+        self.undo = undo  # functions that restore what was changed, the last change last
         self.learned, self.n_given = Learned(), 0
 
-    def learn(self, batches: Any, n_rounds: int) -> Learned:
-        """Learn from all batches and tell what came of it."""
-        stations, learned = self.stations, self.learned
-        n_features, n_categories = stations.features.n_columns, len(stations.categories)
-        self.undo.append(_figures_back(stations))
-        stations.sample = self._sample()
+    def learn(self, batches: Iterable[Batch], n_rounds: int) -> Learned:
+        """Learn all batches and return the result."""
+        model, learned = self.model, self.learned
+        n_features, n_categories = self.features.n_columns, len(model.categories)
+        self.undo.append(_restore_attributes(model))
+        model.sample = self._sample()
         for batch in batches:
             self._learn_batch(batch, n_rounds)
-        if stations.second_look is not None:
+        if model.second_look is not None:
             with timed(self.clock, "second look"):
-                self._look_anew(stations.second_look)
-        if stations.sample is not None:
-            rows, before, drawn, _ = stations.sample
-            after = self._decided(rows)
+                self._learn_second_look_again(model.second_look)
+        if model.sample is not None:
+            rows, before, drawn, _ = model.sample
+            after = self._decide(rows)
             differs = (after[:, : before.shape[1]] != before).any(1)
             differs |= after[:, before.shape[1] :].any(1)
             learned.checked, learned.changed = len(after), int(differs.sum())
-            made_for = stations.decisions, stations.memory
-            stations.sample = Sample(rows, after, drawn, made_for) if self.n_checked else None
-        learned.features = stations.features.n_columns - n_features
-        learned.categories = stations.categories.names[n_categories:]
-        learned.warnings += self._lonely()
+            valid_for = model.decisions, model.memory
+            model.sample = Sample(rows, after, drawn, valid_for) if self.n_checked else None
+        learned.features = self.features.n_columns - n_features
+        learned.categories = model.categories.names[n_categories:]
+        learned.warnings += self._warnings()
         return learned
 
-    def _lonely(self) -> list[str]:
-        """Warn of new categories that nothing was held against."""
-        memory = self.stations.memory
-        if not self.learned.categories or (memory is not None and len(np.unique(memory.homes)) > 1):
+    def _warnings(self) -> list[str]:
+        """Return warnings of new categories without counter-examples."""
+        memory = self.model.memory
+        has_others = memory is not None and len(np.unique(memory.homes)) > 1
+        if not self.learned.categories or has_others:
             return []
         return [
             f"{name}: there are no counter-examples, for nothing is remembered of other documents; "
@@ -223,160 +264,98 @@ class _Lesson:
             for name in self.learned.categories
         ]
 
-    def _look_anew(self, look: SecondLook) -> None:
-        """Learn the second look from what is remembered, if that is much and promises more.
-
-        It is tried once there are as many new documents as half of those, `LOOKED` at least.
-        Remembered documents are taken as if they had not been learned. The look as it is has seen
-        many of them, and more; one that is better all the same is no harm.
-        """
-        stations, memory, model = self.stations, self.stations.memory, self.model
-        n_since = stations.documents_seen - look.n_learned
-        if memory is None or n_since < max(LOOKED, len(memory) // 2):
-            return
-        stations.second_look = look.noted(stations.documents_seen)
-        n, features = len(stations.categories), stations.features
-        own = memory.own(range(len(memory)), n)
-        known = [one.known is None for one in memory.documents]
-        places = np.flatnonzero(~np.isnan(own).any(1) & known)
-        if len(places) < LOOKED:
-            return
-        own, labels = own[places], memory.labels(places, n)
-        rows = features.apply(memory.rows(places, features.n_columns))
-        scores = self.learner.score_rows(rows, model.n_jobs_) - own
-        candidates = candidates_of(scores, rows, self.learner, look.fields, look.n_fields, own=own)
-        folds = fold_numbers(model.settled(), labels)
-        unseen = Unseen(scores, candidates, labels, folds, memory.weights()[places])
-        how: Any = {"seed": model.seed_, "n_jobs": model.n_jobs_}
-        anew, after = SecondLook.fit(look.kind, unseen, stations.documents_seen, **how)
-        before = look.apply(scores, rows, self.learner, model.n_jobs_, own)
-        losses = [unseen.loss(one, look.n_known) for one in (after, before)]
-        self.learned.looked_anew = losses[0] < losses[1]
-        if self.learned.looked_anew:
-            decisions = stations.decisions.replace()
-            decisions.thresholds[look.n_known :] = decisions.default_threshold
-            stations.second_look, stations.decisions = anew.grown(look.fields), decisions
-
-    def _generator(self) -> np.random.Generator:
-        """Return what is random in this lesson, the same for the same model."""
-        return np.random.default_rng((self.model.seed_, self.stations.documents_seen))
-
-    def _sample(self) -> Sample | None:
-        """Return some remembered documents and how they are decided before anything is learned.
-
-        Those of the last lesson serve again for a while: what was after it is before this one.
-        """
-        stations, sample, memory = self.stations, self.stations.sample, self.stations.memory
-        if memory is None or not len(memory) or self.n_checked == 0:
-            return None
-        n, seen = min(self.n_checked or len(memory), len(memory)), stations.documents_seen
-        if (
-            sample is not None
-            and sample.made_for == (stations.decisions, memory)
-            and len(sample.decided) == n
-            and seen < sample.drawn + CHECKED
-        ):
-            return sample
-        places, features = memory.recall(n, self._generator()), stations.features
-        rows = features.apply(memory.rows(places, features.n_columns))
-        return Sample(rows, self._decided(rows), seen, (stations.decisions, memory))
-
-    def _decided(self, rows: Rows) -> np.ndarray:
-        """Return how documents are decided now."""
-        scores = self.stations.scores(rows, self.model.n_jobs_)
-        if not np.isfinite(scores).all():
-            raise ParameterError(
-                f"{type(self.learner).__name__} would score remembered documents with what is no "
-                "number; take parameters by which documents move weights less."
-            )
-        return self.stations.decisions.decide(scores)
+    # ---- one batch ---------------------------------------------------------------------------
 
     def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
-        model, stations = self.model, self.stations
-        features, undo = stations.features, self.undo
-        _check_fits(stations, batch, self.about)
+        model, features, undo = self.model, self.features, self.undo
+        _check_batch(model, batch, self.about)
         undo.append(features.counter.checkpoint())
-        labels = self._about(encoded(stations.categories, batch))
+        labels = self._restricted(encode_labels(model.categories, batch))
         counts = features.count(batch.texts, grow=True, clock=self.clock)
-        counts, labels = that_count(counts, labels)
-        if stations.second_look is not None:
-            stations.second_look = stations.second_look.grown(features.fields())
+        counts, labels = without_zero_weights(counts, labels)
+        if model.second_look is not None:
+            model.second_look = model.second_look.grown(features.fields())
         with timed(self.clock, "strength"):
             undo.append(features.checkpoint(counts.indices))
             features.observe(counts)
             rows = features.apply(counts)
         with timed(self.clock, "learn"):
-            if stations.documents_seen == 0:
-                _start(model, stations, rows, labels)
-            late = self._note_late(labels)
-            stations.decisions = _grown(stations, labels)
-            own, wrong = self._rehearse(rows, labels, n_rounds, late)
+            if model.documents_seen == 0:
+                _start(model, rows, labels)
+            new = self._count_new_categories(labels)
+            model.decisions = _grown_decisions(model, labels)
+            contributions, wrong = self._rehearse(rows, labels, n_rounds, new)
             self.learner.check_bounds(rows.indices)
-            self._note_wrong(rows, labels, wrong, batch)
-            numbers = stations.documents_seen + np.arange(rows.n_rows)
-            if stations.memory is not None:
-                stations.memory = stations.memory.with_more(counts, labels, numbers, own)
-            self._forget_features()
-        stations.documents_seen += rows.n_rows
+            self._note_mistakes(rows, labels, wrong, batch)
+            numbers = model.documents_seen + np.arange(rows.n_rows)
+            if model.memory is not None:
+                model.memory = model.memory.with_more(counts, labels, numbers, contributions)
+            self._prune_to_budget()
+        model.documents_seen += rows.n_rows
         self.learned.documents += rows.n_rows
         self.n_given += len(batch)
 
-    def _about(self, labels: Labels) -> Labels:
-        """Let answers be about some categories only, where they are."""
+    def _restricted(self, labels: Labels) -> Labels:
+        """Return labels that say nothing of the categories they are not about."""
         if self.about is None:
             return labels
-        numbers = [self.stations.categories.number(one) for one in self.about]
+        categories = self.model.categories
+        numbers = [categories.number(label) for label in self.about]
         known = np.zeros((labels.n_rows, labels.n_categories), bool)
         known[:, numbers] = True
-        strangers = np.setdiff1d(labels.indices, numbers)
-        if len(strangers):
-            name = self.stations.categories.names[strangers[0]]
+        others = np.setdiff1d(labels.indices, numbers)
+        if len(others):
             raise DocumentError(
-                f"A document has the label {name!r}, and the answers are about "
-                f"{', '.join(map(str, self.about))} only; add it to `about`."
+                f"A document has the label {categories.names[others[0]]!r}, and the answers are "
+                f"about {', '.join(map(str, self.about))} only; add it to `about`."
             )
         return labels._replace(known=known)
 
-    def _note_late(self, labels: Labels) -> list[int]:
-        """Count the documents of categories that came after `fit`; return whose place is due."""
-        stations, due = self.stations, []
+    def _count_new_categories(self, labels: Labels) -> list[int]:
+        """Count the documents of categories that came after training.
+
+        Returns the categories whose thresholds are to be chosen: when they are new, and whenever
+        their number of documents has doubled.
+        """
+        model, due = self.model, []
         n_known, counts = self.learner.n_categories, np.bincount(labels.indices)
         for k in np.flatnonzero(counts).tolist():
-            if k not in stations.late and (k < n_known or not stations.documents_seen):
+            if k not in model.late and (k < n_known or not model.documents_seen):
                 continue
-            before = stations.late.get(k, 0)
-            after = stations.late[k] = before + int(counts[k])
-            if before < YOUNG and (before == 0 or after >= 2 ** np.ceil(np.log2(before + 0.5))):
+            before = model.late.get(k, 0)
+            after = model.late[k] = before + int(counts[k])
+            has_doubled = before == 0 or after >= 2 ** np.ceil(np.log2(before + 0.5))
+            if before < DOCUMENTS_OF_NEW_CATEGORY and has_doubled:
                 due.append(k)
         return due
 
     def _rehearse(
-        self, rows: Rows, labels: Labels, n_rounds: int, late: list[int]
+        self, rows: Rows, labels: Labels, n_rounds: int, new: list[int]
     ) -> tuple[np.ndarray | None, np.ndarray]:
-        """Learn from the documents among remembered ones, until they are decided right.
+        """Learn the documents among remembered ones, until they are decided right.
 
-        Returns what they have added to their own scores, where that is known, and which are wrong.
+        Returns the contributions of the documents to their own scores, if known, and the positions
+        of the documents that are still wrong.
         """
-        stations, generator = self.stations, self._generator()
-        own = np.zeros((rows.n_rows, len(stations.categories)), np.float32)
-        pending, is_rehearsed = np.arange(rows.n_rows), self._is_rehearsed()
-        if late and is_rehearsed:
-            own += self._round(rows, labels, len(stations.memory or ()), generator, late)
-        for _ in range(n_rounds if is_rehearsed else 1):
-            n_recalled = RECALLED * len(pending)
-            own[pending] += self._round(
-                rows.take(pending), labels.take(pending), n_recalled, generator
-            )
-            for k in late:
-                self._place(k, rows, labels, own)
+        model, generator = self.model, self._generator()
+        contributions = np.zeros((rows.n_rows, len(model.categories)), np.float32)
+        pending, has_memory = np.arange(rows.n_rows), self._has_memory()
+        if new and has_memory:
+            contributions += self._round(rows, labels, len(model.memory or ()), generator, new)
+        for _ in range(n_rounds if has_memory else 1):
+            n_recalled = RECALLED_PER_DOCUMENT * len(pending)
+            some = rows.take(pending), labels.take(pending)
+            contributions[pending] += self._round(*some, n_recalled, generator)
+            for k in new:
+                self._choose_threshold(k, rows, labels, contributions)
             pending = self._still_wrong(rows, labels)
             if not len(pending):
                 break
-        return None if np.isnan(own).any() else own, pending
+        return None if np.isnan(contributions).any() else contributions, pending
 
-    def _is_rehearsed(self) -> bool:
-        """Tell whether remembered documents are met again: not by what would count them twice."""
-        return self.stations.memory is not None and isinstance(self.learner, OnlineLearner)
+    def _has_memory(self) -> bool:
+        """Return True if remembered documents are learned again: not if they would count twice."""
+        return self.model.memory is not None and isinstance(self.learner, OnlineLearner)
 
     def _round(
         self,
@@ -384,131 +363,211 @@ class _Lesson:
         labels: Labels,
         n_recalled: int,
         generator: np.random.Generator,
-        late: Sequence[int] = (),
+        new: Sequence[int] = (),
     ) -> Any:
-        """Meet each document once, the new ones among some that are remembered.
+        """Learn each document once, the new ones among some that are remembered.
 
-        Where categories came late, learn of these alone: all that is remembered says what they are
-        not, and need not be learned again for the others.
-        Returns what the new ones have added to their own scores; NaN where that is not known.
+        If there are new categories, only these are learned: all remembered documents are negative
+        examples of them, and need not be learned again for the other categories. Returns the
+        contributions of the new documents to their own scores; NaN if not known.
         """
-        stations, learner = self.stations, self.learner
-        features, n, n_new = stations.features, len(stations.categories), rows.n_rows
+        model, learner = self.model, self.learner
+        assert isinstance(learner, Online)
+        features, n_categories, n_new = self.features, len(model.categories), rows.n_rows
         weights = np.ones(n_new) if labels.weights is None else labels.weights
-        labels, places = labels._replace(weights=None), np.zeros(0, np.int64)
-        memory = stations.memory if self._is_rehearsed() else None
+        labels, recalled = labels._replace(weights=None), np.zeros(0, np.int64)
+        memory = model.memory if self._has_memory() else None
         if memory is not None:
-            places = memory.recall(n_recalled, generator)
-            old = features.apply(memory.rows(places, features.n_columns))
+            recalled = memory.recall(n_recalled, generator)
+            old = features.apply(memory.rows(recalled, features.n_columns))
             rows = Rows.concatenate([rows, old])
-            labels = Labels.concatenate([labels, memory.labels(places, n)])
-            weights = np.append(weights, np.ones(len(places)))
-        if late:
-            labels = labels.about(late)
-        if hasattr(learner, "checkpoint"):
+            labels = Labels.concatenate([labels, memory.labels(recalled, n_categories)])
+            weights = np.append(weights, np.ones(len(recalled)))
+        if new:
+            labels = labels.about(new)
+        if isinstance(learner, Undoable):
             self.undo.append(learner.checkpoint(rows.indices))
-        n_before = learner.n_categories
-        learner.grow(features.n_columns, n)
-        if late and n_before < n and hasattr(learner, "start_late"):
+        n_before = self.learner.n_categories
+        learner.grow(features.n_columns, n_categories)
+        if new and n_before < n_categories and isinstance(learner, LateCategories):
             learner.start_late(Examples.of(rows, labels), n_before)
-        order = generator.permutation(rows.n_rows) if len(places) else None
-        how = {"n_jobs": self.model.n_jobs_, "sample_weight": weights}
-        if memory is None or not hasattr(learner, "tracking"):
+        order = generator.permutation(rows.n_rows) if len(recalled) else None
+        how: Any = {"n_jobs": self.n_jobs, "sample_weight": weights}
+        if memory is None or not isinstance(learner, Tracking):
             learner.learn_rows(rows, labels, order, **how)
             return np.nan
-        with learner.tracking(np.arange(rows.n_rows), n) as own:
+        with learner.tracking(np.arange(rows.n_rows), n_categories) as contributions:
             learner.learn_rows(rows, labels, order, **how)
-        stations.memory = memory.with_more_own(places, own[n_new:])
-        return own[:n_new]
+        model.memory = memory.with_more_own(recalled, contributions[n_new:])
+        return contributions[:n_new]
 
     def _still_wrong(self, rows: Rows, labels: Labels) -> np.ndarray:
-        """Return which documents are decided otherwise than their labels say."""
-        scores = self.stations.scores(rows, self.model.n_jobs_)
-        wrong = self.stations.decisions.decide(scores) != labels.to_dense()
+        """Return the positions of documents whose decisions differ from their labels."""
+        scores = self.model.score_rows(rows, self.n_jobs)
+        wrong = self.model.decisions.decide(scores) != labels.to_dense()
         if labels.known is not None:
             wrong &= labels.known
         return np.flatnonzero(wrong.any(1))
 
-    def _note_wrong(self, rows: Rows, labels: Labels, wrong: np.ndarray, batch: Batch) -> None:
-        """Name the documents that are still decided otherwise; their labels and the decisions."""
+    def _note_mistakes(self, rows: Rows, labels: Labels, wrong: np.ndarray, batch: Batch) -> None:
+        """Record the documents that are still wrong, with their labels and decisions."""
         if not len(wrong):
             return
-        stations, names = self.stations, self.stations.categories.names
-        decided = stations.decisions.decide(stations.scores(rows.take(wrong)))
+        model, names = self.model, self.model.categories.names
+        decided = model.decisions.decide(model.score_rows(rows.take(wrong)))
         truth = labels.take(wrong).to_dense()
         present = np.arange(len(batch))
         if batch.weights is not None:
             present = present[batch.weights > 0]
-        for i, own, given in zip(present[wrong].tolist(), decided, truth, strict=True):
-            text = " ".join(str(batch.texts[i])[: 4 * BEGINNING].split())[:BEGINNING]
-            lists = ([names[k] for k in np.flatnonzero(one)] for one in (given, own))
+        for i, decision, answer in zip(present[wrong].tolist(), decided, truth, strict=True):
+            start = str(batch.texts[i])[: 4 * CHARACTERS_SHOWN]
+            text = " ".join(start.split())[:CHARACTERS_SHOWN]
+            lists = ([names[k] for k in np.flatnonzero(row)] for row in (answer, decision))
             self.learned.wrong.append(Mistake(self.n_given + i + 1, text, *lists))
 
-    def _place(self, k: int, rows: Rows, labels: Labels, own: np.ndarray) -> None:
-        """Give a new category its place against the others: its threshold.
+    def _choose_threshold(
+        self, k: int, rows: Rows, labels: Labels, contributions: np.ndarray
+    ) -> None:
+        """Choose the threshold of a new category, from held-out scores.
 
-        It is chosen on scores that documents would have had unseen, or the others would look far
-        surer than they are.
+        The scores of documents that were learned are far too sure; a threshold chosen from them
+        would take many unseen documents from the other categories.
         """
-        stations, memory = self.stations, self.stations.memory
-        look = stations.second_look
-        is_looked_at = look is not None and k < look.n_known  # and is decided as all others are
-        if memory is None or not len(memory) or np.isnan(own).any() or is_looked_at:
+        model, memory, look = self.model, self.model.memory, self.model.second_look
+        has_look = look is not None and k < look.n_known  # and is decided as all others are
+        if memory is None or not len(memory) or np.isnan(contributions).any() or has_look:
             return
-        n, features, decisions = len(stations.categories), stations.features, stations.decisions
-        places = range(len(memory))
-        old = features.apply(memory.rows(places, features.n_columns))
+        n_categories, features, decisions = len(model.categories), self.features, model.decisions
+        everything = range(len(memory))
+        old = features.apply(memory.rows(everything, features.n_columns))
         scores = np.concatenate(
             [
-                self.learner.score_rows(old, self.model.n_jobs_) - memory.own(places, n),
-                self.learner.score_rows(rows, self.model.n_jobs_) - own,
+                self.learner.score_rows(old, self.n_jobs) - memory.own(everything, n_categories),
+                self.learner.score_rows(rows, self.n_jobs) - contributions,
             ]
         )
-        truth = np.concatenate([memory.labels(places, n).to_dense(), labels.to_dense()])
+        remembered_labels = memory.labels(everything, n_categories)
+        truth = np.concatenate([remembered_labels.to_dense(), labels.to_dense()])
         weights = np.append(memory.weights(), np.ones(rows.n_rows))
         known = ~np.isnan(scores).any(1)
         thresholds = decisions.thresholds.copy()
         thresholds[k] = 0.0
-        thresholds[k] = place_of(
+        thresholds[k] = least_harmful_threshold(
             k, scores[known] - thresholds, truth[known], weights[known], decisions.mode
         )
-        stations.decisions = decisions.replace(thresholds=thresholds)
+        model.decisions = decisions.replace(thresholds=thresholds)
 
-    def _forget_features(self) -> None:
-        """Let go of features that no category holds any more, once they are the larger part.
+    def _prune_to_budget(self) -> None:
+        """Remove features that no category uses any more, once they are the larger part.
 
-        This is what keeps a learner with a budget of features within it on an endless stream.
+        This keeps a learner with a feature budget within it on an endless stream.
         """
-        stations, learner = self.stations, self.learner
-        if stations.features.is_hashed or getattr(learner, "feature_budget", None) is None:
+        model, learner = self.model, self.learner
+        if self.features.is_hashed or not isinstance(learner, Budgeted):
             return
-        keep = learner.live_features() | stations.features.are_for_concepts()
+        if learner.feature_budget is None or not isinstance(learner, Online):
+            return
+        keep = learner.live_features() | self.features.are_for_concepts()
         if 2 * np.count_nonzero(keep) < len(keep):
-            stations.features.prune(keep)
+            self.features.prune(keep)
             learner.prune(keep)
-            if stations.memory is not None:
-                stations.memory = stations.memory.pruned(keep)
-            if stations.sample is not None:
-                stations.sample = stations.sample._replace(rows=stations.sample.rows.keep(keep))
-            if stations.second_look is not None:
-                stations.second_look = stations.second_look.grown(stations.features.fields())
+            if model.memory is not None:
+                model.memory = model.memory.pruned(keep)
+            if model.sample is not None:
+                model.sample = model.sample._replace(rows=model.sample.rows.keep(keep))
+            if model.second_look is not None:
+                model.second_look = model.second_look.grown(self.features.fields())
+
+    # ---- before and after --------------------------------------------------------------------
+
+    def _generator(self) -> np.random.Generator:
+        """Return a generator with the same numbers for the same model."""
+        return np.random.default_rng((self.model.parameters.seed_, self.model.documents_seen))
+
+    def _sample(self) -> Sample | None:
+        """Return some remembered documents and how they are decided before learning.
+
+        Those of the last lesson serve again for a while: its decisions after learning are those
+        before this one.
+        """
+        model, sample, memory = self.model, self.model.sample, self.model.memory
+        if memory is None or not len(memory) or self.n_checked == 0:
+            return None
+        n, seen = min(self.n_checked or len(memory), len(memory)), model.documents_seen
+        if (
+            sample is not None
+            and sample.valid_for == (model.decisions, memory)
+            and len(sample.decided) == n
+            and seen < sample.drawn + DOCUMENTS_CHECKED
+        ):
+            return sample
+        recalled, features = memory.recall(n, self._generator()), self.features
+        rows = features.apply(memory.rows(recalled, features.n_columns))
+        return Sample(rows, self._decide(rows), seen, (model.decisions, memory))
+
+    def _decide(self, rows: Rows) -> np.ndarray:
+        """Return how documents are decided now."""
+        scores = self.model.score_rows(rows, self.n_jobs)
+        if not np.isfinite(scores).all():
+            raise ParameterError(
+                f"{type(self.learner).__name__} would score remembered documents with what is no "
+                "number; take parameters by which documents move weights less."
+            )
+        return self.model.decisions.decide(scores)
+
+    def _learn_second_look_again(self, look: SecondLook) -> None:
+        """Learn the second look from the memory, if that is large and the result is better.
+
+        This is tried once there are half as many new documents as remembered ones, and at least
+        `LEAST_DOCUMENTS_FOR_LOOK`. Remembered documents are scored as if they had not been learned.
+        The present second look has learned from many of them, which is an advantage for it: a new
+        one that is better all the same is no loss.
+        """
+        model, memory, parameters = self.model, self.model.memory, self.model.parameters
+        n_since = model.documents_seen - look.n_learned
+        if memory is None or n_since < max(LEAST_DOCUMENTS_FOR_LOOK, len(memory) // 2):
+            return
+        model.second_look = look.noted(model.documents_seen)
+        n_categories, features = len(model.categories), self.features
+        contributions = memory.own(range(len(memory)), n_categories)
+        is_complete = [document.known is None for document in memory.documents]
+        usable = np.flatnonzero(~np.isnan(contributions).any(1) & is_complete)
+        if len(usable) < LEAST_DOCUMENTS_FOR_LOOK:
+            return
+        contributions, labels = contributions[usable], memory.labels(usable, n_categories)
+        rows = features.apply(memory.rows(usable, features.n_columns))
+        scores = self.learner.score_rows(rows, self.n_jobs) - contributions
+        candidates = candidates_of(
+            scores, rows, self.learner, look.fields, look.n_fields, own=contributions
+        )
+        folds = fold_numbers(parameters.resolved(), labels)
+        unseen = Unseen(scores, candidates, labels, folds, memory.weights()[usable])
+        how: Any = {"seed": parameters.seed_, "n_jobs": self.n_jobs}
+        new, after = SecondLook.fit(look.kind, unseen, model.documents_seen, **how)
+        before = look.apply(scores, rows, self.learner, self.n_jobs, contributions)
+        losses = [unseen.loss(scores, look.n_known) for scores in (after, before)]
+        self.learned.looked_anew = losses[0] < losses[1]
+        if self.learned.looked_anew:
+            decisions = model.decisions.replace()
+            decisions.thresholds[look.n_known :] = decisions.default_threshold
+            model.second_look, model.decisions = new.grown(look.fields), decisions
 
 
-def place_of(
+def least_harmful_threshold(
     k: int, margins: np.ndarray, truth: np.ndarray, weights: np.ndarray, mode: str
 ) -> float:
-    """Return the threshold at which a category takes as little from the others as may be.
+    """Return a threshold at which a new category takes few documents from the others.
 
     Parameters
     ----------
     k : int
-        The category, whose threshold is zero so far.
+        The category, whose threshold has been zero.
     margins : array of shape (documents, categories)
-        Scores less thresholds, of documents that were not seen.
+        Held-out scores less thresholds.
     truth : array of bool of the same shape
-        Which categories they belong to.
+        The categories of the documents.
     weights : array of shape (documents,)
-        How many documents each stands for.
+        The number of documents that each stands for.
     mode : {"single-label", "multi-label"}
         Whether the category competes with the others, or is decided by itself.
 
@@ -516,42 +575,43 @@ def place_of(
     --------
     >>> margins = np.array([[0.5, -0.9], [0.4, -0.2], [-0.2, 0.1]])
     >>> truth = np.array([[True, False], [True, False], [False, True]])
-    >>> round(place_of(1, margins, truth, np.ones(3), "single-label"), 2)
+    >>> round(least_harmful_threshold(1, margins, truth, np.ones(3), "single-label"), 2)
     -0.15
     """
-    ahead, mine = margins[:, k], truth[:, k]
+    leads, is_in_category = margins[:, k], truth[:, k]
     if mode == "single-label":
         others = np.where(np.arange(margins.shape[1]) == k, -np.inf, margins)
-        ahead = ahead - others.max(1)
-        is_right = truth[np.arange(len(others)), others.argmax(1)]
-        theirs = is_right & ~mine
+        leads = leads - others.max(1)
+        is_right_without = truth[np.arange(len(others)), others.argmax(1)]
+        can_be_lost = is_right_without & ~is_in_category
     else:
-        theirs = ~mine
-    allowed = min(LOST * weights.sum(), FOR_EACH[mode] * weights[mine].sum())
-    order = np.argsort(-ahead[theirs], kind="stable")
-    taken, lost = ahead[theirs][order], np.cumsum(weights[theirs][order])
-    within = int(np.searchsorted(lost, allowed, side="right"))
-    bar = float(taken[within]) if within < len(taken) else float(ahead.min(initial=0.0))
-    lowest = float(ahead[mine].min(initial=np.inf))
+        can_be_lost = ~is_in_category
+    per_document = MOST_LOST_PER_DOCUMENT[mode] * weights[is_in_category].sum()
+    allowed = min(MOST_LOST_SHARE * weights.sum(), per_document)
+    order = np.argsort(-leads[can_be_lost], kind="stable")
+    ranked, n_lost = leads[can_be_lost][order], np.cumsum(weights[can_be_lost][order])
+    n_within = int(np.searchsorted(n_lost, allowed, side="right"))
+    bar = float(ranked[n_within]) if n_within < len(ranked) else float(leads.min(initial=0.0))
+    lowest = float(leads[is_in_category].min(initial=np.inf))
     return bar if lowest <= bar else (bar + lowest) / 2
 
 
 @contextmanager
 def undone_on_failure() -> Iterator[list[Callable[[], None]]]:
-    """Give a list for what takes changes back, and call it from its end if they fail."""
+    """Give a list for functions that undo changes, and call them in reverse order on failure."""
     undo: list[Callable[[], None]] = []
     try:
         yield undo
     except BaseException:
-        with _uninterrupted():
+        with _interrupts_delayed():
             for restore in reversed(undo):
                 restore()
         raise
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let a second Ctrl-C wait until all is put back."""
+def _interrupts_delayed() -> Iterator[None]:
+    """Delay a second Ctrl-C until everything is restored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -565,40 +625,30 @@ def _uninterrupted() -> Iterator[None]:
             before(*waiting[0])
 
 
-def _figures_back(stations: Stations) -> Callable[[], None]:
-    """Return what puts the categories, the decisions and the figures back."""
-    n_categories, decisions = len(stations.categories), stations.decisions
-    seen, is_mode_open = stations.documents_seen, stations.is_mode_open
-    memory, late, sample = stations.memory, dict(stations.late), stations.sample
-    second_look = stations.second_look
+def _restore_attributes(model: Model) -> Callable[[], None]:
+    """Return a function that restores the attributes of a model, and its categories."""
+    attributes = vars(model).copy()
+    attributes["late"] = dict(model.late)
+    n_categories = len(model.categories)
 
     def restore() -> None:
-        stations.memory, stations.late, stations.sample = memory, late, sample
-        stations.second_look = second_look
-        stations.categories.truncate(n_categories)
-        stations.decisions, stations.documents_seen = decisions, seen
-        stations.is_mode_open = is_mode_open
+        model.__dict__ = attributes
+        model.categories.truncate(n_categories)
 
     return restore
 
 
-def _is_undone_cheaply(learner: Learner) -> bool:
-    """Tell whether what learning a document changes can be put back without a copy of all."""
-    has_budget = getattr(learner, "feature_budget", None) is not None
-    return hasattr(learner, "checkpoint") and not has_budget
-
-
-def _check_fits(stations: Stations, batch: Batch, about: Sequence[Any] | None) -> None:
-    """Raise, before anything is changed, where a batch does not fit what was learned before."""
-    if not is_online(stations.learner):
+def _check_batch(model: Model, batch: Batch, about: Sequence[Any] | None) -> None:
+    """Raise, before anything is changed, if a batch does not fit the model."""
+    if not isinstance(model.learner, Online):
         raise ModelError(
-            f"A model of {stations.learner.name} cannot go on learning: train it anew on all "
+            f"A model of {model.learner.name} cannot go on learning: train it anew on all "
             "documents, or take a learner that can, such as passive-aggressive."
         )
-    if stations.documents_seen == 0 or stations.is_mode_open or batch.labels is None:
+    if model.documents_seen == 0 or model.is_mode_open or batch.labels is None:
         return
-    if stations.decisions.mode == "single-label" and about is None:
-        wrong = next((one for one in batch.labels if len(one) != 1), None)
+    if model.decisions.mode == "single-label" and about is None:
+        wrong = next((labels for labels in batch.labels if len(labels) != 1), None)
         if wrong is not None:
             number = "no label" if not wrong else f"{len(wrong)} labels ({wrong[0]!r}, ...)"
             raise DocumentError(
@@ -607,19 +657,19 @@ def _check_fits(stations: Stations, batch: Batch, about: Sequence[Any] | None) -
             )
 
 
-def _start(model: Categorizer, stations: Stations, rows: Rows, labels: Labels) -> None:
-    """Begin with the first documents of a stream."""
+def _start(model: Model, rows: Rows, labels: Labels) -> None:
+    """Prepare an untrained model for the first documents of a stream."""
     mean_active = len(rows.indices) / max(1, rows.n_rows)
-    learner: Any = stations.learner
-    learner.start(stations.features.n_columns, len(stations.categories), mean_active)
-    stations.decisions = Decisions(decision_mode(model.mode, labels))
-    stations.is_mode_open = model.mode == "auto"
+    assert isinstance(model.learner, Online)
+    model.learner.start(model.features.n_columns, len(model.categories), mean_active)
+    model.decisions = Decisions(decision_mode(model.parameters.mode, labels))
+    model.is_mode_open = model.parameters.mode == "auto"
 
 
-def _grown(stations: Stations, labels: Labels) -> Decisions:
-    """Return decisions for all categories; for several labels, once a stream shows that it has."""
-    decisions = stations.decisions.replace()
-    several = decision_mode("auto", labels) == "multi-label" and labels.n_categories > 1
-    if stations.is_mode_open and several and decisions.mode == "single-label":
+def _grown_decisions(model: Model, labels: Labels) -> Decisions:
+    """Return decisions for all categories, of several labels once a stream shows that it has."""
+    decisions = model.decisions.replace()
+    has_several = decision_mode("auto", labels) == "multi-label" and labels.n_categories > 1
+    if model.is_mode_open and has_several and decisions.mode == "single-label":
         decisions = decisions.replace(mode="multi-label")
-    return decisions.grow(len(stations.categories))
+    return decisions.grow(len(model.categories))

@@ -316,7 +316,7 @@ class Sample(NamedTuple):
     rows: Rows  # their strengths
     decided: np.ndarray
     drawn: int  # how many documents had been learned from by then
-    made_for: tuple[Any, Memory | None]  # the decisions and the memory for which this holds
+    valid_for: tuple[Any, Memory | None]  # the decisions and the memory for which this holds
 
 
 def sampled(examples: Examples, capacity: int, seed: int) -> Memory:

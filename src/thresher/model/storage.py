@@ -1,4 +1,4 @@
-"""The model file: one safetensors file with a versioned, checksummed description; never pickle.
+"""The model file: a safetensors file with a versioned and checksummed description; never pickle.
 
 Its one metadata entry, "thresher", holds a checksum, a space and the JSON text that it is of, with
 the type, shape and checksum of each tensor. One alone, for the library writes several in any order.
@@ -7,29 +7,46 @@ the type, shape and checksum of each tensor. One alone, for the library writes s
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import re
 import stat
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from io import BufferedReader
+from operator import index
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 
 from thresher import __version__
-from thresher.errors import ModelError, ParameterError, brief
+from thresher.decisions import Decisions
+from thresher.documents import Columns
+from thresher.errors import ModelError, ParameterError, brief, counted
+from thresher.features import Features
 from thresher.files import replace_file
-from thresher.state import LARGEST_WHOLE, Parts
+from thresher.learners import Learner, learner_class
+from thresher.model.categories import Categories
+from thresher.model.format1 import upgrade
+from thresher.model.memory import Memory
+from thresher.model.model import Model
+from thresher.model.parameters import TrainingParameters, is_auto
+from thresher.model.second_look import SecondLook
+from thresher.parameters import Whole
+from thresher.state import LARGEST_WHOLE, Parts, part_of, require_field
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["load_model", "read_model", "save_model", "write_model"]
+
+log = logging.getLogger("thresher")
 
 FORMAT_VERSION = 2
 NARROW_VERSION = 3  # each tensor is in the narrowest type that holds it exactly
 LOOKED_VERSION = 4  # there is a second look, which must not be overlooked
 NEWEST_VERSION = LOOKED_VERSION
 
+MOST_LAYOUT_BYTES = 100_000_000  # as in the library of safetensors
+CHANGED = "it is cut short, lengthened or changed"
 _OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
 
 # The types of safetensors in the order of its library, which puts the widest tensors first.
@@ -47,6 +64,8 @@ _TYPES = {
     "uint8": "U8",
     "bool": "BOOL",
 }
+
+_DTYPES = {code: name for name, code in _TYPES.items()}
 
 Upgrade = Callable[[dict[str, Any], dict[str, np.ndarray]], Parts]
 
@@ -166,20 +185,28 @@ def _described(arrays: dict[str, np.ndarray]) -> dict[str, list[Any]]:
     }
 
 
-def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None = None) -> Parts:
-    """Read a model file back as the header and the tensors it was written from.
+def read_model(
+    path: str | os.PathLike[str],
+    upgrades: dict[int, Upgrade] | None = None,
+    *,
+    mmap: bool = False,
+) -> Parts:
+    """Return the header and the tensors of a model file.
 
     `ModelError` says that it is none, damaged, cut short, or of a newer format than is known here.
     Nothing is believed before its checksum is right, and no more memory is asked for than the file
-    has bytes. What the tensors mean is for the caller to check: see `require_tensor`. Each has
-    memory of its own and may be changed.
+    has bytes. What the tensors mean is for the caller to check: see `require_tensor`.
 
     Parameters
     ----------
     path : str or path
         The model file.
     upgrades : dict of int to callable, optional
-        For each older format, what turns its header and tensors into those of the next.
+        For each older format, a function that turns its header and tensors into those of the next.
+    mmap : bool, default=False
+        Map the file into memory instead of reading it. Processes that map the same file share its
+        memory; the tensors are read-only. If the file is changed in place meanwhile, the process
+        may be killed, so such a file must be replaced by renaming another one.
 
     Examples
     --------
@@ -191,11 +218,10 @@ def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None
     ('winnow', [1.5, -0.5])
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # asked first: opening a pipe would wait
+        if not stat.S_ISREG(os.stat(path).st_mode):  # before opening: a pipe would wait
             raise ModelError(f"{path} is not a file; name the model file itself.")
         with open(path, "rb") as file:
-            opening = file.read(8 + len(_OPENING))
-        version, header, tensors = _read(path, opening)
+            version, header, tensors = _read(path, file, mmap)
         for old in range(version, FORMAT_VERSION):
             if upgrades and old in upgrades:
                 header, tensors = upgrades[old](header, tensors)
@@ -205,41 +231,104 @@ def read_model(path: str | os.PathLike[str], upgrades: dict[int, Upgrade] | None
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"The model {path} cannot be read: {_reason(error)}.") from error
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"The model {path} cannot be read: {reason}.") from error
 
 
-def _read(path: object, opening: bytes) -> tuple[int, dict[str, Any], dict[str, np.ndarray]]:
-    try:
-        file: Any = safe_open(path, framework="numpy")  # sees that its header fits its size
-    except SafetensorError as error:
-        if not opening:
-            raise ModelError(f"{path} is empty: it is no model.") from error
-        if len(opening) < 8 or not _OPENING.startswith(opening[8:]):
-            raise _foreign(path) from error
-        raise _damaged(path, "it is cut short, lengthened or changed") from error
-    with file:
-        description = _description(path, file.metadata() or {})
-        try:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (SafetensorError, AttributeError, TypeError, ValueError) as error:
-            raise _damaged(path, "its tensors are not arrays of numbers") from error
+def _read(
+    path: object, file: BufferedReader, mmap: bool
+) -> tuple[int, dict[str, Any], dict[str, np.ndarray]]:
+    layout, start = _read_layout(path, file)
+    description = _description(path, layout)
+    tensors = _read_tensors(path, file, layout, start, mmap)
     version, written = description["format_version"], description.get("tensors")
-    kinds = {}
+    types = {}
     if version >= NARROW_VERSION and isinstance(written, dict):
-        kinds = {name: one.pop() for name, one in written.items() if isinstance(one, list) and one}
+        entries = written.items()
+        types = {name: entry.pop() for name, entry in entries if isinstance(entry, list) and entry}
     if _described(tensors) != written:
         raise _damaged(path, "its tensors are not those that were written")
-    for name, kind in kinds.items():
-        is_type = isinstance(kind, str) and kind in _TYPES
-        if not is_type or not np.can_cast(tensors[name].dtype, kind, "safe"):
+    for name, dtype in types.items():
+        is_type = isinstance(dtype, str) and dtype in _TYPES
+        if not is_type or not np.can_cast(tensors[name].dtype, dtype, "safe"):
             raise _damaged(path, "its tensors are not of the types that they are read in")
-        tensors[name] = tensors[name].astype(kind, copy=False)
+        tensors[name] = tensors[name].astype(dtype, copy=False)
     return version, description["header"], tensors
 
 
-def _description(path: object, metadata: dict[str, str]) -> dict[str, Any]:
-    """Return what the text says, once its checksum is right and its version is ours."""
-    if "thresher" not in metadata:
+def _read_layout(path: object, file: BufferedReader) -> tuple[dict[str, Any], int]:
+    """Return the JSON at the start of a safetensors file, and where the tensors start."""
+    opening = file.read(8 + len(_OPENING))
+    if not opening:
+        raise ModelError(f"{path} is empty: it is no model.")
+    is_ours = len(opening) >= 8 and _OPENING.startswith(opening[8:])
+    problem = _damaged(path, CHANGED) if is_ours else _foreign(path)
+    size = int.from_bytes(opening[:8], "little")
+    if len(opening) < 8 or size > min(_n_bytes(file) - 8, MOST_LAYOUT_BYTES):
+        raise problem
+    file.seek(8)
+    try:
+        layout = json.loads(file.read(size))
+    except (ValueError, RecursionError) as error:
+        raise problem from error
+    if not isinstance(layout, dict):
+        raise problem
+    return layout, 8 + size
+
+
+def _read_tensors(
+    path: object, file: BufferedReader, layout: dict[str, Any], start: int, mmap: bool
+) -> dict[str, np.ndarray]:
+    """Return the tensors, each in memory of its own, or as views of the mapped file."""
+    entries = {name: entry for name, entry in layout.items() if name != "__metadata__"}
+    shapes, end = {}, 0
+    try:
+        for name, entry in sorted(entries.items(), key=lambda item: item[1]["data_offsets"]):
+            dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), tuple(map(index, entry["shape"]))
+            first, last = map(index, entry["data_offsets"])
+            if first != end or min(shape, default=0) < 0:
+                raise ValueError
+            end = first + math.prod(shape) * dtype.itemsize
+            if last != end:
+                raise ValueError
+            if math.prod(shape) <= 1:  # NumPy refuses some shapes that need no memory
+                np.empty(shape, dtype)
+            shapes[name] = dtype, shape, first
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(path, "its tensors are not arrays of numbers") from error
+    if start + end != _n_bytes(file):
+        raise _damaged(path, CHANGED)
+    if mmap:
+        whole = np.memmap(file, np.uint8, "r") if end else np.zeros(start, np.uint8)
+        return {
+            name: _view(whole[start + first :], dtype, shape)
+            for name, (dtype, shape, first) in shapes.items()
+        }
+    tensors = {}
+    file.seek(start)
+    for name, (dtype, shape, _) in shapes.items():
+        tensors[name] = np.empty(shape, dtype)
+        if file.readinto(tensors[name].reshape(-1).view(np.uint8).data) != tensors[name].nbytes:
+            raise _damaged(path, CHANGED)
+    return tensors
+
+
+def _view(data: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    array: np.ndarray = (
+        np.ndarray(shape, dtype, data) if math.prod(shape) else np.empty(shape, dtype)
+    )
+    array.flags.writeable = False
+    return array
+
+
+def _n_bytes(file: BufferedReader) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def _description(path: object, layout: dict[str, Any]) -> dict[str, Any]:
+    """Return the description in the metadata, if its checksum is right and its version is known."""
+    metadata = layout.get("__metadata__")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("thresher"), str):
         raise _foreign(path)
     checksum, _, text = metadata["thresher"].partition(" ")
     if checksum != f"{zlib.crc32(text.encode()):08x}":
@@ -290,8 +379,139 @@ def _damaged(path: object, how: str) -> ModelError:
     return ModelError(f"The model {path} is damaged: {how}. Restore a copy or train it again.")
 
 
-def _reason(error: Exception) -> str:
-    """Return what the system said, of which safetensors passes on the number within a text."""
-    number = re.search(r"(?:os error|code:) (\d+)", str(error))
-    reason = os.strerror(int(number[1])) if number else str(error)
-    return getattr(error, "strerror", None) or reason
+# A model and its file -----------------------------------------------------------------------------
+
+
+def save_model(
+    model: Model, path: str | os.PathLike[str], *, remember: bool, keep_previous: bool
+) -> None:
+    """Write a model to a file; see `Categorizer.save`."""
+    header: dict[str, Any] = {
+        "parameters": _plain_parameters(model),
+        "categories": model.categories.state(),
+        "documents_seen": model.documents_seen,
+        "is_mode_open": model.is_mode_open,
+        "late": {str(k): n for k, n in model.late.items()},
+        "columns": _plain_columns(model.columns),
+    }
+    if model.is_compacted:
+        header["compacted"] = True
+    components: dict[str, Any] = {
+        "features": model.features,
+        "learner": model.learner,
+        "decisions": model.decisions,
+    }
+    if remember and model.memory is not None:
+        components["memory"] = model.memory
+    version = FORMAT_VERSION
+    if model.second_look is not None:
+        components["second_look"], version = model.second_look, LOOKED_VERSION
+    tensors: dict[str, np.ndarray] = {}
+    for name, component in components.items():
+        header[name], arrays = component.state()
+        tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
+    how: dict[str, Any] = {"keep_previous": keep_previous, "narrow": model.is_compacted}
+    write_model(path, header, tensors, **how, version=version)
+    log.info("saved to %s", path)
+
+
+def load_model(
+    path: str | os.PathLike[str], *, learners: Sequence[type[Learner]] = (), mmap: bool = False
+) -> Model:
+    """Read a model from a file; see `Categorizer.load`."""
+    header, tensors = read_model(path, upgrades={1: upgrade}, mmap=mmap)
+    try:
+        model = _model_from_parts(header, tensors, learners)
+    except ModelError as problem:
+        raise ModelError(f"{path}: {problem}") from problem.__cause__
+    log.info("loaded %s", path)
+    return model
+
+
+def _model_from_parts(
+    header: dict[str, Any], tensors: dict[str, np.ndarray], learners: Sequence[type[Learner]]
+) -> Model:
+    of_learner, arrays = part_of("learner", header, tensors)
+    kind = learner_class(require_field(of_learner, "learner", str), learners)
+    features = Features.from_state(*part_of("features", header, tensors))
+    decisions = Decisions.from_state(*part_of("decisions", header, tensors))
+    categories = Categories.from_state(require_field(header, "categories", dict))
+    # Before the learner makes room for so many.
+    sizes = [require_field(of_learner, name, int) for name in ("n_features", "n_categories")]
+    shape = sizes[0], sizes[1]
+    if shape != (features.n_columns, len(categories)) or shape[1] != len(decisions.thresholds):
+        raise ModelError(
+            f"the learner is for {counted(shape[0], 'feature')} and "
+            f"{counted(shape[1], 'category')}; it came with "
+            f"{counted(features.n_columns, 'column')}, {counted(len(categories), 'name')} and "
+            f"{counted(len(decisions.thresholds), 'threshold')}."
+        )
+    learner = kind.from_state(of_learner, arrays)
+    if (learner.n_features, learner.n_categories) != shape:
+        raise ModelError("the learner has other sizes than it says.")
+    parameters = TrainingParameters.from_plain(require_field(header, "parameters", dict))
+    if not is_auto(parameters.learner):
+        parameters.learner = learner
+    is_compacted = require_field({"compacted": False} | header, "compacted", bool)
+    model = Model(
+        parameters,
+        categories,
+        features,
+        learner,
+        decisions,
+        documents_seen=require_field(header, "documents_seen", int, low=0),
+        columns=_columns_of(header),
+        is_mode_open=require_field(header, "is_mode_open", bool),
+        late=_late_of(header, len(categories)),
+        is_compacted=is_compacted or learner.is_compacted,
+    )
+    if "second_look" in header:
+        look = part_of("second_look", header, tensors)
+        model.second_look = SecondLook.from_state(*look, shape, learner)
+    if "memory" in header:
+        memory = part_of("memory", header, tensors)
+        model.memory = Memory.from_state(*memory, *shape)
+    return model
+
+
+def _plain_parameters(model: Model) -> dict[str, Any]:
+    """Return the parameters as JSON can hold them, without the number of threads.
+
+    The learner has a part of its own in the file.
+    """
+    parameters = model.parameters
+    learner = parameters.learner if is_auto(parameters.learner) else model.learner.name
+    plain = parameters.replace(learner=learner).plain_params()
+    del plain["n_jobs"]
+    return plain
+
+
+def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
+    """Return the columns that the documents were read from, as a model file holds them."""
+    if columns is None:
+        return None
+    return {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
+
+
+def _late_of(header: dict[str, Any], n_categories: int) -> dict[int, int]:
+    """Return the number of documents of each category that came after training."""
+    late = require_field({"late": {}} | header, "late", dict)
+    known = set(map(str, range(n_categories))) if late else set()
+    if not (late.keys() <= known and all(map(Whole(0).allows, late.values()))):
+        raise ModelError("The model's late categories make no sense; it is damaged.")
+    return {int(k): n for k, n in late.items()}
+
+
+def _columns_of(header: dict[str, Any]) -> Columns | None:
+    """Return the columns that the documents were read from, if they had any."""
+    if header.get("columns") is None:
+        return None
+    columns = require_field(header, "columns", dict)
+    text = require_field(columns, "text", list)
+    labels, separator = (
+        None if columns.get(name) is None else require_field(columns, name, str)
+        for name in ("labels", "separator")
+    )
+    if not all(isinstance(name, str) for name in text):
+        raise ModelError("The model's columns of text have no names; it is damaged.")
+    return Columns(tuple(text), labels, separator)

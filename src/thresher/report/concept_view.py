@@ -11,8 +11,9 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.fields import MARK
-from thresher.model.explanation import rules_of
-from thresher.model.train import Progress, Reader, no_progress
+from thresher.learners.capabilities import Rules
+from thresher.model.explain import rules_of
+from thresher.model.source import LabelledSource, Progress, no_progress
 
 if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
@@ -93,14 +94,14 @@ class ConceptView:
     """
 
     def __init__(self, categorizer: Categorizer) -> None:
-        stations = categorizer.stations
-        if stations.features.concepts is None:
+        model = categorizer.model_
+        if model.features.concepts is None:
             raise ModelError(
                 "The model has no concepts; train one that has, with concepts=100 or, on the "
                 "command line, --concepts 100."
             )
-        self.categorizer, self.stations = categorizer, stations
-        self.features, self.concepts = stations.features, stations.features.concepts
+        self.categorizer, self.model = categorizer, model
+        self.features, self.concepts = model.features, model.features.concepts
         self.counter = self.features.counter
         self.sizes: tuple[int, ...] = self.concepts.sizes_
         self.shares: np.ndarray = self.concepts.shares_
@@ -114,7 +115,7 @@ class ConceptView:
 
     def concept(self, number: int, top: int = 8) -> Concept:
         """Return a concept with its share P(z) and so many of its words."""
-        with self.categorizer.lock.reading():
+        with self.categorizer.shared_.reading():
             words = self._words(number, top)
         return Concept(number, self._size(number), float(self.shares[number]), words)
 
@@ -134,7 +135,7 @@ class ConceptView:
         least : float, default=0.01
             Concepts with a smaller P(z|d) are left out.
         """
-        with self.categorizer.lock.reading():
+        with self.categorizer.shared_.reading():
             counts = self.counter.count([text], grow=False)
             (memberships,) = self.concepts.memberships(counts)
             names, concepts = self.counter.names(counts.indices), []
@@ -156,7 +157,7 @@ class ConceptView:
         top, least
             As for `of_document`.
         """
-        with self.categorizer.lock.reading():
+        with self.categorizer.shared_.reading():
             column = self._column(word)
             (name,) = self.counter.names([column])
             chances = self.concepts.concepts_of(column)
@@ -172,10 +173,11 @@ class ConceptView:
         These are the weights of the concepts or, where the model has rules, those about concepts.
         There are none where the model has neither.
         """
-        with self.categorizer.lock.reading():
-            number, learner = self.stations.categories.number(category), self._learner
-            if hasattr(learner, "rules"):
-                rules = zip(learner.rules(number), rules_of(self.stations, number), strict=True)
+        with self.categorizer.shared_.reading():
+            number, learner = self.model.categories.number(category), self._learner
+            if isinstance(learner, Rules):
+                texts = rules_of(self.model, category)
+                rules = zip(learner.rules(number), texts, strict=True)
                 lines = [
                     Influence(rule.column, *line)
                     for rule, line in rules
@@ -198,16 +200,16 @@ class ConceptView:
             return [None] * len(concepts)
         words = [self.concept(int(z), N_WRITTEN).words for z in concepts]
         scores = self.categorizer.scores([" ".join(word for word, _ in one) for one in words])
-        decisions = self.stations.decisions
+        decisions = self.model.decisions
         margins = np.where(decisions.decide(scores), scores - decisions.thresholds, -np.inf)
         return [int(np.argmax(row)) if np.isfinite(row).any() else None for row in margins]
 
     def weight_on_concepts(self, category: Any) -> float | None:
         """Return which part of a category's weight is on rules about concepts; None: no rules."""
-        if not hasattr(self._learner, "threshold_share"):
+        if not isinstance(self._learner, Rules):
             return None
         shares = self._learner.threshold_share([self._learner.n_iter_])
-        return float(np.nan_to_num(shares[self.stations.categories.number(category), 0]))
+        return float(np.nan_to_num(shares[self.model.categories.number(category), 0]))
 
     def influence(self) -> np.ndarray | None:
         """Return the weight of each concept for each category, all the rules about it together.
@@ -217,10 +219,10 @@ class ConceptView:
         array of float (concepts, categories) or None
             None where the learner has neither weights nor rules.
         """
-        with self.categorizer.lock.reading():
-            if not hasattr(self._learner, "rules"):
+        with self.categorizer.shared_.reading():
+            if not isinstance(self._learner, Rules):
                 return self._weights()
-            weights = np.zeros((len(self), len(self.stations.categories)))
+            weights = np.zeros((len(self), len(self.model.categories)))
             for number in range(weights.shape[1]):
                 for rule in self._learner.rules(number):
                     if rule.threshold is not None:
@@ -241,12 +243,12 @@ class ConceptView:
         top : int, default=3
             How many documents of each concept.
         """
-        columns, fields = self.stations.columns, self.categorizer.fields
-        reader = Reader(documents, None, columns, fields=fields, progress=progress)
+        columns, fields = self.model.columns, self.categorizer.fields
+        source = LabelledSource(documents, None, columns, fields, progress)
         best: list[list[tuple[float, int, int, Example]]] = [[] for _ in range(len(self))]
         n_read = 0
-        for batch in reader.batches("looking for concepts"):
-            with self.categorizer.lock.reading():
+        for batch in source.batches("looking for concepts"):
+            with self.categorizer.shared_.reading():
                 counts = self.counter.count(batch.texts, grow=False)
                 memberships = self.concepts.memberships(counts, self.categorizer.n_jobs_)
             n_known = self._n_known(counts)
@@ -254,7 +256,7 @@ class ConceptView:
             keys = memberships.round(2) + n_known[:, None] / (1e3 * (1 + n_known.max(initial=0)))
             for z, rows in enumerate(np.argsort(-keys, axis=0, kind="stable")[:top].T):
                 for i in rows[memberships[rows, z] >= LEAST_SHARE].tolist():
-                    share, place = float(memberships[i, z]), batch.place(i)
+                    share, place = float(memberships[i, z]), batch.location(i)
                     beginning = str(batch.texts[i])[:BEGINNING].replace(MARK, "\n").strip()
                     example = Example(share, place, beginning)
                     heapq.heappush(
@@ -291,7 +293,7 @@ class ConceptView:
 
     @property
     def _learner(self) -> Any:
-        return self.stations.learner
+        return self.model.learner
 
     def _size(self, number: int) -> int:
         return self.sizes[self.concepts.locate(number)[0]]

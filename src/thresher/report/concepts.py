@@ -11,7 +11,7 @@ import numpy as np
 
 from thresher.errors import counted
 from thresher.files import check_writable, write_text
-from thresher.model.train import Progress, no_progress
+from thresher.model.source import Progress, no_progress
 from thresher.report.markup import (
     attributes,
     breakable,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import platform
 from collections.abc import Sequence
@@ -13,10 +14,10 @@ import numpy as np
 
 from thresher import __version__
 from thresher.decisions import Decisions, ReliabilityCurve, reliability_curve
-from thresher.evaluation import Evaluation, evaluate
+from thresher.evaluation import Evaluation
 from thresher.evaluation.significance import Interval
 from thresher.files import check_writable, write_text
-from thresher.model.train import no_progress
+from thresher.model.source import no_progress
 from thresher.report.worst import WorstErrors, WrongDecision
 
 if TYPE_CHECKING:
@@ -140,13 +141,11 @@ def write_report(
     1.0
     """
     check_writable(path)
-    decisions = categorizer.decisions_
+    decisions = copy.deepcopy(categorizer.decisions_)
     worst = WorstErrors(categorizer.categories_, decisions, most_errors)
-    scores, truth, names = categorizer.scores_and_truth(
-        documents, labels, progress or no_progress,
-        see=lambda batch, scores: worst.see(batch, scores, decisions.decide(scores)),
-    )  # fmt: skip
-    evaluation = evaluate(scores, truth, names, decisions=decisions.decide(scores))
+    evaluation = categorizer.tested(
+        documents, labels, progress or no_progress, lambda scored: worst.see(*scored)
+    ).evaluate()
     report = Report(
         evaluation, decisions, title, date, learning_curve=learning_curve,
         errors=worst.explain(categorizer),
@@ -175,10 +174,11 @@ def _words(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, Words]
 def _reliability(
     categorizer: Categorizer, decisions: Decisions, evaluation: Evaluation
 ) -> ReliabilityCurve | None:
-    own = categorizer.stations.own_probabilities()
-    if (decisions.calibration is None and own is None) or evaluation.scores is None:
+    probabilities = categorizer.model_.learner_probabilities()
+    if (decisions.calibration is None and probabilities is None) or evaluation.scores is None:
         return None
-    return reliability_curve(decisions.probabilities(evaluation.scores, own), evaluation.labels())
+    chances = decisions.probabilities(evaluation.scores, probabilities)
+    return reliability_curve(chances, evaluation.labels())
 
 
 def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:

@@ -85,7 +85,7 @@ class WorstErrors:
                     kind,
                     self.categories[column],
                     float(badness[row, column]),
-                    batch.place(row),
+                    batch.location(row),
                     str(batch.texts[row]),
                     [str(label) for label in (batch.labels or [])[row]],
                     [self.categories[c] for c in np.flatnonzero(decided[row])],

@@ -26,14 +26,16 @@ from thresher.text.tokens import (
     check_texts,
 )
 
-__all__ = ["FrozenCounter", "TextRoom"]
+__all__ = ["CompiledCounter", "Workspace"]
 
-LONGEST = 1 << 15  # characters of a text that is read in this way: others do not notice its cost
-SHORTEST = 1 << 11  # for which room is made
+MOST_CHARACTERS = (
+    1 << 15
+)  # characters of a text that is read in this way: others do not notice its cost
+LEAST_CHARACTERS = 1 << 11  # for which room is made
 NO_NUMBERS, NO_HASHES = np.zeros(0, np.int32), np.zeros(0, np.uint64)
 
 
-class FrozenCounter:
+class CompiledCounter:
     """What the kernel `read` needs of a counter; valid until something is added to it.
 
     Only for counters that it `supports`.
@@ -130,21 +132,21 @@ def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
     return table, ranges, np.array([32 if lowercase else 0, tokenizer.min_length])
 
 
-class TextRoom:
+class Workspace:
     """What one reader writes to while it reads a text, used again for the next."""
 
-    def __init__(self, counter: FrozenCounter) -> None:
+    def __init__(self, counter: CompiledCounter) -> None:
         self._counter = counter
         self._cells = np.zeros(counter.n_cells, np.int32)  # zero whenever nothing is counted
         self._ints = np.zeros(0, np.int64)
         self._surface = counter.surface()
         self.size = 0
-        self.reserve(SHORTEST)
+        self.reserve(LEAST_CHARACTERS)
 
     def reserve(self, size: int) -> None:
         """Make room for a text of `size` units."""
         counter = self._counter
-        self.size = max(size, min(2 * self.size, LONGEST))
+        self.size = max(size, min(2 * self.size, MOST_CHARACTERS))
         n_bytes = len(buffer(3 * (self.size + counter.n_pieces)))  # of UTF-8, separators among them
         n_tokens = n_bytes + 16
         n_padded = n_bytes + 2 * n_tokens if counter.n_parts else 0
@@ -184,7 +186,7 @@ class TextRoom:
         values = (NO_NUMBERS, surface.values) if is_hashed else (surface.values, NO_HASHES)
         known = words.slots, words.words.view("<u8"), words.offsets, words.sizes, surface.starts
         self._held = *self._arrays, *known, *values  # as the kernel gets only where they stand
-        self.places = places(ROOM, self._held)
+        self.addresses = places(ROOM, self._held)
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""

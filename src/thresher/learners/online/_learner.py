@@ -333,16 +333,16 @@ class OnlineLearner(GrowingLearner):
         if divisor is not None:
             below = weigh(strengths, always_on, divisor, self.n_categories, n_jobs)
             scores /= np.where(below > 0, below, np.float32(1))
-        scores -= np.float32(self.bar)
-        if self.bar:  # a score that rounding may have parted from the threshold is at it
-            slack = abs(self.bar) * ROUNDING * (4 + np.diff(rows.indptr))
+        scores -= np.float32(self.score_offset)
+        if self.score_offset:  # a score that rounding may have parted from the threshold is at it
+            slack = abs(self.score_offset) * ROUNDING * (4 + np.diff(rows.indptr))
             scores[np.abs(scores) <= slack.astype(np.float32)[:, None]] = 0
         return scores
 
     def plain_weights(self) -> tuple[np.ndarray, np.float32] | None:
         """Return the weights that `score_rows` adds up, and the always-on feature's strength."""
         is_own = type(self).score_rows is not OnlineLearner.score_rows
-        alters = self.normalize_strength or self.unseen == "drop" or self.bar
+        alters = self.normalize_strength or self.unseen == "drop" or self.score_offset
         if is_own or alters or not self._scores_as_is():
             return None
         return self._scoring_weights(), np.float32(self.always_on)
@@ -361,7 +361,7 @@ class OnlineLearner(GrowingLearner):
             below = np.where(below > 0, below, np.float32(1))
             parts /= np.repeat(below, np.diff(rows.indptr))
             rest /= below
-        return parts, rest - np.float32(self.bar)
+        return parts, rest - np.float32(self.score_offset)
 
     def effective_weights(self) -> np.ndarray:
         """Return the weights (features, categories) with which documents are scored."""
@@ -378,7 +378,7 @@ class OnlineLearner(GrowingLearner):
 
         What the always-on feature adds is taken off, unless `normalize_strength` makes it vary.
         """
-        constant = np.full(self.n_categories, self.bar, np.float32)
+        constant = np.full(self.n_categories, self.score_offset, np.float32)
         if self.normalize_strength:
             return constant
         return np.asarray(constant - np.float32(self.always_on) * self.always_on_weights())
@@ -429,7 +429,7 @@ class OnlineLearner(GrowingLearner):
         return bounded(self._tables["weights"][used] - drift)
 
     @property
-    def bar(self) -> float:
+    def score_offset(self) -> float:
         """What is taken off every score."""
         return self.threshold
 

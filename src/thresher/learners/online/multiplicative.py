@@ -331,7 +331,7 @@ class SleepingExperts(OnlineLearner):
         return np.asarray(self._tables["yes"][used] + self._tables["no"][used])
 
     @property
-    def bar(self) -> float:
+    def score_offset(self) -> float:
         return 0.0
 
     def _renormalizes(self) -> bool:

@@ -95,7 +95,10 @@ def trace(item: str, name: str, n_examples: int, seed: int) -> list[Step]:
         weights = model.effective_weights()[strengths.indices, 0]
         score = strengths.values @ weights + always_on[0] * model.always_on_weights()[0]
         mistakes = model.learn_rows(part, one_category(positive[k : k + 1]), ends_pass=False)
-        pair = {"score, library": float(score) - model.bar, "mistaken, library": int(mistakes[0])}
+        pair = {
+            "score, library": float(score) - model.score_offset,
+            "mistaken, library": int(mistakes[0]),
+        }
         library.append(pair)
     steps = ALGORITHMS[item](examples, classes)
     return [

@@ -1,0 +1,411 @@
+"""The answer of a model for one document, and the ways to show it.
+
+An answer is shown in the same words everywhere: as a line of text, as JSON, as the columns of a
+table. `Answers` computes those of a batch by columns, which is much faster than one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from thresher.answers.json_text import (
+    array_texts,
+    brackets,
+    joined_in_rows,
+    json_text,
+    key_texts,
+    object_lines,
+)
+from thresher.documents.batch import Batch, numbers_to_arrow, to_arrow
+from thresher.errors import escaped
+from thresher.model.categories import Categories
+from thresher.model.model import Model
+
+__all__ = [
+    "LABELS_ONLY",
+    "Answer",
+    "AnswerOptions",
+    "Answers",
+    "RankedLabel",
+    "Table",
+    "best_categories",
+    "with_extra_columns",
+]  # fmt: skip
+
+SOME_CHARACTER = r"[^\s\pZ\x1e]"  # of a text that is not blank
+NO_TEXT = "no text"
+
+# Columns by name: an Arrow array or, for columns copied from the data, a list of values.
+Table = dict[str, Any]
+
+
+class AnswerOptions(NamedTuple):
+    """What an answer contains besides the labels."""
+
+    top: int = 0  # the length of the ranking
+    scores: bool = False  # of all categories
+    probabilities: bool = False  # beside the scores
+
+
+LABELS_ONLY = AnswerOptions()
+
+
+class RankedLabel(NamedTuple):
+    """A category in a ranking."""
+
+    label: Any
+    score: float
+    probability: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model says of one document.
+
+    Attributes
+    ----------
+    document : str
+        The location of the document: file and line, row, or path.
+    labels : list of labels
+        The chosen categories, those farthest above their thresholds first.
+    scores : dict or None
+        The scores of the chosen categories, or of all, by name.
+    probabilities : dict or None
+        The probabilities of the same categories.
+    ranking : list of RankedLabel or None
+        The best categories, chosen or not.
+    note : str or None
+        "no text", or "skipped: " and the reason.
+    """
+
+    document: str
+    labels: list[Any]
+    scores: dict[str, float] | None = None
+    probabilities: dict[str, float] | None = None
+    ranking: list[RankedLabel] | None = None
+    note: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as JSON has it, without what was not asked for."""
+        answer: dict[str, Any] = {"document": self.document, "labels": self.labels}
+        if self.scores is not None:
+            answer["scores"] = self.scores
+        if self.probabilities is not None:
+            answer["probabilities"] = self.probabilities
+        if self.ranking is not None:
+            answer["ranking"] = [
+                {name: value for name, value in ranked._asdict().items() if value is not None}
+                for ranked in self.ranking
+            ]
+        if self.note is not None:
+            answer["note"] = self.note
+        return answer
+
+
+class Answers:
+    """The answers for a batch of documents, also for those that were skipped.
+
+    Parameters
+    ----------
+    model : Model
+        The model that scored the documents.
+    batch : Batch
+        The documents.
+    scores : array of shape (documents, categories of the model)
+        Their scores.
+    known : Categories
+        The categories to answer about.
+    options : AnswerOptions
+        What the answers contain.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        batch: Batch,
+        scores: np.ndarray,
+        known: Categories,
+        options: AnswerOptions = LABELS_ONLY,
+    ) -> None:
+        self.batch, self.options = batch, options
+        self.labels, self.names = known.labels, known.names
+        self.is_single_label = model.decisions.mode == "single-label"
+        columns = model.categories.columns_for(known)
+        numbers, ends = model.decisions.decide_numbers(scores)
+        self.chosen, self.ends = _only_known(numbers, ends, columns, len(known))
+        self.scores = scores[:, columns]
+        self.chances = None
+        if options.probabilities:
+            self.chances = model.probabilities(scores)[:, columns]
+        self.best = best_categories(self.scores, options.top) if options.top else None
+
+    def __len__(self) -> int:
+        return len(self.batch) + len(self.batch.skipped)
+
+    def __iter__(self) -> Iterator[Answer]:
+        """Yield the answers in the order of the documents."""
+        skipped, notes = iter(self.batch.skipped), self._notes.to_pylist()
+        chosen = self.chosen.tolist()
+        bounds = list(pairwise(self.ends.tolist()))
+        for i in self._rows.tolist():
+            if i < 0:
+                document = next(skipped)
+                yield Answer(escaped(document.location), [], note=f"skipped: {document.reason}")
+            else:
+                start, end = bounds[i]
+                yield self._answer(i, chosen[start:end], notes[i])
+
+    def _answer(self, i: int, chosen: list[int], note: str | None) -> Answer:
+        wanted = range(len(self.names)) if self.options.scores else chosen
+        tables = [None if table is None else table[i] for table in (self.scores, self.chances)]
+        scores, chances = (
+            None if row is None else {self.names[k]: _short(row[k]) for k in wanted}
+            for row in tables
+        )
+        ranking = None
+        if self.best is not None:
+            ranking = [
+                RankedLabel(
+                    self.labels[k],
+                    _short(self.scores[i, k]),
+                    None if self.chances is None else _short(self.chances[i, k]),
+                )
+                for k in self.best[i].tolist()
+            ]
+        labels = [self.labels[k] for k in chosen]
+        return Answer(self.batch.location(i), labels, scores, chances, ranking, note)
+
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        """The number of the document in each row; -1 for one that was skipped."""
+        before = [document.before for document in self.batch.skipped]
+        return np.insert(np.arange(len(self.batch)), before, -1)
+
+    @cached_property
+    def _notes(self) -> pa.Array:
+        """The notes of the documents that were not skipped."""
+        blank = pc.invert(pc.match_substring_regex(self.batch.texts, SOME_CHARACTER))
+        return to_arrow([None, NO_TEXT]).take(blank.cast(pa.int8()))
+
+    def _in_rows(self, column: pa.Array) -> pa.Array:
+        """Return a column of documents with nulls for those that were skipped."""
+        return _taken(column, self._rows) if self.batch.skipped else column
+
+    def notes(self) -> pa.Array:
+        """Return the note of each row."""
+        notes = self._in_rows(self._notes)
+        if not self.batch.skipped:
+            return notes
+        values, skipped = notes.to_pylist(), iter(self.batch.skipped)
+        for row in np.flatnonzero(self._rows < 0).tolist():
+            values[row] = f"skipped: {next(skipped).reason}"
+        return to_arrow(values)
+
+    def locations(self) -> pa.Array:
+        """Return the location of each row."""
+        locations = self.batch.location_array()
+        if not self.batch.skipped:
+            return locations
+        values = locations.to_pylist()
+        for document in reversed(self.batch.skipped):
+            values.insert(document.before, escaped(document.location))
+        return to_arrow(values)
+
+    def row_numbers(self) -> pa.Array:
+        """Return the number of each row among those of all batches, from 1."""
+        return numbers_to_arrow(np.arange(1, len(self) + 1) + self.batch.n_before)
+
+    def extra_columns(self) -> dict[str, Any]:
+        """Return the columns of the data that are copied, with rows for skipped documents."""
+        return {
+            name: self._extra_column(column, k)
+            for k, (name, column) in enumerate(self.batch.extra_columns.items())
+        }
+
+    def _extra_column(self, column: Any, k: int) -> Any:
+        if not self.batch.skipped:
+            return column
+        values = column if isinstance(column, list) else column.to_pylist()
+        skipped = iter(self.batch.skipped)
+        rows = self._rows.tolist()
+        return [values[i] if i >= 0 else next(skipped).extra_values[k] for i in rows]
+
+    # ---- columns of a table ------------------------------------------------------------------
+
+    def columns(self) -> dict[str, pa.Array]:
+        """Return the answers as the columns of a table."""
+        labels = label_array(self.labels)
+        has_labels = np.diff(self.ends) > 0
+        first = np.append(self.chosen, -1)[np.where(has_labels, self.ends[:-1], -1)]
+        if self.is_single_label:
+            columns = {"predicted": _taken(labels, first)}
+        else:
+            offsets, chosen = numbers_to_arrow(self.ends.astype(np.int32)), self.chosen
+            columns = {"predicted": pa.ListArray.from_arrays(offsets, _taken(labels, chosen))}
+        columns |= self._figures(first, "")
+        for k, numbers in enumerate(() if self.best is None else self.best.T, 1):
+            columns[f"top_{k}"] = _taken(labels, numbers)
+            columns |= self._figures(numbers, f"_{k}")
+        for k, name in enumerate(self.names if self.options.scores else ()):
+            columns |= self._figures(np.full(len(self.scores), k), f":{name}")
+        columns = {name: self._in_rows(column) for name, column in columns.items()}
+        return columns | {"note": self.notes()}
+
+    def _figures(self, numbers: np.ndarray, suffix: str) -> dict[str, pa.Array]:
+        """Return the score and the probability of one category of each document; null for -1."""
+        tables = {"score": self.scores} if self.chances is None else {
+            "score": self.scores, "probability": self.chances
+        }  # fmt: skip
+        rows = np.arange(len(self.scores))
+        return {
+            f"{name}{suffix}": numbers_to_arrow(table[rows, numbers], numbers < 0)
+            for name, table in tables.items()
+        }
+
+    # ---- JSON --------------------------------------------------------------------------------
+
+    def json_lines(self, has_row: bool = False) -> memoryview:
+        """Return a line of JSON for each answer, as `Answer.to_dict` has it, in UTF-8.
+
+        Parameters
+        ----------
+        has_row : bool, default=False
+            Also write the number of the row and the extra columns.
+        """
+        before: Table = {"row": self.row_numbers()} if has_row else {}
+        before["document"] = self.locations()
+        extra = self.extra_columns() if has_row else {}
+        fields = with_extra_columns(before, extra, self._json_fields())
+        fields = {
+            name: column if k >= len(before) + len(extra) else array_texts(column)
+            for k, (name, column) in enumerate(fields.items())
+        }
+        note, notes = fields.popitem()  # written only where there is one
+        texts = joined_in_rows(f", {json_text(note)}: ", array_texts(notes), "}\n")
+        return object_lines(fields, pc.if_else(notes.is_valid(), texts, "}\n"))
+
+    def _json_fields(self) -> Table:
+        """Return the answers as columns of JSON texts; the last one has the notes as they are."""
+        labels = to_arrow([json_text(label) for label in self.labels]).cast(pa.large_string())
+        fields = {"labels": self._lists(_taken(labels, self.chosen), self.ends, "[]")}
+        numbers, ends = self.chosen, self.ends
+        if self.options.scores:
+            n_rows, n = self.scores.shape
+            numbers, ends = np.tile(np.arange(n), n_rows), np.arange(n_rows + 1) * n
+        rows = np.repeat(np.arange(len(self.scores)), np.diff(ends))
+        keys = key_texts(self.names)
+        for name, table in (("scores", self.scores), ("probabilities", self.chances)):
+            if table is not None:
+                entries = joined_in_rows(_taken(keys, numbers), _floats(table[rows, numbers]))
+                fields[name] = self._lists(entries, ends, "{}")
+        if self.best is not None:
+            fields["ranking"] = self._rankings(labels)
+        return fields | {"note": self.notes()}
+
+    def _lists(self, entries: pa.Array, ends: np.ndarray, marks: str) -> pa.Array:
+        """Return entries joined and enclosed by marks; empty for documents that were skipped."""
+        lists = brackets(entries, ends, marks)
+        return pc.fill_null(self._in_rows(lists), marks)
+
+    def _rankings(self, labels: pa.Array) -> pa.Array:
+        assert self.best is not None
+        numbers, n = self.best.ravel(), self.best.shape[1]
+        rows = np.repeat(np.arange(len(self.best)), n)
+        parts: list[Any] = ['{"label": ', _taken(labels, numbers)]
+        parts += [', "score": ', _floats(self.scores[rows, numbers])]
+        if self.chances is not None:
+            parts += [', "probability": ', _floats(self.chances[rows, numbers])]
+        entries = joined_in_rows(*parts, "}")
+        return self._lists(entries, np.arange(len(self.best) + 1) * n, "[]")
+
+    # ---- lines of text -----------------------------------------------------------------------
+
+    def text_lines(self) -> Iterator[str]:
+        """Yield a line for each answer: its labels with tabs between.
+
+        With a ranking, the line has the ranked labels with their scores; with scores, these follow
+        each label. A line that begins with a tab is a document that was skipped.
+        """
+        shown = [escaped(name) for name in self.names]
+        has_scores = self.options.scores or self.best is not None
+        tables = [(self.scores, " {:+.3f}")] if has_scores else []
+        if self.chances is not None:
+            tables.append((self.chances, " {:.3f}"))
+        chosen, bounds = self.chosen.tolist(), list(pairwise(self.ends.tolist()))
+        skipped = iter(self.batch.skipped)
+        for i in self._rows.tolist():
+            if i < 0:
+                document = next(skipped)
+                yield f"\tskipped: {escaped(f'{document.location}: {document.reason}')}"
+                continue
+            numbers = chosen[slice(*bounds[i])] if self.best is None else self.best[i].tolist()
+            yield "\t".join(
+                "".join([shown[k], *(form.format(table[i, k]) for table, form in tables)])
+                for k in numbers
+            )
+
+
+def with_extra_columns(before: Table, extra_columns: Table, after: Table) -> Table:
+    """Return the extra columns between those of the answers.
+
+    A column of the answers with the name of an extra column gets another name.
+    """
+
+    def free(name: str) -> str:
+        return free(f"thresher_{name}") if name in extra_columns else name
+
+    renamed = [{free(name): column for name, column in t.items()} for t in (before, after)]
+    return renamed[0] | extra_columns | renamed[1]
+
+
+def best_categories(scores: np.ndarray, n: int) -> np.ndarray:
+    """Return the `n` best categories of each document; of equal scores, the first."""
+    return np.argsort(-scores, axis=1, kind="stable")[:, :n]
+
+
+def label_array(labels: list[Any]) -> pa.Array:
+    """Return labels as an Arrow array: of their type if that is possible, else as texts."""
+    if all(isinstance(label, str) for label in labels):
+        return to_arrow(labels)
+    try:
+        array = pa.array(labels)
+        if pa.types.is_primitive(array.type):
+            return array
+    except (TypeError, ValueError, OverflowError, pa.ArrowException):
+        pass
+    return to_arrow([str(label) for label in labels])
+
+
+def _only_known(
+    numbers: np.ndarray, ends: np.ndarray, columns: Any, n_known: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the chosen categories as positions among the known ones, without the others."""
+    if isinstance(columns, slice):
+        if not len(numbers) or numbers.max() < n_known:
+            return numbers, ends
+        columns = np.arange(n_known)
+    position = np.full(max(int(numbers.max(initial=0)), int(columns.max(initial=0))) + 1, -1)
+    position[columns] = np.arange(n_known)
+    is_known = position[numbers] >= 0
+    return position[numbers][is_known], np.append(0, np.cumsum(is_known))[ends]
+
+
+def _taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
+    return array.take(numbers_to_arrow(numbers, numbers < 0))
+
+
+def _floats(values: np.ndarray) -> pa.Array:
+    return array_texts(numbers_to_arrow(np.ascontiguousarray(values)))
+
+
+def _short(value: Any) -> float:
+    """Return a number with the fewest digits that tell it, as the columns have it."""
+    return float(str(value))

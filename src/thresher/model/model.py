@@ -1,0 +1,360 @@
+"""A trained model: what training produces, what is saved, and what reads texts."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from thresher.decisions import Decisions, Tuning
+from thresher.documents import Columns
+from thresher.errors import ModelError, NoProbabilitiesError, ParameterError, counted
+from thresher.features import Features
+from thresher.fields import MARK, as_text
+from thresher.learners import Learner
+from thresher.learners.capabilities import Probabilistic
+from thresher.model.assumptions import Assumption
+from thresher.model.categories import Categories
+from thresher.model.memory import Memory, Sample
+from thresher.model.second_look import MOST_CANDIDATES, SecondLook
+from thresher.rows import Rows
+
+if TYPE_CHECKING:
+    from thresher.model.explanation import Explanation
+    from thresher.model.parameters import TrainingParameters
+    from thresher.model.single import SingleTextReader
+
+__all__ = ["NO_PROBABILITIES", "Model", "Reading", "learner_probabilities"]
+
+NO_PROBABILITIES = (
+    "The model has no probabilities: train it with calibrate='sigmoid' (--calibrate sigmoid), or "
+    "learn them from labelled documents with tune and the same option."
+)
+
+TEXTS_READ_SINGLY = 8  # longer lists are read as one batch
+# The compiled reader is built once so many texts have been read since the last change, and one more
+# for so many features: its cost has to pay.
+TEXTS_BEFORE_READER, FEATURES_PER_TEXT = 16, 10_000
+
+
+class Reading(NamedTuple):
+    """Texts that have been counted and scored once."""
+
+    model: Model
+    texts: Sequence[str]
+    counts: Rows
+    strengths: Rows
+    scores: np.ndarray  # (documents, categories), after the second look
+
+    def labels(self) -> list[list[Any]]:
+        """Return the labels of each text, those farthest above their thresholds first."""
+        return self.model.labels_of(self.scores)
+
+    def probabilities(self) -> np.ndarray:
+        """Return the probability of each category for each text."""
+        return self.model.probabilities(self.scores)
+
+    def explanation(self, number: int = 0, category: Any = None) -> Explanation:
+        """Return the explanation of a decision, by default of the best category."""
+        from thresher.model.explain import explain
+
+        return explain(self, number, category)
+
+
+@dataclass(eq=False)
+class Model:
+    """A text categorizer that has been trained, or is ready to be.
+
+    Reading (`read`, `scores`, `labels`, `explain`, ...) changes nothing, so that any number of
+    threads can read. The methods that change a model must be called by one thread while no other
+    uses it; `SharedModel` takes care of that.
+
+    Attributes
+    ----------
+    parameters : TrainingParameters
+        The parameters with which it was trained.
+    categories : Categories
+        Numbers the labels.
+    features : Features
+        Texts to strengths.
+    learner : Learner
+        Strengths to scores.
+    decisions : Decisions
+        Scores to categories and probabilities.
+    second_look : SecondLook or None
+        Scores the best categories again, jointly.
+    tuning : Tuning or None
+        How the decisions were learned.
+    memory : Memory or None
+        The documents kept for learning on.
+    documents_seen : int
+        The number of documents learned from.
+    columns : Columns or None
+        The columns of the table that the documents were read from.
+    late : dict
+        The number of documents of each category that came after training.
+    is_mode_open : bool
+        Whether it may still turn out that documents have several labels.
+    is_compacted : bool
+        Whether it lacks what learning needs.
+    assumptions : list of Assumption
+        What was assumed of the training documents.
+    sample : Sample or None
+        Remembered documents and how they were decided after the last `learn`.
+    """
+
+    parameters: TrainingParameters
+    categories: Categories
+    features: Features
+    learner: Learner
+    decisions: Decisions
+    second_look: SecondLook | None = None
+    tuning: Tuning | None = None
+    memory: Memory | None = None
+    documents_seen: int = 0
+    columns: Columns | None = None
+    late: dict[int, int] = field(default_factory=dict)
+    is_mode_open: bool = False
+    is_compacted: bool = False
+    assumptions: list[Assumption] = field(default_factory=list)
+    sample: Sample | None = None
+    _reader: SingleTextReader | None = field(default=None, init=False, repr=False)
+    _n_read_singly: int = field(default=0, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"sample": None, "_reader": None, "_n_read_singly": 0}
+
+    def copy(self) -> Self:
+        """Return a copy that shares only what is never changed in place."""
+        return copy.deepcopy(self)
+
+    def become(self, other: Model) -> None:
+        """Take over everything from another model."""
+        self.__dict__ = other.__dict__
+
+    # ---- reading -----------------------------------------------------------------------------
+
+    def read(self, texts: Any, n_jobs: int = 1) -> Reading:
+        """Count and score texts once, for everything that can be asked about them.
+
+        Parameters
+        ----------
+        texts : list of str or Arrow array of strings
+            The texts.
+        n_jobs : int, default=1
+            Threads, which never change the result.
+        """
+        counts = self.features.count(texts, n_jobs=n_jobs)
+        strengths = self.features.apply(counts)
+        return Reading(self, texts, counts, strengths, self.score_rows(strengths, n_jobs))
+
+    def score_rows(self, strengths: Rows, n_jobs: int = 1) -> np.ndarray:
+        """Return the scores of documents, given their strengths."""
+        scores = self.learner.score_rows(strengths, n_jobs)
+        if self.second_look is None:
+            return scores
+        return self.second_look.apply(scores, strengths, self.learner, n_jobs)
+
+    def scores(self, texts: Any, n_jobs: int = 1) -> np.ndarray:
+        """Return the scores of texts: float32, documents by categories."""
+        reader = self.single_reader(texts)
+        if reader is not None:
+            return reader.scores(texts)
+        features = self.features
+        return self.score_rows(features.apply(features.count(texts, n_jobs=n_jobs)), n_jobs)
+
+    def labels(self, texts: Any, n_jobs: int = 1) -> list[list[Any]]:
+        """Return the labels of each text, those farthest above their thresholds first."""
+        reader = self.single_reader(texts)
+        if reader is None:
+            return self.labels_of(self.scores(texts, n_jobs))
+        return [reader.labels(text, self) for text in texts]
+
+    def labels_of(self, scores: np.ndarray) -> list[list[Any]]:
+        """Return the labels that scores lead to."""
+        labels = self.categories.labels
+        numbers, ends = self.decisions.decide_numbers(scores)
+        chosen = [labels[i] for i in numbers.tolist()]
+        return [chosen[start:end] for start, end in pairwise(ends.tolist())]
+
+    def predictions(self, labels: list[list[Any]]) -> list[Any]:
+        """Return labels in the form of `Categorizer.predict`: one for each document, or a list."""
+        if self.decisions.mode == "single-label":
+            return [chosen[0] if chosen else None for chosen in labels]
+        return labels
+
+    def single_reader(self, texts: Any) -> SingleTextReader | None:
+        """Return the compiled reader for a few texts, if it has been worth building.
+
+        It reads one text in a single compiled call. It is built when the model has not changed for
+        some texts, and thrown away when the model changes.
+        """
+        if type(texts) is not list or not 0 < len(texts) <= TEXTS_READ_SINGLY:
+            return None
+        if not all([type(text) is str for text in texts]):
+            return None
+        if self._reader is None:
+            self._n_read_singly += len(texts)
+            n_needed = TEXTS_BEFORE_READER + self.features.n_columns // FEATURES_PER_TEXT
+            if self._n_read_singly < n_needed:
+                return None
+            from thresher.model.single import SingleTextReader
+
+            if not SingleTextReader.supports(self):
+                return None
+            self._reader = SingleTextReader(self)
+        return self._reader
+
+    def forget_reader(self) -> None:
+        """Throw the compiled reader away, because the model has changed."""
+        self._reader, self._n_read_singly = None, 0
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether probabilities were learned, or the learner has its own."""
+        return self.decisions.calibration is not None or self.learner_probabilities() is not None
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probabilities that scores stand for."""
+        self.check_probable()
+        return self.decisions.probabilities(scores, self.learner_probabilities())
+
+    def learner_probabilities(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """Return the function from scores to probabilities of a learner that has one."""
+        probabilities, look = learner_probabilities(self.learner), self.second_look
+        return probabilities if probabilities is None or look is None else look.probabilities
+
+    def check_probable(self) -> None:
+        """Raise `NoProbabilitiesError` if there are no probabilities."""
+        if not self.has_probabilities:
+            raise NoProbabilitiesError(NO_PROBABILITIES)
+
+    def explain(self, document: Any, category: Any = None) -> Explanation:
+        """Return why a document gets a category, or does not; see `Categorizer.explain`."""
+        others = self.columns.text if self.columns else ()
+        text = as_text(document, self.parameters.fields, others)
+        explanation = self.read([text]).explanation(0, category)
+        return explanation.with_text(explanation.text.replace(MARK, "\n"))
+
+    # ---- changing ----------------------------------------------------------------------------
+
+    def check_can_learn(self) -> None:
+        """Raise `ModelError` if what learning needs is left out."""
+        if self.is_compacted:
+            raise ModelError(
+                "The model was compacted: what learning needs is left out. Learn with the model "
+                "that it was made from, and compact that again."
+            )
+
+    def rename_category(self, category: Any, new: Any) -> None:
+        """Give a category another label."""
+        self.categories.rename(category, new)
+        self.forget_reader()
+
+    def delete_category(self, category: Any) -> None:
+        """Remove a category; what the others learned from its documents stays."""
+        if len(self.categories) < 2:
+            raise ParameterError(f"{category!r} is the model's only category; it must stay.")
+        keep = self.categories.drop(category)
+        self.learner.drop_categories(keep)
+        self.decisions = self.decisions.take(keep)
+        self._renumber_categories(np.where(keep, np.cumsum(keep) - 1, -1), keep)
+
+    def merge_categories(self, category: Any, into: Any) -> None:
+        """Merge a category into another one, as far as the learner can without documents."""
+        self.check_can_learn()
+        source, target = (self.categories.number(label) for label in (category, into))
+        if source == target:
+            raise ParameterError(f"{category!r} cannot be merged with itself.")
+        self.learner.merge_categories(source, target)
+        keep = self.categories.drop(category)
+        self.decisions = self.decisions.take(keep)
+        numbers = np.cumsum(keep) - 1
+        numbers[source] = numbers[target]
+        self._renumber_categories(numbers, keep)
+
+    def _renumber_categories(self, numbers: np.ndarray, keep: np.ndarray) -> None:
+        """Renumber the categories in all components.
+
+        Parameters
+        ----------
+        numbers : array of int
+            The new number of each category; -1 for a removed one, whose documents are forgotten.
+        keep : array of bool
+            Which categories remain under their own label.
+        """
+        if self.second_look is not None:
+            self.second_look = self.second_look.renumbered(numbers, keep)
+        if self.memory is not None:
+            documents = enumerate(document.labels for document in self.memory.documents)
+            removed = [i for i, labels in documents if (numbers[labels] < 0).any()]
+            self.memory = self.memory.without(removed).renumbered(numbers)
+        self.late = {int(numbers[k]): n for k, n in self.late.items() if numbers[k] >= 0}
+        self.forget_reader()
+
+    # ---- inspecting --------------------------------------------------------------------------
+
+    def summary(self, options: str = "") -> dict[str, Any]:
+        """Return how the model was made and what it has seen, as plain data."""
+        thresholds, features, memory = self.decisions.thresholds, self.features, self.memory
+        ends = (thresholds.min(), thresholds.max()) if len(thresholds) else (0.0, 0.0)
+        low, high = map(float, ends)
+        summary: dict[str, Any] = {
+            "learner": repr(self.learner),
+            "strength": repr(features.strength),
+            "options": options,
+            "mode": self.decisions.mode,
+            "thresholds": f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}",
+        }
+        if (look := self.second_look) is not None:
+            most = counted(min(MOST_CANDIDATES, look.n_known), "likeliest category")
+            summary["second_look"] = f"by {look.kind}, at the {most} of a document"
+        summary |= {
+            "documents_seen": self.documents_seen,
+            "categories": len(self.categories),
+            "features": features.n_columns,
+        }
+        if features.concepts is not None:
+            sizes = " + ".join(map(str, features.concepts.sizes_))
+            fixed = "which stay as they are when the model learns on; words grow"
+            summary["concepts"] = f"{sizes}, {fixed}"
+        if self.is_compacted:
+            summary["compacted"] = "what learning needs is left out"
+        summary["remembered"] = 0 if memory is None else len(memory)
+        summary["memory_bytes"] = 0 if memory is None else memory.n_bytes
+        return summary | self.learner.summary()
+
+    # ---- files -------------------------------------------------------------------------------
+
+    def save(
+        self, path: str | os.PathLike[str], *, remember: bool = True, keep_previous: bool = False
+    ) -> None:
+        """Write the model to a file; see `Categorizer.save`."""
+        from thresher.model.storage import save_model
+
+        save_model(self, path, remember=remember, keep_previous=keep_previous)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        learners: Sequence[type[Learner]] = (),
+        mmap: bool = False,
+    ) -> Model:
+        """Read a model from a file; see `Categorizer.load`."""
+        from thresher.model.storage import load_model
+
+        return load_model(path, learners=learners, mmap=mmap)
+
+
+def learner_probabilities(learner: Learner) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Return the function from scores to the learner's probabilities, if it has any."""
+    if isinstance(learner, Probabilistic) and learner.has_probabilities:
+        return learner.probabilities
+    return None

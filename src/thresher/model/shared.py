@@ -1,0 +1,313 @@
+"""A model that many threads read while one of them changes it.
+
+Each reader gets a complete model, as it was before a change or after it. A change that takes long
+is made to a copy, which then replaces the model without anybody waiting. A short one is made in
+place, which is much cheaper, while no reader is inside.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from copy import copy
+from itertools import chain, islice
+from threading import Condition, Lock, RLock, get_ident
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from thresher.documents import Batch
+from thresher.engine import engine_for
+from thresher.errors import ModelError
+from thresher.model.learn import Learned, Lesson
+from thresher.model.model import Model
+from thresher.model.source import LabelledSource, timed
+
+__all__ = ["SharedModel"]
+
+R = TypeVar("R")
+
+# Seconds for which a change in place waits for readers to leave, and holds up new ones, before a
+# copy is changed instead.
+SECONDS_TO_WAIT = 0.01
+SECONDS_BEFORE_FORK = 2.0  # for which a fork waits for a change in place
+TORN = (
+    "This process was forked while another thread was changing the model, so that its copy of the "
+    "model is incomplete. Load the model from its file, or fork before threads change it."
+)
+
+
+class SharedModel:
+    """A model read by any number of threads and changed by one at a time.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._slot = _Slot(model, _Gate())  # replaced as one
+        self._changing = RLock()  # held by the thread that changes the model, from start to end
+        _all_shared.add(self)
+
+    def __getstate__(self) -> Model:
+        with self.reading() as model:
+            return model.copy()
+
+    def __setstate__(self, model: Model) -> None:
+        self.__init__(model)  # type: ignore[misc]
+
+    def reading(self) -> _Reading:
+        """Return a context manager that gives the model, which does not change meanwhile.
+
+        The block should be short, such as one batch: a learner may be waiting. A thread may enter
+        again inside.
+        """
+        return _Reading(*self._slot)
+
+    @property
+    def model(self) -> Model:
+        """The model as it is now, for looking at what is replaced as a whole, such as names."""
+        model, gate = self._slot
+        gate.check_whole()
+        return model
+
+    def map(
+        self,
+        work: Callable[[Model, Batch, np.ndarray], R],
+        source: LabelledSource,
+        n_jobs: int = 1,
+    ) -> Iterator[R]:
+        """Yield `work(model, batch, scores)` for each batch of documents, in their order.
+
+        Each batch is read by one complete model; between batches it may change.
+
+        Parameters
+        ----------
+        work : callable
+            Called by the threads that score.
+        source : LabelledSource
+            The documents; the time taken is added to its clock.
+        n_jobs : int, default=1
+            Threads, which never change the result.
+        """
+        batches, clock = source.batches("predicting"), source.clock
+
+        def score(batch: Batch, n_jobs: int = 1) -> tuple[R, dict[str, float]]:
+            seconds: dict[str, float] = {}
+            with self.reading() as model:
+                features = model.features
+                with timed(seconds, "count"):
+                    rows = features.apply(features.count(batch.texts, n_jobs=n_jobs))
+                with timed(seconds, "score"):
+                    scores = model.score_rows(rows, n_jobs)
+                return work(model, batch, scores), seconds
+
+        # All threads share the first batch, which may be the only one; of more, each takes one.
+        first = (score(batch, n_jobs) for batch in islice(batches, 1))
+        for result, seconds in chain(first, engine_for(n_jobs).map(score, batches)):
+            for stage, n_seconds in seconds.items():
+                clock[stage] = clock.get(stage, 0.0) + n_seconds
+            yield result
+
+    # ---- changing ----------------------------------------------------------------------------
+
+    def exclusive(self) -> AbstractContextManager[Any]:
+        """Return a context manager that keeps other threads from changing the model.
+
+        Readers go on. Between two changes inside, the model is nobody else's.
+        """
+        return self._changing
+
+    def replace(self, model: Model) -> None:
+        """Put another model in place; readers of the old one finish with it."""
+        with self._changing:
+            self._slot = _Slot(model, _Gate())
+
+    @contextmanager
+    def editing(self) -> Iterator[Model]:
+        """Give a shallow copy, of which components may be replaced but not changed in place."""
+        with self._changing:
+            model, gate = copy(self.model), self._slot.gate
+            model.forget_reader()
+            yield model
+            self._slot = _Slot(model, gate)  # the same gate, as the arrays are the same
+
+    @contextmanager
+    def changing(self) -> Iterator[Model]:
+        """Give a deep copy to change, which replaces the model if nothing goes wrong."""
+        with self._changing:
+            with self.reading() as model:
+                changed = model.copy()
+            yield changed
+            self.replace(changed)
+
+    def learn(self, lesson: Lesson) -> Learned:
+        """Learn documents, completely or not at all."""
+        if lesson.can_be_undone_in(self.model):
+            learned: Learned = self.change(lesson.teach, lesson.is_short)
+            return learned
+        with self.changing() as model:
+            return lesson.teach_copy(model)
+
+    def change(self, change: Callable[[Model], Any], is_short: bool) -> Any:
+        """Change the model in place if readers need not wait for long, else a copy of it.
+
+        Parameters
+        ----------
+        change : callable
+            Changes the model that it is called with, wholly or not at all, and returns a result.
+        is_short : bool
+            Whether that takes only milliseconds. A longer change is made in place only if no other
+            thread has read the model since its last change.
+        """
+        with self._changing:
+            model, gate = self._slot
+            if is_short or not gate.has_other_readers:
+                with gate.writing(SECONDS_TO_WAIT) as is_alone:
+                    if is_alone:
+                        return change(model)
+            with self.changing() as model:
+                return change(model)
+
+
+class _Slot(NamedTuple):
+    model: Model
+    gate: _Gate
+
+
+class _Reading(AbstractContextManager[Model]):
+    """Keeps a model from being changed in place; a class, as a reading may take microseconds."""
+
+    def __init__(self, model: Model, gate: _Gate) -> None:
+        self._model, self._gate = model, gate
+
+    def __enter__(self) -> Model:
+        self._gate.enter()
+        return self._model
+
+    def __exit__(self, *exception: object) -> None:
+        self._gate.leave()
+
+
+class _Gate:
+    """Lets in any number of readers, or one writer alone."""
+
+    def __init__(self) -> None:
+        self.is_torn = False
+        self._readers_since_change: set[int] = set()
+        self._reset({}, None)
+
+    def _reset(self, readers: dict[int, int], writer: int | None) -> None:
+        self._lock = Lock()
+        self._changed = Condition(self._lock)
+        self._readers = readers  # how often each thread that reads has entered
+        self._writer, self._is_awaited = writer, False
+
+    @property
+    def has_other_readers(self) -> bool:
+        """Whether other threads than this one have read since the last change."""
+        return bool(self._readers_since_change - {get_ident()})
+
+    def check_whole(self) -> None:
+        if self.is_torn:
+            raise ModelError(TORN)
+
+    def enter(self) -> None:
+        me = get_ident()
+        with self._lock:  # much quicker than by its condition
+            is_inside = me in self._readers or self._writer == me
+            if not is_inside and (self._writer is not None or self._is_awaited):
+                self._changed.wait_for(lambda: self._writer is None and not self._is_awaited)
+            self.check_whole()
+            self._readers[me] = self._readers.get(me, 0) + 1
+            self._readers_since_change.add(me)
+
+    def leave(self) -> None:
+        me = get_ident()
+        with self._lock:
+            self._readers[me] -= 1
+            if not self._readers[me]:
+                del self._readers[me]
+                if self._is_awaited:
+                    self._changed.notify_all()
+
+    @contextmanager
+    def writing(self, seconds: float) -> Iterator[bool]:
+        """Let no reader in, if those inside leave within some seconds; tell whether they did."""
+        me, is_alone = get_ident(), False
+        with self._changed:
+            self.check_whole()
+            if me not in self._readers:  # else its own block would see the change
+                self._is_awaited = True
+                try:
+                    is_alone = self._changed.wait_for(lambda: not self._readers, seconds)
+                    self._writer = me if is_alone else None
+                finally:
+                    self._is_awaited = False
+                    self._changed.notify_all()
+        try:
+            yield is_alone
+        finally:
+            if is_alone:
+                with self._changed:
+                    self._writer, self._readers_since_change = None, set()
+                    self._changed.notify_all()
+
+    # ---- fork --------------------------------------------------------------------------------
+
+    def before_fork(self) -> None:
+        """Wait for a change in place to end, and let none begin."""
+        me = get_ident()
+        self._lock.acquire()
+        self._changed.wait_for(lambda: self._writer in (None, me), SECONDS_BEFORE_FORK)
+
+    def after_fork_in_parent(self) -> None:
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Forget the threads that are not there any more."""
+        me = get_ident()
+        readers = {me: self._readers[me]} if me in self._readers else {}
+        writer = self._writer
+        self.is_torn = self.is_torn or writer not in (None, me)
+        self._reset(readers, writer if writer == me else None)
+
+
+# ---- fork: the child has complete models, or a clear error ---------------------------------------
+
+_all_shared: weakref.WeakSet[SharedModel] = weakref.WeakSet()
+_gates_at_fork: list[_Gate] = []  # those that are locked from before a fork until after it
+
+
+def _before_fork() -> None:
+    _gates_at_fork[:] = dict.fromkeys(shared._slot.gate for shared in _all_shared)
+    for gate in _gates_at_fork:
+        gate.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    for gate in _gates_at_fork:
+        gate.after_fork_in_parent()
+    _gates_at_fork.clear()
+
+
+def _after_fork_in_child() -> None:
+    for shared in _all_shared:
+        shared._changing = RLock()
+        if shared._slot.gate not in _gates_at_fork:  # the model was replaced a moment ago
+            _gates_at_fork.append(shared._slot.gate)
+    for gate in _gates_at_fork:
+        gate.after_fork_in_child()
+    _gates_at_fork.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where there is no fork
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )
