@@ -14,18 +14,16 @@ from thresher._kernels.online import (
     LEAST,
     MOST,
     NO_AVERAGE,
-    ONE,
     UNIT,
     ZERO,
-    add_scores,
     carries,
     counted,
-    fetch_ahead,
     find_mistakes,
     hide_unknown,
     importance,
     turn_clocks,
 )
+from thresher._kernels.scoring import ONE, add_scores, fetch_ahead
 
 COMMON = 256  # document frequencies below it are so common that what they give is kept
 

@@ -11,20 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher._kernels._jit import kernel
-from thresher._kernels._memory import prefetch
+from thresher._kernels.scoring import ONE, add_scores
 
 POSITIVE, BALANCED, MODIFIED = 0, 1, 2  # what a multiplicative correction does
 PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4  # how far an additive correction goes
 PRESENCE = 5  # the Perceptron's, whatever the strengths
 NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2  # which hypotheses the average counts
 
-ONE = np.uint32(1)
 ALWAYS_ON = np.uint64(0)  # its row; of the type that the other rows' numbers have
 ZERO, UNIT = np.float32(0.0), np.float32(1.0)
 UNKNOWN = np.float32(-np.inf)  # the score of a category that an answer says nothing about
 # Weights stay within 2^-64 .. 2^64: a sum of a million of them is far from the ends of float32.
 LEAST, MOST = np.float32(2.0**-64), np.float32(2.0**64)
-AHEAD, LINE = 12, 16  # rows that are on their way; figures of float32 that come at a time
 ROUNDING = np.float32(2.0**-24)  # how far one operation of float32 is off, relatively, at most
 
 
@@ -106,44 +104,7 @@ class AdditiveRule(NamedTuple):
 # What is called for every document gets the few arrays that it needs: the first four of
 # `Documents`, or its last two. A call that hands over all of them costs as much as the work.
 
-# ---- scores -------------------------------------------------------------------------------------
-
-
-@kernel
-def fetch_ahead(indices, p, end, table, lo, hi):
-    """Have a row that a document needs soon after `p` on its way: rows stand far apart."""
-    row = indices[min(p + AHEAD, end - 1)] + ONE
-    for k in range(lo, hi, LINE):
-        prefetch(table, (row, k))
-
-
-@kernel
-def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
-    """Put the scores of document `i` for the categories `lo` to `hi` into `scores`."""
-    strength = always_on[i]
-    if hi - lo == 1:  # one number stays in a register
-        score = strength * weights[0, lo]
-        for p in range(indptr[i], indptr[i + 1]):
-            score += values[p] * weights[indices[p] + ONE, lo]
-        scores[lo] = score
-        return
-    block = scores[lo:hi]  # slices of equal length, so that the loop over them vectorises
-    row = weights[0, lo:hi]
-    for k in range(len(block)):
-        block[k] = strength * row[k]
-    for p in range(indptr[i], indptr[i + 1]):
-        fetch_ahead(indices, p, indptr[i + 1], weights, lo, hi)
-        row = weights[indices[p] + ONE, lo:hi]
-        strength = values[p]
-        for k in range(len(block)):
-            block[k] += strength * row[k]
-
-
-@kernel
-def score_documents(indptr, indices, values, always_on, weights, scores, first, last):
-    """Put the scores of the documents `first` to `last` into the rows of `scores`."""
-    for i in range(first, last):
-        add_scores(indptr, indices, values, always_on, i, weights, scores[i], 0, scores.shape[1])
+# ---- strengths ----------------------------------------------------------------------------------
 
 
 @kernel

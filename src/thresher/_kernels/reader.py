@@ -10,11 +10,9 @@ from thresher._kernels._jit import kernel
 from thresher._kernels._memory import arrays_at
 from thresher._kernels.boosted_trees import N_BITS
 from thresher._kernels.boosted_trees import add_scores as add_judgements
-from thresher._kernels.decisions import choose
-from thresher._kernels.online import add_scores
+from thresher._kernels.scoring import add_scores, decide_document, weigh_document
 from thresher._kernels.second_look import N_OTHERS, describe, replace_scores, weigh_evidence
 from thresher._kernels.second_look import choose as choose_candidates
-from thresher._kernels.strength import weigh_document
 from thresher._kernels.text.counts import (
     FIELDS,
     NOTHING,
@@ -381,4 +379,4 @@ def decide(scores, limits, chosen):
     thresholds, at_least, at_most = limits
     if thresholds.size != scores.size:  # only the scores are wanted
         return -1
-    return choose(scores, thresholds, at_least, at_most, chosen)
+    return decide_document(scores, thresholds, at_least, at_most, chosen)

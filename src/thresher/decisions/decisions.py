@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thresher._kernels.decisions import choose_all
+from thresher._kernels.scoring import decide_documents
 from thresher.decisions.calibration import Calibration
 from thresher.decisions.thresholds import SHRINKAGE, Objective, learn_offsets, learn_thresholds
 from thresher.errors import ModelError, ParameterError, brief, counted
@@ -205,7 +205,7 @@ class Decisions:
         numbers = np.empty(len(scores) * min(2, at_most) + scores.shape[1], np.int64)
         ends, done = np.zeros(len(scores) + 1, np.int64), 0
         while True:
-            done = choose_all(done, scores, self.thresholds, at_least, at_most, numbers, ends)
+            done = decide_documents(done, scores, self.thresholds, at_least, at_most, numbers, ends)
             if done == len(scores):
                 break
             numbers = np.append(numbers, np.empty_like(numbers))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from thresher._kernels.strength import BY_SQUARES, BY_SUM, NOT_SCALED, weigh_documents
+from thresher._kernels.scoring import BY_SQUARES, BY_SUM, NOT_SCALED, weigh_documents
 from thresher.arrays import reserved
 from thresher.errors import DocumentError, ModelError, ParameterError, counted
 from thresher.parameters import Choice, Estimator, Flag, parameter, transformer_tags

@@ -59,7 +59,7 @@ class Documents:
 
 
 def _multiply(rows: Rows, first: np.ndarray, matrix: np.ndarray, out: np.ndarray, n: int) -> None:
-    from thresher._kernels.online import score_documents
+    from thresher._kernels.scoring import score_documents
 
     arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, first, matrix, out
     run_cache_line_blocks(partial(score_documents, *arrays), rows.n_rows, n)

@@ -24,7 +24,7 @@ def weigh(
     >>> weigh(rows, np.ones(1, np.float32), np.array([[0.5, 0.0], [1.0, 2.0]]), 2)
     array([[1.5, 2. ]])
     """
-    from thresher._kernels.online import score_documents
+    from thresher._kernels.scoring import score_documents
 
     sums = np.empty((rows.n_rows, n_categories), weights.dtype)
     arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, always_on, weights, sums
