@@ -22,16 +22,19 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.made pyproject.toml
-	$(PIP) install --editable .
+# Both distributions of the project: the library, and the papers that it reproduces.
+PROJECTS := pyproject.toml papers/pyproject.toml
+
+$(VENV)/.installed: $(VENV)/.made $(PROJECTS)
+	$(PIP) install --editable . --editable ./papers
 	@touch $@
 
-$(VENV)/.developing: $(VENV)/.made pyproject.toml
-	$(PIP) install --editable '.[dev]'
+$(VENV)/.developing: $(VENV)/.made $(PROJECTS)
+	$(PIP) install --editable '.[dev]' --editable ./papers
 	@touch $@ $(VENV)/.installed
 
-$(VENV)/.documenting: $(VENV)/.made pyproject.toml
-	$(PIP) install --editable '.[docs]'
+$(VENV)/.documenting: $(VENV)/.made $(PROJECTS)
+	$(PIP) install --editable '.[docs]' --editable ./papers
 	@touch $@
 
 demo: $(VENV)/.installed  ## install, then sort the documentation of Python's own library into its packages

@@ -167,7 +167,7 @@ def run_race(race: Race, train: Path, test: Path) -> dict[str, float]:
     """
     from thresher import Examples, Strength, TextCounter
     from thresher.learners import make_learner
-    from thresher.papers._running import numbered
+    from thresher_papers._running import numbered
 
     texts, labels = read(train)
     sizes: dict[str, int] = {}

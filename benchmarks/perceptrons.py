@@ -21,8 +21,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.neural_network import MLPRegressor
 
 from thresher import BoostedPerceptrons, Examples, MultilayerPerceptron, Strength
-from thresher.papers._running import one_category
-from thresher.papers.learner_table import collection
+from thresher_papers._running import one_category
+from thresher_papers.learner_table import collection
 
 FEW = 300
 

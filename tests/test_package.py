@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tomllib
 import typing
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -138,3 +139,32 @@ def test_what_is_imported_late_is_listed_too():
 
     assert set(learners.__all__) <= set(dir(learners))
     assert all(getattr(learners, name) is not None for name in learners.__all__)
+
+
+# What is installed -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("folder", "package", "most_bytes"),
+    [(".", "thresher", 650_000), ("papers", "thresher_papers", 200_000)],
+)
+def test_the_wheel_holds_its_package_and_nothing_else(folder, package, most_bytes):
+    builder = pytest.importorskip("hatchling.builders.wheel").WheelBuilder(str(ROOT / folder))
+    files = {file.distribution_path: Path(file.path) for file in builder.recurse_included_files()}
+    assert f"{package}/__init__.py" in files and f"{package}/py.typed" in files
+    assert all(name.startswith(f"{package}/") for name in files), sorted(files)
+    assert sum(len(zlib.compress(path.read_bytes())) for path in files.values()) < most_bytes
+
+
+def test_the_library_needs_no_line_of_the_papers():
+    """It may name the package that has them, and nothing that is in it."""
+    for path in (ROOT / "src/thresher").rglob("*.py"):
+        assert "thresher_papers" not in path.read_text(encoding="utf-8"), path
+
+
+def test_the_papers_are_released_with_the_library():
+    """They use modules of the library that may change with any version."""
+    project = tomllib.loads((ROOT / "papers/pyproject.toml").read_text())["project"]
+    assert project["version"] == thresher.__version__
+    assert project["dependencies"][0].endswith(f"=={thresher.__version__}")
+    assert (ROOT / "papers/LICENSE").read_text() == (ROOT / "LICENSE").read_text()

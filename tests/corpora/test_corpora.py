@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import find_data
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archives import write_tar, write_zip
-from conftest import find_data
 from thresher import corpora
 from thresher.corpora import (
     Corpus,
@@ -185,7 +185,7 @@ def test_documents_can_be_read_again_and_again(toy):
         assert [len(batch) for batch in batches] == [2, 1]
         assert [text for batch in batches for text in batch.texts.to_pylist()] == ["a", "b", "c"]
         assert [batch.labels for batch in batches] == [[["x", "y"], []], [["x"]]]
-        assert batches[1].place(0) == "toy 3"
+        assert batches[1].location(0) == "toy 3"
     assert documents.n_documents == 3 and documents.n_labelled == 2
     assert documents.bytes_read == documents.bytes_total == 3
     assert documents.columns_note == "text and labels of toy"
@@ -331,7 +331,7 @@ def test_corpus_is_loaded_by_its_spec(small_reuters, tmp_path, monkeypatch):
     known_as_it_is(monkeypatch, data / small_reuters.name)
     corpus = load("reuters21578:modlewis,categories=R10/test", entities="raw")
     assert corpus.split().ids == ["4", "5"] and corpus.split().labels == [["wheat", "corn"], []]
-    assert next(iter(corpus.documents())).place(1).endswith("categories=R10 5")
+    assert next(iter(corpus.documents())).location(1).endswith("categories=R10 5")
     with pytest.raises(ParameterError, match="has no split 'dev'"):
         load("reuters21578/dev")
     write_tar(data / small_reuters.name, {"reut2-000.sgm": b""})
@@ -380,7 +380,7 @@ def test_removal_is_that_of_scikit_learn(text):
     assert newsgroups20.without(text, ("quotes",)) == theirs.strip_newsgroup_quoting(text)
 
 
-def test_ling_spam_and_nigerian_letters(tmp_path):
+def test_ling_spam(tmp_path):
     files = {
         "lingspam_public/bare/part1/3-1msg1.txt": b"Subject: re : syntax\n\nhello",
         "lingspam_public/bare/part10/spmsga1.txt": b"Subject: money\n\nfree",
@@ -391,15 +391,6 @@ def test_ling_spam_and_nigerian_letters(tmp_path):
     corpus = read("ling-spam", mail)
     assert list(corpus.counts().values()) == [1, 0, 0, 0, 0, 0, 0, 0, 0, 1]
     assert list(corpus.pairs("part10")) == [("Subject: money\n\nfree", ["spam"])]
-    letters = tmp_path / "test.csv"
-    letters.write_text('label,body\n1,"Dear,\n\nfriend"\n0,Hi mum\n', newline="")
-    scam, ham = ("Dear,\n\nfriend", ["scam"]), ("re : syntax\n\nhello", ["ham"])
-    assert list(read("nigerian", letters, mail).pairs()) == [scam, ham]
-    assert list(read("nigerian", letters, mail, variant="alone").pairs()) == [scam]
-    assert list(read("nigerian", letters, mail, variant="sms").pairs()) == [
-        scam,
-        ("Hi mum", ["ham"]),
-    ]
 
 
 def test_reviews(tmp_path):
@@ -489,83 +480,6 @@ def test_damaged_medline_is_told(small_medline):
     small_medline.write_bytes(gzip.compress(b"<PubmedArticleSet><PubmedArticle>"))
     with pytest.raises(DocumentError, match=r"a\.xml\.gz is damaged .*\(no element found"):
         read("medline", small_medline)
-
-
-MESSAGE = (
-    b"From: wl@sps.com (Wayne Long)\nSubject: x\n\n#reply#Ann writes:\n#reply#> Why?\n"
-    b"#reply#> Hm\n\nBecause.\n#sig# -- \n#sig# Wayne Long, Dept of X, 512-891-4649\n"
-)
-
-
-@pytest.mark.parametrize(
-    "name, positives",
-    [("signature", ["1_R_S:9", "1_R_S:10"]), ("reply", [f"1_R_S:{i}" for i in (4, 5, 6)])],
-)
-def test_marked_lines(tmp_path, name, positives):
-    path = write_tar(tmp_path / "a.tar.gz", {"sigPlusReply/1_R_S": MESSAGE})
-    corpus = read(name, path)
-    lines = corpus.split()
-    assert len(lines) == 10 and corpus.positive == name
-    assert [
-        i for i, label in zip(lines.ids, lines.labels, strict=True) if label == [name]
-    ] == positives
-    assert lines.texts[4] == "> Why?" and lines.texts[8] == "-- " and lines.texts[2] == ""
-    assert corpus.rows()[2] == {"blank": 1.0}
-    assert {"attribution"} <= corpus.rows()[3].keys()
-    assert {"reply-mark", "begins-as-line-after"} <= corpus.rows()[4].keys()
-    assert {"separator", "last<=2"} <= corpus.rows()[8].keys()
-    assert {"sender-name", "phone", "signature-word", "last<=1"} <= corpus.rows()[9].keys()
-
-
-def test_marked_lines_as_words_and_with_their_neighbours(tmp_path):
-    path = write_tar(tmp_path / "a.tar.gz", {"sigPlusReply/1_R_S": MESSAGE})
-    assert read("reply", path, text="features").split().texts[2] == "blank"
-    assert read("reply", path, text="both").split().texts[2] == " blank"
-    row = read("reply", path, window=True).rows()[2]
-    assert {"blank", "before:header", "after:attribution"} <= row.keys()
-
-
-def test_tables(tmp_path):
-    votes = tmp_path / "votes.data"
-    votes.write_text("republican," + ",".join("ny?" + "n" * 13) + "\n")
-    corpus = read("congressional", votes)
-    assert corpus.rows() == [{"water-project-cost-sharing": 1.0}]
-    assert corpus.split().texts[0].split()[2] == "adoption-of-the-budget-resolution=?"
-    tumours = tmp_path / "w.data"
-    tumours.write_text("77,5,1,1,1,2,1,3,1,1,2\n78,5,1,1,1,2,?,3,1,1,4\n\n")
-    corpus = read("wisconsin", tumours)
-    assert corpus.split().labels == [["benign"]] and corpus.split().ids == ["w.data:1"]
-    assert len(corpus.rows()[0]) == 9 and corpus.rows()[0]["clump-thickness=5"] == 1.0
-    adults = tmp_path / "adult.test"
-    person = (
-        "25, Private, 226802, 11th, 7, Never-married, Sales, Own-child, Black, Male, 0, 0, 40, "
-    )
-    adults.write_text(f"|1x3 Cross validator\n{person}Peru, <=50K.\n{person}?, >50K.\n")
-    corpus = read("adult", adults, adults)
-    assert corpus.split("test").labels == [["<=50K"]]
-    assert corpus.rows("test")[0]["age"] == 25 and "capital-gain" not in corpus.rows("test")[0]
-    schools = tmp_path / "n.data"
-    schools.write_text("a,b,c,1,d,e,f,g,priority\na,b,c,2,d,e,f,g,not_recom\n")
-    assert read("nursery", schools).split().labels == [["priority"], ["other"]]
-    assert read("nursery", schools, variant="classes").split().labels[1] == ["not_recom"]
-
-
-def test_table_of_another_shape_is_refused(tmp_path):
-    path = tmp_path / "crx.data"
-    path.write_text("a,b\n")
-    with pytest.raises(DocumentError, match=r"crx\.data:1 has 2 fields instead of 16"):
-        read("credit", path)
-
-
-def test_ads_leave_out_what_is_missing(tmp_path):
-    names = b"ad, nonad | classes.\n\nheight: continuous.\nlocal: 0,1.\n| 2 terms\n"
-    names += b"url*a: 0,1.\nurl*b: 0,1.\n"
-    data = b" 125,1,0,1,ad.\n   ?,?,1,0,nonad.\n"
-    corpus = read("ads", write_zip(tmp_path / "a.zip", {"ad.names": names, "ad.data": data}))
-    assert corpus.rows() == [{"height": 125.0, "local": 1.0, "url*b": 1.0}, {"url*a": 1.0}]
-    assert list(corpus.pairs()) == [("height=125 local url*b", ["ad"]), ("url*a", ["nonad"])]
-    with pytest.raises(DocumentError, match=r"lacks ad\.data or ad\.names"):
-        read("ads", write_zip(tmp_path / "b.zip", {"ad.names": names}))
 
 
 def test_corpora_that_are_named_must_be_there(monkeypatch, tmp_path):

@@ -510,13 +510,8 @@ def test_an_archive_that_lies_is_told(tmp_path, write, reason):
 
 
 OTHERS = {
-    "a class that is none": ("wisconsin", b"1,1,1,1,1,1,1,1,1,1,3\n"),
-    "a number that is none": ("credit", b"b,x,0,u,g,w,v,1.25,t,t,01,f,g,00202,0,+\n"),
     "a part that is none": ("ling-spam", {"bare/part99/1.txt": b""}),
     "a number that is too long": ("imdb", {f"aclImdb/train/pos/{'9' * 5000}_1.txt": b""}),
-    "a row that is too short": ("ads", {"ad.names": b"width: continuous.", "ad.data": b"ad."}),
-    "a line that is too long": ("reply", {"sigPlusReply/1_R_S": b"-" * 5000}),
-    "a column that is missing": ("nigerian", b"body\nwheat\n"),
 }
 
 

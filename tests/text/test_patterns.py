@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from fuzz.patterns import HOSTILE, pattern, spans_of_python, text
 from thresher import Categorizer, ParameterError
-from thresher.papers.manning_schuetze_1999.tasks import LITTLE_WORDS
 from thresher.text import TextCounter, patterns
+from thresher.text.linguistics import stop_words
 from thresher.text.tokens import Tokenizer
 
 needs_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="far too slow without")
 
+FUNCTION_WORDS = "|".join(sorted(stop_words("english"), key=len, reverse=True))
 # Patterns of the field; the last ones are our own.
 KNOWN = [
     r"(?u)\b\w\w+\b",  # scikit-learn
@@ -38,7 +39,7 @@ KNOWN = [
     r"\S+?(?=[.,;:!?]*(?:\s|$))",
     r"(?m)^\s*(\w+):",
     r"[^\W_]+|[^\w\s]|_",
-    rf"(?i)\b(?:{LITTLE_WORDS})\b",
+    rf"(?i)\b(?:{FUNCTION_WORDS})\b",
 ]
 
 # Found by the campaign, or odd by themselves: repeats of what may be empty, empty matches beside

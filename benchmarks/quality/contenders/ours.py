@@ -13,7 +13,7 @@ OURS, FAST = "Thresher", "Thresher, fast"
 ONE_FIT, TUNED = "Thresher, one fit", "Thresher, thresholds by folds"
 LEARNER = "Thresher: "  # before the name of a learner
 SLOW = ("boosted-perceptrons", "multilayer-perceptron")  # too slow to learn thresholds by folds
-UNCONCERNED = ("cli", "corpora", "experiments", "papers", "report", "service")
+UNCONCERNED = ("cli", "corpora", "experiments", "report", "service")
 
 
 def learn(problem: Problem, settings: dict[str, Any]) -> Learned:

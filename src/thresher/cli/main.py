@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 from importlib import import_module
 
 import typer
 
 from thresher.cli import _common as common
 from thresher.cli import process
+from thresher.cli._common import verb
+from thresher.errors import ParameterError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from thresher.cli._common import app
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "verb"]
 
 VERBS = [  # in the order of the help
     "train", "predict", "filter", "rank", "evaluate", "explain", "split", "tune", "compare",
-    "compact", "inspect", "concepts", "learn", "learners", "corpus", "paper", "demo", "warm_up",
+    "compact", "inspect", "concepts", "learn", "learners", "corpus", "demo", "warm_up",
 ]  # fmt: skip
+ENTRY_POINTS = "thresher.verbs"  # the verbs of other packages, by the modules that add them
+OTHER_PACKAGES = {"paper": "thresher-papers"}
 
 
 def _show_version(wanted: bool) -> None:
@@ -41,10 +48,10 @@ def options(
 
 
 def __getattr__(name: str) -> object:
-    """Return `app` with all verbs; `main` makes do with the one that is typed."""
+    """Return `app` with all verbs; `main` imports only the verb that is typed."""
     if name != "app":
         raise AttributeError(f"module 'thresher.cli' has no attribute {name!r}")
-    return _with_verbs(VERBS)
+    return _with_all_verbs()
 
 
 def _with_verbs(names: list[str]) -> typer.Typer:
@@ -53,12 +60,48 @@ def _with_verbs(names: list[str]) -> typer.Typer:
     return common.app
 
 
+def _with_all_verbs() -> typer.Typer:
+    """Return the program with its own verbs and those of other packages, for help and hints."""
+    _with_verbs(VERBS)
+    for name in _installed_verbs():
+        try:
+            _add_installed_verb(name)
+        except Exception as problem:  # the other verbs still work
+            _warn(f"The verb {name} cannot be loaded: {problem!r}.")
+    return common.app
+
+
+@cache
+def _installed_verbs() -> dict[str, EntryPoint]:
+    """Return the verbs that other packages add. Finding them takes 25 ms."""
+    from importlib.metadata import entry_points
+
+    points = entry_points(group=ENTRY_POINTS)
+    return {point.name: point for point in points if point.name.replace("-", "_") not in VERBS}
+
+
+def _add_installed_verb(name: str) -> typer.Typer:
+    _installed_verbs()[name].load()  # a module, which adds the verb when it is imported
+    return common.app
+
+
+def _program_for(typed: str) -> typer.Typer:
+    """Return the program with the verb that is typed, else with all verbs."""
+    if typed.replace("-", "_") in VERBS:
+        return _with_verbs([typed.replace("-", "_")])
+    if typed in _installed_verbs():
+        return _add_installed_verb(typed)
+    if typed in OTHER_PACKAGES:
+        package = OTHER_PACKAGES[typed]
+        raise ParameterError(f"The verb {typed} is in a package of its own: pip install {package}.")
+    return _with_all_verbs()
+
+
 def main() -> None:
     """Run the command line."""
     warnings.showwarning = lambda message, *where: _warn(str(message))
     try:
-        typed = "".join(sys.argv[1:2]).replace("-", "_")
-        run = _with_verbs([typed] if typed in VERBS else VERBS)  # all, for help and near names
+        run = _program_for("".join(sys.argv[1:2]))
         run()
     except (KeyboardInterrupt, Exception) as problem:  # before a verb began, as in its help
         sys.exit(common.answer(problem))

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.corpora._corpus import Corpus, Split
 from thresher.corpora._registry import (
-    MODULES,
     CorpusInfo,
+    File,
+    Form,
+    Option,
     Spec,
     check_variant,
+    corpus_modules,
     describe,
     is_corpus_spec,
     parse_options,
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Corpus",
     "CorpusInfo",
+    "File",
+    "Form",
+    "Option",
     "Spec",
     "Split",
     "cache_folder",
@@ -52,10 +58,10 @@ def list_corpora() -> list[CorpusInfo]:
 
     Examples
     --------
-    >>> len(list_corpora())
-    16
+    >>> [info.name for info in list_corpora()]
+    ['20newsgroups', ...]
     """
-    return [describe(name) for name in sorted(MODULES)]
+    return [describe(name) for name in sorted(corpus_modules())]
 
 
 def is_here(corpus: str | CorpusInfo) -> bool:

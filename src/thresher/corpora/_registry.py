@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,20 +21,18 @@ __all__ = ["CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "describe", 
 
 Paths = Sequence[Path]
 
-# The file of each corpus, imported when the corpus is asked for.
+# The module of each corpus, imported when the corpus is used.
 MODULES = {
-    **dict.fromkeys(("adult", "ads", "congressional", "credit", "nursery", "wisconsin"), "uci"),
-    **dict.fromkeys(("reply", "signature"), "signature_reply"),
-    "20newsgroups": "newsgroups20",
-    "imdb": "imdb",
-    "ling-spam": "ling_spam",
-    "medline": "medline",
-    "movie-reviews": "movie_reviews",
-    "nigerian": "nigerian",
-    "ohsumed23": "ohsumed23",
-    "reuters21578": "reuters21578",
+    "20newsgroups": "thresher.corpora.newsgroups20",
+    "imdb": "thresher.corpora.imdb",
+    "ling-spam": "thresher.corpora.ling_spam",
+    "medline": "thresher.corpora.medline",
+    "movie-reviews": "thresher.corpora.movie_reviews",
+    "ohsumed23": "thresher.corpora.ohsumed23",
+    "reuters21578": "thresher.corpora.reuters21578",
 }
 SPEC = re.compile(r"(?P<name>[\w-]+)(:(?P<details>[^/\\]*))?(/(?P<split>[\w.+-]+))?")
+ENTRY_POINTS = "thresher.corpora"  # the corpora of other packages, by their modules
 YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -220,7 +219,16 @@ def is_corpus_spec(text: str | os.PathLike[str]) -> bool:
     if not isinstance(text, str) or os.path.exists(text):
         return False
     match = SPEC.fullmatch(text)
-    return match is not None and match["name"] in MODULES
+    return match is not None and (match["name"] in MODULES or match["name"] in corpus_modules())
+
+
+@cache
+def corpus_modules() -> dict[str, str]:
+    """Return the module of each corpus, including the corpora that other packages add."""
+    from importlib.metadata import entry_points  # its import takes 20 ms
+
+    installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
+    return installed | MODULES
 
 
 def describe(name: str) -> CorpusInfo:
@@ -237,13 +245,16 @@ def describe(name: str) -> CorpusInfo:
     {'train': 9603, 'test': 3299, 'unused': 8676}
     """
     word = parse_spec(name).name
-    if word not in MODULES:
-        near = difflib.get_close_matches(word, MODULES, 1, 0.5)
+    module = MODULES.get(word) or corpus_modules().get(word)
+    if module is None:
+        known = sorted(corpus_modules())
+        near = difflib.get_close_matches(word, known, 1, 0.5)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ParameterError(
-            f"There is no corpus called {word!r}.{hint} Known are {', '.join(sorted(MODULES))}."
+            f"There is no corpus called {word!r}.{hint} Known are {', '.join(known)}. "
+            "Other packages, such as thresher-papers, add more."
         )
-    infos: Iterable[CorpusInfo] = import_module(f"thresher.corpora.{MODULES[word]}").CORPORA
+    infos: Iterable[CorpusInfo] = import_module(module).CORPORA
     return next(info for info in infos if info.name == word)
 
 

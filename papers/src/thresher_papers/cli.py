@@ -1,0 +1,191 @@
+"""thresher paper: the tables and figures of the papers, made anew."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from thresher.cli import _common as common
+from thresher.cli import process
+from thresher.errors import ParameterError, counted
+from thresher.limits import MOST_THREADS
+
+if TYPE_CHECKING:
+    from thresher_papers import Paper, Result, Run, Store
+
+verbs = typer.Typer(no_args_is_help=True)
+about = "Reproduce the tables and figures of the papers behind Thresher."
+common.app.add_typer(verbs, name="paper", help=about)
+
+Seed = Annotated[int, Option(help="Seed of folds, subsets and orders of learning.")]
+Quick = Annotated[bool, Option("--quick", help="A small part of each, to see that it works.")]
+Jobs = Annotated[
+    int | None,
+    Option(
+        min=1,
+        max=MOST_THREADS,
+        help="Cells computed at a time; results are the same. Default: all cores.",
+    ),
+]
+Anew = Annotated[bool, Option("--anew", help="Compute again what earlier runs have finished.")]
+
+
+@common.verb("paper list", "list", group=verbs)
+def list_papers(json: common.Json = False) -> None:
+    """List the papers with their tables and figures, and what there is of each."""
+    import thresher_papers as papers
+
+    known = papers.list_papers()
+    if json:
+        common.show_json({paper.name: _described(paper) for paper in known})
+        return
+    for paper in known:
+        typer.echo(f"{paper.name}: {paper.title}")
+        for own in (False, True):
+            items = {name: one for name, one in paper.items.items() if one.is_ours == own}
+            if own and items:
+                typer.echo("  of ours:")
+            for name, item in items.items():
+                state = "in part" if item.lacks else "here"
+                typer.echo(f"    {name:<20} {'' if own else state:<9}{item.summary}")
+                if item.lacks:
+                    typer.echo(f"{'':<34}(not all: {item.lacks})")
+        typer.echo()
+    published = [item for paper in known for item in paper.published.values()]
+    in_part = sum(bool(item.lacks) for item in published)
+    typer.echo(
+        f"{len(published)} tables and figures: {len(published) - in_part} are here, {in_part} in "
+        "part. Run one with `thresher paper run PAPER ITEM`, all with `thresher paper run all`."
+    )
+
+
+def _described(paper: Paper) -> dict[str, Any]:
+    return {
+        name: {"summary": item.summary, "state": item.state, "ours": item.is_ours}
+        for name, item in paper.items.items()
+    }
+
+
+@common.verb("paper run dagan-karov-roth-1997 table-2", group=verbs)
+def run(
+    paper: Annotated[
+        str, Argument(metavar="PAPER", help="As `thresher paper list` shows; all: every one.")
+    ],
+    items: Annotated[
+        list[str] | None,
+        Argument(metavar="ITEM", help="Tables and figures of it. Default: all of them."),
+    ] = None,
+    seed: Seed = 0,
+    quick: Quick = False,
+    jobs: Jobs = None,
+    anew: Anew = False,
+    plot: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Draw it, e.g. to figure.svg; of several items, a folder."),
+    ] = None,
+    json: common.Json = False,
+) -> None:
+    """Run experiments and print ours beside the published values, as Markdown.
+
+    What is finished is kept on disk: stopped, the same command goes on where it was.
+    """
+    import thresher_papers as papers
+
+    chosen = papers.select(paper, items or [])
+    papers.check_corpora(one.items[name] for one, name in chosen)
+    drawn = _places(plot, chosen) if plot else [None] * len(chosen)
+    store = papers.Store(anew=anew)
+    for (one, name), place in zip(chosen, drawn, strict=True):
+        with _watched(seed, quick, jobs, store, title=f"{one.name} {name}") as settings:
+            result = one.items[name].run(settings)
+        if place and (result.has_picture or len(chosen) == 1):
+            result.plot(place)
+        if json:
+            common.show_json(_as_json(result))
+        else:
+            typer.echo(result.to_markdown() + ("\n" if len(chosen) > 1 else ""))
+
+
+@common.verb("paper page papers.md", group=verbs)
+def page(
+    file: Annotated[
+        str, Argument(metavar="FILE", help="Markdown; its pictures go into images/ beside it.")
+    ],
+    seed: Seed = 0,
+    quick: Quick = False,
+    jobs: Jobs = None,
+    anew: Anew = False,
+) -> None:
+    """Run everything, and write it as one page: counts, claims, tables, figures, differences."""
+    import thresher_papers as papers
+    from thresher.files import check_writable
+    from thresher_papers import _page
+
+    every = [one for one in papers.list_papers() if one.published]
+    papers.check_corpora(item for one in every for item in one.items.values())
+    target = check_writable(file)
+    with _watched(seed, quick, jobs, papers.Store(anew=anew)) as settings:
+        written = _page.write_page(every, settings, target)
+    common.say(
+        f"Wrote {file}: {written.agreement.share:.0%} of "
+        f"{counted(written.agreement.n_cells, 'published value')} agree, "
+        f"{written.n_held} of {counted(written.n_claims, 'claim')} hold."
+    )
+
+
+@contextmanager
+def _watched(
+    seed: int, quick: bool, jobs: int | None, store: Store, *, title: str = ""
+) -> Iterator[Run]:
+    """Give the settings of a run, which shows its progress if stderr is a terminal."""
+    from thresher_papers import Run
+
+    columns = ("SpinnerColumn", "{task.description}", "BarColumn", "MofNCompleteColumn")
+    with warnings.catch_warnings(), common.bar(*columns, "TimeElapsedColumn") as bar:
+        warnings.showwarning = lambda message, *where: common.say(f"thresher: {message}")
+        task = bar.add_task(title, total=None) if bar else None
+
+        def watch(shown: str, done: int, n_cells: int) -> None:
+            common.go_on(shown, done, None)
+            if bar:
+                bar.update(task, completed=done, total=n_cells, description=shown)
+
+        run = Run(seed=seed, quick=quick, store=store, watch=watch, title=title)
+        try:
+            yield replace(run, jobs=jobs) if jobs else run
+        except KeyboardInterrupt:
+            sentence = "thresher: stopped; what is finished is kept, the same command goes on.\n"
+            # Without waiting for the cells begun, some of which take minutes.
+            process.leave(process.stopped_status() or 130, sentence)
+
+
+def _places(plot: str, chosen: Sequence[tuple[Paper, str]]) -> list[Path]:
+    """Return where each picture goes: one item's to the file, several to files in a folder."""
+    if len(chosen) == 1 and not Path(plot).is_dir():
+        return [Path(plot)]
+    if Path(plot).suffix and not Path(plot).is_dir():
+        raise ParameterError(
+            f"--plot {plot}: {len(chosen)} items are drawn, so it has to be a folder."
+        )
+    Path(plot).mkdir(parents=True, exist_ok=True)
+    return [Path(plot) / f"{one.name}-{name}.svg" for one, name in chosen]
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    return {
+        "paper": result.paper,
+        "item": result.item,
+        "title": result.title,
+        "published": result.published,
+        "ours": result.ours,
+        "spread": getattr(result, "spread", {}),
+        "agreement": result.agreement()._asdict(),
+        "notes": result.notes,
+    }
