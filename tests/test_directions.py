@@ -10,11 +10,10 @@ ROOT = Path(__file__).parents[1]
 
 # Each room with the rooms it may import from, wherever in its files the import stands.
 FOUNDATION = {
-    "arrays", "engine", "errors", "fields", "files", "limits", "parameters", "rows", "state",
+    "engine", "errors", "fields", "files", "limits", "parameters", "rows", "state",
 }  # fmt: skip
 ALLOWED = {
     "_kernels": {"files", "errors"},
-    "arrays": set(),
     "errors": set(),
     "fields": {"errors"},
     "files": {"errors"},

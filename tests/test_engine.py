@@ -17,9 +17,9 @@ from thresher.engine import (
     Threads,
     engine_for,
     run_blocks,
-    run_cache_line_blocks,
 )
 from thresher.errors import DocumentError, ParameterError
+from thresher.learners._tables import run_cache_line_blocks
 
 ENGINES = [Engine(), Threads(1), Threads(3), Threads(40)]
 

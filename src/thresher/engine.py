@@ -23,13 +23,11 @@ from thresher.errors import ParameterError, brief
 from thresher.limits import MOST_THREADS
 
 __all__ = ["Engine", "Processes", "Threads", "engine_for", "run_blocks"]
-__all__ += ["run_cache_line_blocks"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 SECONDS_BETWEEN_POLLS = 0.2
-FLOATS_PER_CACHE_LINE = 16
 
 
 class Engine:
@@ -153,18 +151,6 @@ def run_blocks(function: Callable[[int, int], None], ends: Iterable[int], n_jobs
         return
     for _ in engine.map(lambda block: function(*block), pairwise(borders)):
         pass
-
-
-def run_cache_line_blocks(
-    function: Callable[[int, int], None], size: int, n_jobs: int, first: int = 0
-) -> None:
-    """Call `function(start, end)` over blocks of `range(first, size)`, one for each thread.
-
-    The blocks of float32 are whole cache lines, which two threads never write to at once.
-    """
-    n_lines = -(-size // (FLOATS_PER_CACHE_LINE * max(n_jobs, 1)))
-    starts = range(first, size, max(n_lines, 1) * FLOATS_PER_CACHE_LINE)
-    run_blocks(function, [*(starts if n_jobs > 1 else [first]), size], n_jobs)
 
 
 def _result(future: Future[R], poll: Callable[[], None] | None) -> R:

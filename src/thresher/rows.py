@@ -205,6 +205,18 @@ class Labels(NamedTuple):
         return dense
 
 
+def extended(array: np.ndarray, size: int) -> np.ndarray:
+    """Return the array, or a longer copy that ends in zeros if it has fewer than `size` rows.
+
+    The copy has half as many rows again, so that growing row by row costs the same at any size.
+    """
+    if len(array) >= size:
+        return array
+    longer = np.zeros((max(size, len(array) + len(array) // 2), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
 def _pieces(indptr: np.ndarray) -> Iterator[tuple[slice, slice]]:
     """Yield some rows at a time, of up to `AT_ONCE` entries or one row, and their entries."""
     first = 0

@@ -1,13 +1,20 @@
-"""Arrays handed over by their places, and arrays that begin where a line of the cache begins."""
+"""Arrays handed over by their places, and arrays that start at a cache line."""
 
 import numpy as np
 import pytest
 
 from thresher._kernels._jit import kernel
 from thresher._kernels._memory import arrays_at, places, prefetch
-from thresher.arrays import LINE, lined_up
 from thresher.learners import _tables
-from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table, Tables
+from thresher.learners._tables import (
+    BOTH,
+    CACHE_LINE_BYTES,
+    CATEGORIES,
+    FEATURES,
+    Table,
+    Tables,
+    cache_aligned,
+)
 
 DTYPES = np.int64, np.float32, np.bool_, np.uint8
 
@@ -51,12 +58,12 @@ def test_an_array_that_is_not_as_expected_is_refused(values):
     ],
 )
 def test_long_rows_begin_where_a_line_begins(shape, dtype, width):
-    array = lined_up(shape, dtype, 1)
+    array = cache_aligned(shape, dtype, 1)
     assert array.shape == (*shape[:-1], width)
     assert array.dtype == dtype and array.flags.c_contiguous and array.flags.writeable
     assert (array == 1).all()
-    if array.itemsize * width >= 2 * LINE:
-        assert all(row.ctypes.data % LINE == 0 for row in array.reshape(-1, width))
+    if array.itemsize * width >= 2 * CACHE_LINE_BYTES:
+        assert all(row.ctypes.data % CACHE_LINE_BYTES == 0 for row in array.reshape(-1, width))
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 4096])

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher.arrays import reserved
 from thresher.errors import DocumentError, ModelError
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
@@ -19,7 +18,7 @@ from thresher.features.numbering import Numbering, after_concepts
 from thresher.features.parameters import ALL_BLOCKS, CONCEPTS, FeatureParameters, of_blocks
 from thresher.features.selection import SELECTIONS, select
 from thresher.features.strength import SCALINGS, BlockWeights, Strength
-from thresher.rows import Rows
+from thresher.rows import Rows, extended
 from thresher.state import part_of, require_field, require_tensor
 from thresher.text import TextCounter
 
@@ -341,7 +340,7 @@ class Features:
             if self.concepts is not None:
                 self.concepts.prune(keep[self.n_concepts :])
             if len(self._idle):
-                self._idle = reserved(self._idle, len(keep))[: len(keep)][keep]
+                self._idle = extended(self._idle, len(keep))[: len(keep)][keep]
         if not self.is_hashed:
             self.strength.prune(keep)
 
@@ -354,7 +353,7 @@ class Features:
         narrow = copy(self)
         n_kept, fields = int(np.count_nonzero(keep)), self.fields()[keep]
         narrow.columns = Numbering(numbers, n_kept, self.blocks[keep], fields)
-        narrow._idle = reserved(self._idle, len(keep))[: len(keep)][keep]
+        narrow._idle = extended(self._idle, len(keep))[: len(keep)][keep]
         narrow.strength = deepcopy(self.strength)
         narrow.strength.prune(keep)
         return narrow

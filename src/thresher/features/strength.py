@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from thresher._kernels.scoring import BY_SQUARES, BY_SUM, NOT_SCALED, weigh_documents
-from thresher.arrays import reserved
 from thresher.errors import DocumentError, ModelError, ParameterError, counted
 from thresher.parameters import Choice, Estimator, Flag, parameter, transformer_tags
-from thresher.rows import Rows
+from thresher.rows import Rows, extended
 from thresher.state import require_field, require_tensor
 
 Norm = Literal["sum", "l1", "l2"]
@@ -108,7 +107,7 @@ class Strength(Estimator):
         if self.kind != "tf-idf":
             return self
         n_columns = max(rows.n_columns, self._n_columns)
-        frequencies = reserved(self._frequencies, n_columns)
+        frequencies = extended(self._frequencies, n_columns)
         for _, part in rows.pieces():
             present = part.indices if part.values.all() else part.indices[part.values != 0]
             if len(present) < n_columns:  # few documents must not cost a walk over all features
@@ -195,7 +194,7 @@ class Strength(Estimator):
                 "entry for each feature."
             )
         if self.kind == "tf-idf":
-            self._frequencies = reserved(self._frequencies, len(keep))[: len(keep)][keep]
+            self._frequencies = extended(self._frequencies, len(keep))[: len(keep)][keep]
             self._n_columns = len(self._frequencies)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -264,7 +263,7 @@ class Strength(Estimator):
         """Return the document frequencies, zeros for columns that were never observed."""
         frequencies: np.ndarray = self._frequencies
         if n_columns > self._n_columns:
-            frequencies = reserved(frequencies[: self._n_columns], n_columns)
+            frequencies = extended(frequencies[: self._n_columns], n_columns)
         return frequencies[: max(n_columns, self._n_columns)]
 
     def _idf(self, frequencies: np.ndarray) -> np.ndarray:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher.engine import run_cache_line_blocks
 from thresher.errors import ParameterError
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._lbfgs import descend
+from thresher.learners._tables import run_cache_line_blocks
 from thresher.rows import Rows
 
 __all__ = ["LogLinear", "Schedule", "fit_loglinear", "select"]

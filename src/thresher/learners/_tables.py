@@ -5,17 +5,19 @@ Row 0 belongs to the always-on feature, row `f + 1` to feature `f`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher.arrays import lined_up
+from thresher.engine import run_blocks
 from thresher.errors import ModelError
 from thresher.limits import LARGEST_WEIGHT
 from thresher.state import require_tensor
 
 AT_ONCE = 4096  # rows that are moved together
+CACHE_LINE_BYTES, FLOATS_PER_CACHE_LINE = 64, 16
 
 FEATURES, CATEGORIES, BOTH = "features", "categories", "both"
 
@@ -70,7 +72,7 @@ class Tables:
     def add(self, name: str, table: Table) -> None:
         """Add an array of which all cells hold the initial value."""
         self.layout[name] = table
-        self.whole[name] = lined_up(self._shape(name), table.dtype, table.fill)
+        self.whole[name] = cache_aligned(self._shape(name), table.dtype, table.fill)
 
     def _shape(self, name: str) -> tuple[int, ...]:
         return _shape(self.layout[name].axes, self.n_features, self.n_categories)
@@ -188,6 +190,39 @@ class Tables:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"whole": {name: array.copy() for name, array in self.items()}}
+
+
+def cache_aligned(shape: Sequence[int], dtype: Any, fill: float = 0) -> np.ndarray:
+    """Return a new array that starts, as does each long row, at the start of a cache line.
+
+    Rows are a few cells longer for it. So threads that divide the columns among them never write to
+    the same cache line, which would then go back and forth between the processors.
+    """
+    *rows, n = shape
+    size = np.dtype(dtype).itemsize
+    if n * size >= 2 * CACHE_LINE_BYTES:  # short rows would take much more memory
+        n += -n % (CACHE_LINE_BYTES // size)
+    n_bytes = math.prod(rows) * n * size
+    memory = np.empty(n_bytes + CACHE_LINE_BYTES, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE_BYTES
+    array: np.ndarray = memory[start : start + n_bytes].view(dtype).reshape(*rows, n)
+    array[:] = fill
+    return array
+
+
+def run_cache_line_blocks(
+    function: Callable[[int, int], None], size: int, n_jobs: int, first: int = 0
+) -> None:
+    """Call `function(start, end)` over blocks of `range(first, size)`, one for each thread.
+
+    The blocks of float32 are whole cache lines, which two threads never write to at once.
+    """
+    if n_jobs == 1:
+        function(first, size)
+        return
+    n_lines = -(-size // (FLOATS_PER_CACHE_LINE * max(n_jobs, 1)))
+    starts = range(first, size, max(n_lines, 1) * FLOATS_PER_CACHE_LINE)
+    run_blocks(function, [*starts, size], n_jobs)
 
 
 def one_each(keep: np.ndarray, n: int, noun: str) -> np.ndarray:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from thresher.engine import run_cache_line_blocks
+from thresher.learners._tables import run_cache_line_blocks
 from thresher.rows import Rows
 
 
@@ -28,7 +28,10 @@ def weigh(
 
     sums = np.empty((rows.n_rows, n_categories), weights.dtype)
     arrays = rows.indptr, rows.indices.view(np.uint32), rows.values, always_on, weights, sums
-    run_cache_line_blocks(partial(score_documents, *arrays), rows.n_rows, n_jobs)
+    if n_jobs == 1:
+        score_documents(*arrays, 0, rows.n_rows)
+    else:
+        run_cache_line_blocks(partial(score_documents, *arrays), rows.n_rows, n_jobs)
     return sums
 
 

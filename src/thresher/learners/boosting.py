@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from thresher.engine import run_cache_line_blocks
 from thresher.errors import ModelError, ParameterError, counted
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
 from thresher.learners._memory import in_memory, signs_of
 from thresher.learners._stumps import Columns, Rounds, Work
-from thresher.learners._tables import one_each
+from thresher.learners._tables import one_each, run_cache_line_blocks
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter

@@ -8,13 +8,12 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from thresher.engine import run_cache_line_blocks
 from thresher.examples import Examples
 from thresher.learners._checks import check_rows
 from thresher.learners._collection import Collection, ordered, squares_of
 from thresher.learners._differences import MOST_VALUES, Differences
 from thresher.learners._probable import ProbabilisticMixin
-from thresher.learners._tables import one_each
+from thresher.learners._tables import one_each, run_cache_line_blocks
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
 from thresher.parameters import THREADS, Choice, Whole, parameter

@@ -8,12 +8,17 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from thresher.arrays import lined_up
-from thresher.engine import run_cache_line_blocks
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Block, Examples
 from thresher.learners._checks import check_rows
-from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
+from thresher.learners._tables import (
+    BOTH,
+    CATEGORIES,
+    FEATURES,
+    Table,
+    cache_aligned,
+    run_cache_line_blocks,
+)
 from thresher.learners._weighing import narrowed, weigh
 from thresher.learners.growing import GrowingLearner
 from thresher.learners.learner import Progress, State, Watch
@@ -280,8 +285,8 @@ class OnlineLearner(GrowingLearner):
         from thresher._kernels.online import Tally
 
         n = self.n_categories
-        scores, steps = (lined_up([n], np.float32)[:n] for _ in range(2))
-        wrong, mistakes = (lined_up([n], np.int64)[:n] for _ in range(2))
+        scores, steps = (cache_aligned([n], np.float32)[:n] for _ in range(2))
+        wrong, mistakes = (cache_aligned([n], np.int64)[:n] for _ in range(2))
         clock = self._tables.whole["clock"]
         return Tally(scores, steps, wrong, mistakes, clock, self._positive_weights())
 

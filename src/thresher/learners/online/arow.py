@@ -9,10 +9,8 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from thresher.arrays import lined_up
-from thresher.engine import run_cache_line_blocks
 from thresher.examples import Examples
-from thresher.learners._tables import BOTH, Table
+from thresher.learners._tables import BOTH, Table, cache_aligned, run_cache_line_blocks
 from thresher.learners.learner import Progress, Watch
 from thresher.learners.online._learner import AVERAGES
 from thresher.learners.online.additive import Additive
@@ -97,7 +95,7 @@ class AROW(Additive):
         from thresher._kernels.arow import ArowWeights
 
         n = self.n_categories
-        spread, push = (lined_up([n], np.float32)[:n] for _ in range(2))
+        spread, push = (cache_aligned([n], np.float32)[:n] for _ in range(2))
         place, own = self._tracked
         return self._arrays(ArowWeights, spread=spread, push=push, place=place, own=own)
 
