@@ -858,6 +858,9 @@ class Categorizer(TrainingParameters):
 
     # ---- scikit-learn's protocol -------------------------------------------------------------
 
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)  # what the copy learns must not change this one
+
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted
 

@@ -1,10 +1,11 @@
-"""Arrays handed over by their places, and arrays that start at a cache line."""
+"""Arrays passed by address, and arrays that start at a cache line."""
 
 import numpy as np
 import pytest
 
 from thresher._kernels._jit import kernel
-from thresher._kernels._memory import arrays_at, places, prefetch
+from thresher._kernels.reader import array_addresses, arrays_at
+from thresher._kernels.text import prefetch
 from thresher.learners import _tables
 from thresher.learners._tables import (
     BOTH,
@@ -29,10 +30,10 @@ def scaled(table, factor):
     return numbers.sum(), values.sum(), truths.sum(), letters.size
 
 
-def test_arrays_are_read_and_written_by_their_places():
+def test_arrays_are_read_and_written_by_their_addresses():
     values, truths = np.arange(4, dtype=np.float32), np.array([True, False, True])
     arrays = np.array([5, -7]), values, truths, np.zeros(0, np.uint8)
-    assert scaled(places(DTYPES, arrays), 3) == (-2, 18.0, 2, 0)
+    assert scaled(array_addresses(DTYPES, arrays), 3) == (-2, 18.0, 2, 0)
     assert values.tolist() == [0, 3, 6, 9]
 
 
@@ -42,7 +43,7 @@ def test_arrays_are_read_and_written_by_their_places():
 def test_an_array_that_is_not_as_expected_is_refused(values):
     arrays = np.zeros(1, np.int64), values, np.zeros(1, bool), np.zeros(1, np.uint8)
     with pytest.raises(TypeError, match="in one piece"):
-        places(DTYPES, arrays)
+        array_addresses(DTYPES, arrays)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from thresher import Categorizer, DocumentError, Perceptron, categorizer
+from thresher import Categorizer, DocumentError, Perceptron
 from thresher.decisions import Objective
-from thresher.text import compiled
-from thresher.text.compiled import LONGEST
+from thresher.model import model as model_module
+from thresher.model import single
+from thresher.model.single import MOST_CHARACTERS
 
 WORDS = ["wheat", "oil", "corn", "price", "prices", "rise", "fall", "say", "the", "of", "12", "7th"]
 ODD = [
@@ -45,7 +46,7 @@ def documents(n, seed=0):
 TEXTS, LABELS = documents(60)
 PROBES = [
     *documents(40, seed=1)[0], "", " ", "a", "unheard-of things", "!?", "wheat " * 1500,
-    "x" * 3000, "oil " * (LONGEST // 3), " ".join(map(str, range(2000))), "Ölpreis " * 700,
+    "x" * 3000, "oil " * (MOST_CHARACTERS // 3), " ".join(map(str, range(2000))), "Ölpreis " * 700,
     "日本語のテキスト、" * 400, "e\u0301te\u0301 日本ไทย " * 300,
     "\n", "\n\n Wheat\n", "oil\n\u0301corn", "\u0301oil\n日本" + "日本語\n" * 70, "ΣΟΦΟΣ\nΣ",
     "\x1eoil prices\x1ewheat\x1ecorn", "the\x1e\x1eoil", "oil\x1ewheat\x1ecorn\x1eof\x1ethe",
@@ -122,13 +123,14 @@ OPTIONS = {
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    """Freeze models at the first text, small as they are."""
-    monkeypatch.setattr(categorizer, "SETTLED", 1)
+    """Build the compiled reader at the first text, small as the models are."""
+    monkeypatch.setattr(model_module, "TEXTS_BEFORE_READER", 1)
 
 
 def by_batches(model, texts):
-    """Return scores and categories as the stations give them."""
-    scores = np.concatenate(list(model._batched(texts)))
+    """Return scores and categories as they are for a batch."""
+    features = model.model_.features
+    scores = model.model_.score_rows(features.apply(features.count(texts)))
     decided = model.decide(scores)
     if model.decisions_.mode == "single-label":
         decided = [one[0] if one else None for one in decided]
@@ -146,7 +148,7 @@ def agree(model, texts=PROBES):
 
 
 def is_frozen(model):
-    return "reader" in model.lock.kept
+    return model.model_._reader is not None
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -158,7 +160,7 @@ def test_the_bits_are_those_of_the_batches(name):
 
 def test_what_words_count_as_may_be_forgotten(monkeypatch):
     model = Categorizer(**OPTIONS["pairs of stems"]).fit(TEXTS, LABELS)
-    monkeypatch.setattr(compiled, "MAX_WORDS", 5)
+    monkeypatch.setattr(single, "MAX_WORDS", 5)
     agree(model)
     agree(model, PROBES[::-1])
     assert is_frozen(model)
@@ -166,16 +168,18 @@ def test_what_words_count_as_may_be_forgotten(monkeypatch):
 
 def test_readers_in_threads_learn_words_by_themselves():
     model = Categorizer(**OPTIONS["pairs of stems"]).fit(TEXTS, LABELS)
-    expected = {text: model._batched([text]) for text in PROBES}
-    expected = {text: next(iter(scores)).tobytes() for text, scores in expected.items()}
+    expected = {text: by_batches(model, [text])[0] for text in PROBES}
+    expected = {text: scores.tobytes() for text, scores in expected.items()}
 
     def read(seed):
         texts = random.Random(seed).sample(PROBES, len(PROBES))
         return all(model.scores([text]).tobytes() == expected[text] for text in texts)
 
-    with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(read, range(12)))
-    assert is_frozen(model)
+    for _ in range(8):  # each with a new reader, for which all has to be looked up
+        model.model_.forget_reader()
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(read, range(12)))
+        assert is_frozen(model)
 
 
 @pytest.mark.parametrize("name", ["best", "fast", "hashed space", "naive Bayes"])
@@ -240,7 +244,8 @@ def test_a_look_that_has_changed_is_noticed(looking):
     model, other = looking(), looking(second_look="linear")
     agree(model, PROBES[:12])
     for look in (other.model_.second_look, None):
-        model.model_.second_look = look
+        with model.shared_.changing() as inner:
+            inner.second_look = look
         agree(model, PROBES[:12])
         assert is_frozen(model)
 
@@ -281,9 +286,7 @@ def test_whatever_changes_the_model_shows_at_once():
         lambda: model.forget(TEXTS[:1]),
         lambda: model.learn(TEXTS * 20, ["crude"] * 20 * len(TEXTS)),
         lambda: model.fit(TEXTS[:30], LABELS[:30]),
-        lambda: setattr(
-            model, "stations", Categorizer(preset="fast").fit(*documents(9, 5)).stations
-        ),
+        lambda: model.fit(*documents(9, 5)),
     ]
     for change in changes:
         agree(model, PROBES[:12])
@@ -307,13 +310,12 @@ def test_one_category_and_a_matrix_of_zeros_and_ones():
     model = Categorizer(preset="fast").fit(TEXTS, matrix)
     together = model.decisions_.decide(by_batches(model, PROBES)[0]).astype(np.int64)
     assert np.array_equal(np.concatenate([model.predict([text]) for text in PROBES]), together)
-    assert is_frozen(model)
 
 
 def test_a_model_is_frozen_when_it_has_stayed_as_it_is(monkeypatch):
-    monkeypatch.setattr(categorizer, "SETTLED", 5)
+    monkeypatch.setattr(model_module, "TEXTS_BEFORE_READER", 5)
     model = Categorizer(preset="fast").fit(TEXTS, LABELS)
-    for _ in range(4):
+    for _ in range(2):
         model.predict(["oil"])
     assert not is_frozen(model)
     model.learn(["oil"], ["oil"]).predict(["oil"])
@@ -348,9 +350,9 @@ def test_room_is_used_again_and_has_an_end():
     model = Categorizer(tune_folds=0).fit(TEXTS, LABELS)
     for _ in range(3):
         agree(model)
-    reader = model.lock.kept["reader"]
-    assert len(reader._rooms) == 1
-    assert reader._rooms[0].size <= LONGEST
+    reader = model.model_._reader
+    assert len(reader._workspaces) == 1
+    assert reader._workspaces[0].size <= MOST_CHARACTERS
 
 
 def test_many_categories_are_put_in_order_by_the_stations():

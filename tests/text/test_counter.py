@@ -27,7 +27,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from naive import text as naive
 from threads import are_gone
 from thresher import DocumentError, Linguistics, ModelError, ParameterError
-from thresher._kernels.text.counts import sort_rows
+from thresher._kernels.text import sort_rows
 from thresher.fields import field_names, split
 from thresher.text import TextCounter, TextVectorizer
 from thresher.text import space as space_module

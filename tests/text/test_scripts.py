@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from naive import text as naive
 from scripts import SENTENCES
 from thresher import Categorizer, TextCounter
-from thresher._kernels.text.tokens import EXTENDING, KIND
+from thresher._kernels.text import EXTENDING, KIND
 from thresher.report.explanation import explanation_page
 from thresher.text import tokens as tokens_module
 from thresher.text.scripts import UNSETTLED, composed_places, traits_table

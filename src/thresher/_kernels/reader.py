@@ -1,19 +1,27 @@
-"""One text to the scores and the categories of a model that does not change meanwhile.
+"""One text to scores and categories in a single call, for a model that does not change meanwhile.
 
-The stations' own kernels, one after the other, so that a document costs a single call. Whatever
-belongs together is in a tuple, which is unpacked where it is used.
+The kernels that batches use are called one after the other. Arrays that belong together are in a
+tuple, which is unpacked where it is used.
 """
 
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+from numba import config, types
+from numba.core import cgutils
+from numba.core.extending import intrinsic
 
 from thresher._kernels._jit import kernel
-from thresher._kernels._memory import arrays_at
 from thresher._kernels.boosted_trees import N_BITS
 from thresher._kernels.boosted_trees import add_scores as add_judgements
 from thresher._kernels.scoring import add_scores, decide_document, weigh_document
 from thresher._kernels.second_look import N_OTHERS, describe, replace_scores, weigh_evidence
 from thresher._kernels.second_look import choose as choose_candidates
-from thresher._kernels.text.counts import (
+from thresher._kernels.text import (
     FIELDS,
     NOTHING,
     PARTS,
@@ -26,8 +34,8 @@ from thresher._kernels.text.counts import (
     hash_tokens,
     look_up,
     ngrams,
+    scan,
 )
-from thresher._kernels.text.tokens import scan
 
 U32, U64 = np.uint32, np.uint64
 N_ENTRIES, N_TOKENS = 0, 1  # what is noted of a document
@@ -37,7 +45,7 @@ SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories th
 
 I32, I64, F32, F64 = np.int32, np.int64, np.float32, np.float64
 
-# What `read` gets by its `places`: the types of the arrays, in order.
+# What `read` gets by its `array_addresses`: the types of the arrays, in order.
 RULES = 2 * (U64, np.uint8, I64)  # of words and of parts: table, ranges, shift and least length
 LOOK = (
     np.uint8, F64,  # the field of each column; numbers
@@ -69,6 +77,68 @@ WORD_MASK, PART_MASK, FIRST_PART, FIELD_MASK, FIRST_FIELD, LOW_PART, HIGH_PART =
 IS_FOLDED, SCALING, WIDTH, N_CANDIDATES, N_KINDS = range(13, 18)
 # Those of the second look: LOWEST is what the scores of other categories are about.
 SCALE, SLOPE, TOTAL, BASE, LOWEST = range(5)
+
+
+# Arrays by their addresses ------------------------------------------------------------------------
+
+
+def array_addresses(dtypes: Sequence[Any], arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the address and the length of each array; the caller keeps the arrays alive.
+
+    Each array among the arguments of a kernel costs a fifth of a microsecond; one table of
+    addresses costs as much as one array.
+    """
+    for dtype, array in zip(dtypes, arrays, strict=True):
+        if array.dtype != dtype or not array.flags.c_contiguous:
+            raise TypeError(f"The array must be of {dtype} and in one piece; it is {array!r:.60}.")
+    return np.array([(array.ctypes.data, array.size) for array in arrays], np.int64)
+
+
+if config.DISABLE_JIT:
+
+    def arrays_at(table: np.ndarray, dtypes: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        """Return the arrays of a table of `array_addresses`, each in one dimension."""
+        arrays = []
+        for (address, size), dtype in zip(table.tolist(), dtypes, strict=True):
+            room = (ctypes.c_char * (size * np.dtype(dtype).itemsize)).from_address(address)
+            arrays.append(np.ndarray((size,), dtype, room))
+        return tuple(arrays)
+
+else:
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def arrays_at(_: Any, table: Any, dtypes: Any) -> Any:
+        """Return the arrays of a table of `array_addresses`, each in one dimension."""
+        kinds = types.Tuple([types.Array(dtype.dtype, 1, "C") for dtype in dtypes.types])
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            from numba.np.arrayobj import populate_array  # slow, and needed to compile alone
+
+            rows = context.make_array(table)(context, builder, arguments[0])
+            arrays = []
+            for number, kind in enumerate(kinds.types):
+                address, size = (
+                    builder.load(_pointer(context, builder, table, rows, (number, column)))
+                    for column in range(2)
+                )
+                dtype, array = context.get_data_type(kind.dtype), context.make_array(kind)
+                width = context.get_constant(types.intp, context.get_abi_sizeof(dtype))
+                one = array(context, builder)
+                data = builder.inttoptr(address, dtype.as_pointer())
+                populate_array(one, data, [size], [width], width, None)
+                arrays.append(one._getvalue())
+            return context.make_tuple(builder, kinds, arrays)
+
+        return kinds(table, dtypes), generate
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: tuple[int, ...]) -> Any:
+    """Return where something stands in an array, in code that is being made."""
+    constants = [context.get_constant(types.intp, place) for place in at]
+    return cgutils.get_item_pointer(context, builder, kind, array, constants)
+
+
+# The kernels --------------------------------------------------------------------------------------
 
 
 @kernel

@@ -13,7 +13,7 @@ the categories, vectorises.
 import numpy as np
 
 from thresher._kernels._jit import kernel
-from thresher._kernels._memory import prefetch
+from thresher._kernels.text import prefetch
 
 U32 = np.uint32
 ONE = np.uint32(1)  # unsigned indices spare the test for negative ones

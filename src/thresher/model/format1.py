@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thresher.errors import ModelError
-from thresher.text._format1 import upgrade as upgrade_text
+from thresher.state import require_tensor
 
 NEW_NAMES = {
     "ngrams": "ngram_range",
@@ -33,7 +33,7 @@ def upgrade(
         options = dict(header["options"])
         parts = {name: header[name] for name in ("learner", "decisions")}
         text = {k.removeprefix("text."): v for k, v in tensors.items() if k.startswith("text.")}
-        text_header, text = upgrade_text(header["text"], text)
+        text_header, text = _upgrade_text(header["text"], text)
         choosing = {NEW_NAMES.get(k, k): options[k] for k in OF_FEATURES if k in options}
         parameters = {NEW_NAMES.get(k, k): v for k, v in options.items() if k != "threads"}
         if parameters.get("char_ngram_range") is not None:
@@ -56,3 +56,30 @@ def upgrade(
     kept |= {f"features.text.{name}": tensor for name, tensor in text.items()}
     kept |= {f"features.{k}": v for k, v in tensors.items() if k.startswith("strength.")}
     return upgraded, kept
+
+
+def _upgrade_text(
+    header: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a `TextCounter.state` of version 1 as one of version 2; any other unchanged.
+
+    In version 1, character n-grams were counted instead of words and stored as if they were words;
+    a column was a node, which is a word or, inverted, a pair.
+    """
+    if header.get("version") != 1:
+        return header, tensors
+    header = header | {"version": 2, "char_ngram_tokens": "words"}
+    header.setdefault("token_pattern", None)
+    tensors = dict(tensors)
+    if header.setdefault("char_ngram_range", None) is not None:
+        header["ngram_range"] = None
+        for old, new in (("words", "parts"), ("word_offsets", "part_offsets")):
+            if old in tensors:
+                tensors[new] = tensors.pop(old)
+    if "nodes" in tensors:
+        nodes = require_tensor(tensors, "nodes", np.int32, (None,))
+        del tensors["nodes"]
+        tensors["columns"] = np.where(nodes >= 0, nodes, ~nodes)
+        tensors["blocks"] = (nodes < 0).astype(np.uint8)
+        tensors["candidates"] = np.zeros((0, 3), np.int32)
+    return header, tensors

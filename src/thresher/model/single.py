@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher._kernels._memory import places
-from thresher._kernels.reader import LOOK, MODEL, SCORED, UNSEEN, WEIGHED, look_again, read
-from thresher.text.compiled import MOST_CHARACTERS, CompiledCounter, Workspace
+from thresher._kernels.reader import (
+    KEPT,
+    LOOK,
+    MODEL,
+    ROOM,
+    RULES,
+    SCORED,
+    SMALL,
+    UNSEEN,
+    WEIGHED,
+    array_addresses,
+    look_again,
+    read,
+)
+from thresher._kernels.text import FIELDS, PARTS, RUNS, WORDS
+from thresher.fields import split
+from thresher.rows import Rows
+from thresher.text.counter import TextCounter
+from thresher.text.space import HashedSpace
+from thresher.text.surface import MAX_WORDS, MOST_CELLS, Surface
+from thresher.text.tokens import (
+    Tokenizer,
+    Tokens,
+    _characters,
+    _ranges,
+    _table,
+    buffer,
+    check_texts,
+)
 
 if TYPE_CHECKING:
     from thresher.model.model import Model
 
-__all__ = ["SingleTextReader"]
+__all__ = ["CompiledCounter", "SingleTextReader", "Workspace"]
 
+# Longer texts are read as batches are, which costs them nothing that is noticed.
+MOST_CHARACTERS = 1 << 15
+LEAST_CHARACTERS = 1 << 11  # for which a workspace has room from the start
+
+NO_NUMBERS, NO_HASHES = np.zeros(0, np.int32), np.zeros(0, np.uint64)
 NO_STRENGTH = (*(np.zeros(0, np.float32) for _ in range(3)), np.zeros(0, np.uint8), 0)
 NO_WEIGHTS = np.zeros((0, 0), np.float32), np.float32(0)
 NO_LOOK = 0, 0, *(np.zeros(0, dtype) for dtype in LOOK)
@@ -24,7 +57,7 @@ Limits = tuple[np.ndarray, int, int]  # thresholds; least and most categories of
 
 
 class SingleTextReader:
-    """Reads texts one by one, with the results of `Model.read`, bit for bit.
+    """Reads texts singly, with the results of `Model.scores` and `Model.labels`, bit for bit.
 
     It holds the addresses of the model's arrays, so it is valid until the model changes. Any number
     of threads can read.
@@ -53,7 +86,7 @@ class SingleTextReader:
         arrays = (plan, *self._counter.arrays, *factors, matrix, np.array([always_on]))
         # The kernel gets addresses alone; this keeps the arrays alive.
         self._arrays: Any = (*arrays, *look_arrays)
-        self._addresses = places(MODEL, self._arrays)
+        self._addresses = array_addresses(MODEL, self._arrays)
         self._workspaces: list[Workspace] = []  # for threads that read at the same time
 
     @staticmethod
@@ -101,11 +134,11 @@ class SingleTextReader:
             n = look_again(self._addresses, workspace.addresses, limits, scores)
         chosen = workspace.chosen(n) if n >= 0 else None
         if n < -1:
-            scores[:] = self._scores_of_rest(workspace, is_weighed=n == WEIGHED)
+            scores[:] = self._remaining_scores(workspace, is_weighed=n == WEIGHED)
         self._workspaces.append(workspace)
         return chosen
 
-    def _scores_of_rest(self, workspace: Workspace, is_weighed: bool) -> np.ndarray:
+    def _remaining_scores(self, workspace: Workspace, is_weighed: bool) -> np.ndarray:
         """Return the scores of a text for which the kernel stopped after counting or weighing."""
         features = self._features
         counts, strengths = workspace.rows(features.n_columns - features.n_concepts)
@@ -118,3 +151,171 @@ def _are_plain(weights: np.ndarray, n_columns: int, n_categories: int) -> bool:
     """Return True if the kernel can sum these weights as `Learner.score_rows` does."""
     is_plain = weights.dtype == np.float32 and weights.flags.c_contiguous and weights.ndim == 2
     return is_plain and len(weights) == 1 + n_columns and weights.shape[1] >= n_categories
+
+
+class CompiledCounter:
+    """The arrays and numbers of a counter that the kernel `read` needs.
+
+    Valid until the counter learns something. Only for counters that it `supports`.
+    """
+
+    def __init__(self, counter: TextCounter, numbers: np.ndarray | None) -> None:
+        space = counter._space
+        runs, shapes = space.runs, space.runs.shapes
+        self._lowercase = bool(counter.lowercase)
+        self._tokenizers = counter._tokenizers
+        self._fields = counter.fields
+        self.n_fields, self.n_pieces = len(counter._fields), counter._n_pieces
+        self.n_parts = 0
+        low = high = 1
+        if counter.char_ngram_range is not None:
+            low, high = counter.char_ngram_range
+            self.n_parts = high - low + 1  # that begin at a character, at most
+        self.is_hashed = is_hashed = isinstance(space, HashedSpace)
+        hashed, salts = [0] * 5, np.zeros(0, np.uint64)
+        if isinstance(space, HashedSpace):
+            salts, hashed = space.salts, [int(space.masks[WORDS])]
+            for block in (PARTS, FIELDS):  # words begin at column 0
+                hashed += [int(space.masks.get(block, 0)), int(space.firsts.get(block, 0))]
+        has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
+        kinds = has_words, bool(self.n_parts), self.n_fields, is_hashed, has_columns
+        self._folding, self._space = counter.linguistics, space
+        self.plan = *kinds, runs.high, *hashed, low, high, counter.linguistics is not None
+        words, parts = (
+            (vocabulary.slots, vocabulary.words.view("<u8"), vocabulary.offsets, vocabulary.sizes)
+            for vocabulary in (space.words, space.parts)
+        )
+        run_arrays = (
+            np.stack([shapes.parents, shapes.lengths]), shapes.gaps, shapes.counted,
+            runs.slots, runs.pairs, runs.sizes,
+        )  # fmt: skip
+        columns = (space.columns[block] for block in (WORDS, RUNS, PARTS, FIELDS))
+        numbers = NO_NUMBERS if numbers is None else numbers
+        self.arrays = *words, *run_arrays, *parts, salts, *columns, numbers  # as MODEL has them
+        self.n_shapes = len(shapes.patterns)
+        self.n_counted = len(shapes.counted)
+        self.n_cells = _n_cells(counter)
+        self._rules: dict[int, tuple[np.ndarray, Any]] = {}  # addresses, and the arrays there
+
+    @staticmethod
+    def supports(counter: TextCounter) -> bool:
+        """Return True if kernels do all that the counter does, once its words are known."""
+        by_pattern = any(one.pattern is not None for one in counter._tokenizers.values())
+        has_folded_parts = counter.char_ngram_range is not None and counter._cuts_words
+        is_plain = counter.linguistics is None or not has_folded_parts
+        return is_plain and not by_pattern and _n_cells(counter) <= MOST_CELLS
+
+    def surface(self) -> Surface:
+        """Return a memory of what words count as, still empty."""
+        return Surface(self._space, WORDS, self._folding, None)
+
+    def pieces(self, text: str) -> list[str]:
+        """Return what stands before the fields of a text, each of them, and what follows."""
+        return split(text, self._fields) if self.n_fields else [text]
+
+    def words(self, text: str) -> Iterator[Tokens]:
+        """Yield the words of a text as they stand in it."""
+        return self._tokenizers[WORDS].cut(self.pieces(text))
+
+    def characters(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the characters of a text, where its pieces start and end, and how it is cut."""
+        pieces = self.pieces(text)
+        if text.isascii():
+            data = np.frombuffer("".join(pieces).encode(), np.uint8)
+            return data, np.array([0, *accumulate(map(len, pieces))]), self.rules(0x80)
+        how = self._lowercase, self._tokenizers[WORDS].composes
+        data, offsets, bound = _characters(pieces, check_texts(pieces), *how)
+        return data, offsets, self.rules(bound)
+
+    def rules(self, bound: int) -> np.ndarray:
+        """Return how words and parts are cut if all characters are below `bound`, as addresses."""
+        if bound not in self._rules:
+            words, parts = (_rule(self._tokenizers[block], bound) for block in (WORDS, PARTS))
+            arrays = words + parts
+            # Of several threads the first one wins: its arrays may be in use already.
+            self._rules.setdefault(bound, (array_addresses(RULES, arrays), arrays))
+        return self._rules[bound][0]
+
+
+def _n_cells(counter: TextCounter) -> int:
+    """Return how many different codes there can be."""
+    return max(counter._space.n_codes(block) for block in (WORDS, PARTS, FIELDS))
+
+
+def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
+    lowercase = tokenizer.lowercase
+    table, ranges = _table(tokenizer.rule, lowercase, bound), _ranges(tokenizer.rule)
+    return table, ranges, np.array([32 if lowercase else 0, tokenizer.min_length])
+
+
+class Workspace:
+    """What one reader writes to while it reads a text, used again for the next."""
+
+    def __init__(self, counter: CompiledCounter) -> None:
+        self._counter = counter
+        self._cells = np.zeros(counter.n_cells, np.int32)  # all zero between two texts
+        self._ints = np.zeros(0, np.int64)
+        self._surface = counter.surface()
+        self.size = 0
+        self.reserve(LEAST_CHARACTERS)
+
+    def reserve(self, size: int) -> None:
+        """Make room for a text of `size` units."""
+        counter = self._counter
+        self.size = max(size, min(2 * self.size, MOST_CHARACTERS))
+        n_bytes = len(buffer(3 * (self.size + counter.n_pieces)))  # of UTF-8, with separators
+        n_tokens = n_bytes + 16
+        n_padded = n_bytes + 2 * n_tokens if counter.n_parts else 0
+        n_grams = n_padded * counter.n_parts
+        n_codes, n_ids = n_tokens * counter.n_counted, max(n_tokens, n_grams)
+        n_hashes = n_ids if counter.is_hashed else 0
+        n_in_fields = n_tokens if counter.n_fields else 0
+        n_entries = n_codes + n_grams + n_in_fields
+        sizes = counter.n_shapes, counter.n_counted, counter.n_pieces
+        layout = n_bytes, n_tokens, n_grams, n_hashes, *sizes, n_in_fields
+        letters = buffer(3 * n_bytes + n_padded)
+        self._ints = np.empty(KEPT + counter.n_pieces + counter.n_shapes + n_tokens, np.int64)
+        # Memory costs nothing until it is written to.
+        n_most = max(n_codes, n_grams, n_in_fields)
+        self._shorts = np.empty(
+            2 * n_entries + n_in_fields + n_ids + n_codes + 2 * n_most, np.int32
+        )
+        self._values = np.empty(1 + n_entries, np.float32)
+        self._arrays = (
+            np.array(layout), letters, letters.view("<u8"), np.empty(n_tokens, np.uint32),
+            np.empty(n_tokens + n_grams + n_hashes + counter.n_shapes + 1, np.uint64),
+            self._ints, self._shorts, self._cells, self._values,
+        )  # fmt: skip
+        self._set_addresses()
+
+    def learn(self, text: str) -> None:
+        """Look up what the words of a text count as."""
+        if len(self._surface.words) > MAX_WORDS:
+            self._surface.reset()
+        for tokens in self._counter.words(text):
+            self._surface.numbers(tokens, grow=False)
+        self._set_addresses()
+
+    def _set_addresses(self) -> None:
+        surface, words = self._surface, self._surface.words
+        is_hashed = self._counter.is_hashed
+        values = (NO_NUMBERS, surface.values) if is_hashed else (surface.values, NO_HASHES)
+        known = words.slots, words.words.view("<u8"), words.offsets, words.sizes, surface.starts
+        self._held = *self._arrays, *known, *values  # keeps the arrays alive
+        self.addresses = array_addresses(ROOM, self._held)
+
+    def chosen(self, n: int) -> list[int]:
+        """Return the first `n` categories that were chosen."""
+        return list(self._ints[SMALL + 2 : SMALL + 2 + n].tolist())
+
+    def rows(self, n_columns: int) -> tuple[Rows, Rows]:
+        """Return what was counted: the counts, and the strengths, if they were computed."""
+        n, n_tokens = self._ints[SMALL : SMALL + 2].tolist()
+        n_entries = len(self._values) - 1
+        indices, counts = self._shorts[:n].copy(), self._shorts[n_entries : n_entries + n]
+        frame = np.array([0, n]), indices
+        lengths = np.array([n_tokens])
+        return (
+            Rows(*frame, counts.astype(np.float32), n_columns, lengths),
+            Rows(*frame, self._values[1 : 1 + n].copy(), n_columns, lengths),
+        )

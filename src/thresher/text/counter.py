@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher._kernels.text.counts import FIELDS, PARTS, WORDS
+from thresher._kernels.text import FIELDS, PARTS, WORDS
 from thresher.engine import engine_for
 from thresher.errors import ModelError, ParameterError, counted
 from thresher.fields import field_columns, field_names, split

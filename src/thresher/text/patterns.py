@@ -2,7 +2,7 @@
 
 Python's own parser reads a pattern, and Python's own engine is asked which characters each of its
 parts stands for and where each of its assertions holds. The search is ours, so that no pattern of
-a stranger can take exponential time: see `thresher._kernels.text.patterns`, for which programs
+a stranger can take exponential time: see `thresher._kernels.patterns`, for which programs
 are written here.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._kernels.text import patterns as kernels
+from thresher._kernels import patterns as kernels
 from thresher.errors import ParameterError
 
 __all__ = ["Pattern", "compiled"]

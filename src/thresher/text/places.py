@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher._kernels.text.counts import PARTS, RUNS, WORDS
+from thresher._kernels.text import PARTS, RUNS, WORDS
 
 __all__ = ["Entry", "Piece", "Places"]
 

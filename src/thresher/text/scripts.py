@@ -7,7 +7,7 @@ from unicodedata import category, is_normalized, normalize
 
 import numpy as np
 
-from thresher._kernels.text.tokens import EXTENDING
+from thresher._kernels.text import EXTENDING
 
 __all__ = ["CONTEXTUAL", "FAR", "IN_CONTEXT", "UNSETTLED", "classified", "composed"]
 __all__ += ["composed_places", "traits_table"]

@@ -8,7 +8,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from thresher._kernels.text.counts import (
+from thresher._kernels.text import (
     CANDIDATES,
     COLUMNS,
     FIELDS,

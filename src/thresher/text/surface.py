@@ -6,7 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from thresher._kernels.text.counts import WORDS, char_grams, count, expand, spread_rows
+from thresher._kernels.text import WORDS, char_grams, count, expand, spread_rows
 from thresher.text.parameters import Folding
 from thresher.text.space import Items, Space
 from thresher.text.tokens import Tokens, buffer

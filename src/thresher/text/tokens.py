@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thresher._kernels.text.tokens import KIND, PAIRED, SINGLE, WHOLE, WIDTH, scan, traits
+from thresher._kernels.text import KIND, PAIRED, SINGLE, WHOLE, WIDTH, scan, traits
 from thresher.errors import DocumentError, ParameterError
 from thresher.fields import Fields, as_text, field_columns
 from thresher.text.patterns import Pattern, compiled

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thresher._kernels.text.counts import DIGIT, PARTS, sort_rows
+from thresher._kernels.text import DIGIT, PARTS, sort_rows
 from thresher.errors import DocumentError, ParameterError, counted, missing_extra
 from thresher.parameters import Kind, Share, Whole, parameter, transformer_tags
 from thresher.text.counter import TextCounter

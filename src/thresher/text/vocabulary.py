@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from thresher._kernels.text.counts import fill_slots, hash_tokens, look_up, take_words_out
+from thresher._kernels.text import fill_slots, hash_tokens, look_up, take_words_out
 from thresher.errors import ModelError, brief
 from thresher.state import require_tensor
 from thresher.text.tokens import Tokens, buffer, padded

@@ -1,1 +1,0 @@
-"""The hot loops of `thresher.text`, each file with the stem of the module that calls it."""
