@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 
@@ -54,43 +55,38 @@ def __getattr__(name: str) -> object:
     return _with_all_verbs()
 
 
-def _with_verbs(names: list[str]) -> typer.Typer:
+def _program(names: Iterable[str]) -> typer.Typer:
+    """Return the program with these verbs, built in or of other packages."""
     for name in names:
-        import_module(f"thresher.cli.{name}")  # which adds it
-    return common.app
-
-
-def _with_all_verbs() -> typer.Typer:
-    """Return the program with its own verbs and those of other packages, for help and hints."""
-    _with_verbs(VERBS)
-    for name in _installed_verbs():
+        if name in VERBS:
+            import_module(f"thresher.cli.{name}")  # which adds it
+            continue
         try:
-            _add_installed_verb(name)
+            _installed_verbs()[name].load()  # a module, which adds it too
         except Exception as problem:  # the other verbs still work
             _warn(f"The verb {name} cannot be loaded: {problem!r}.")
     return common.app
 
 
+def _with_all_verbs() -> typer.Typer:
+    return _program([*VERBS, *_installed_verbs()])
+
+
 @cache
 def _installed_verbs() -> dict[str, EntryPoint]:
-    """Return the verbs that other packages add. Finding them takes 25 ms."""
+    """Return the verbs of other packages. Finding them takes 25 ms."""
     from importlib.metadata import entry_points
 
     points = entry_points(group=ENTRY_POINTS)
     return {point.name: point for point in points if point.name.replace("-", "_") not in VERBS}
 
 
-def _add_installed_verb(name: str) -> typer.Typer:
-    _installed_verbs()[name].load()  # a module, which adds the verb when it is imported
-    return common.app
-
-
 def _program_for(typed: str) -> typer.Typer:
-    """Return the program with the verb that is typed, else with all verbs."""
-    if typed.replace("-", "_") in VERBS:
-        return _with_verbs([typed.replace("-", "_")])
+    """Return the program with the verb that is typed; with all, for help and near names."""
+    if (built_in := typed.replace("-", "_")) in VERBS:
+        return _program([built_in])
     if typed in _installed_verbs():
-        return _add_installed_verb(typed)
+        return _program([typed])
     if typed in OTHER_PACKAGES:
         package = OTHER_PACKAGES[typed]
         raise ParameterError(f"The verb {typed} is in a package of its own: pip install {package}.")

@@ -31,7 +31,7 @@ MODULES = {
     "ohsumed23": "thresher.corpora.ohsumed23",
     "reuters21578": "thresher.corpora.reuters21578",
 }
-SPEC = re.compile(r"(?P<name>[\w-]+)(:(?P<details>[^/\\]*))?(/(?P<split>[\w.+-]+))?")
+SPEC = re.compile(r"(?P<name>\w[\w-]*)(:(?P<details>[^/\\]*))?(/(?P<split>[\w.+-]+))?")
 ENTRY_POINTS = "thresher.corpora"  # the corpora of other packages, by their modules
 YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
