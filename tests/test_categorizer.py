@@ -273,7 +273,7 @@ def test_a_stream_is_learned_within_a_budget_of_features():
 
 def test_fit_fixes_the_mode_and_a_stream_leaves_it_open():
     fitted = Categorizer().fit(["wheat rye", "goal match"] * 3, ["farm", "sport"] * 3)
-    with pytest.raises(DocumentError, match="train anew with mode='multi-label'"):
+    with pytest.raises(DocumentError, match='train anew with mode="multi-label"'):
         fitted.learn(["wheat goal", "nothing at all"], [["farm", "sport"], []])
     assert fitted.decisions_.mode == "single-label"
     begun = Categorizer().learn(["wheat rye", "goal match"] * 3, ["farm", "sport"] * 3)

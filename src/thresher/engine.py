@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from thresher.errors import ParameterError, brief
+from thresher.errors import ParameterError, brief, param
 from thresher.limits import MOST_THREADS
 
 __all__ = ["Engine", "Processes", "Threads", "engine_for", "run_blocks"]
@@ -138,7 +138,8 @@ def engine_for(n_jobs: int) -> Engine:
     is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if not (is_whole and 1 <= n_jobs <= MOST_THREADS):
         raise ParameterError(
-            f"n_jobs is {brief(n_jobs)}; it must be a whole number from 1 to {MOST_THREADS}."
+            f"{param('n_jobs')} is {brief(n_jobs)}; it must be a whole number from 1 to "
+            f"{MOST_THREADS}."
         )
     return Threads(int(n_jobs)) if n_jobs > 1 else Engine()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # `typing` and `re` take longer than all of this, which comes first of all
+TYPE_CHECKING = False  # importing `typing` or `re` takes longer than all of this module
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-LONGEST_SENTENCE, LONGEST_VALUE = 2000, 200  # characters; of more, the middle is left out
+LONGEST_MESSAGE, LONGEST_VALUE = 2000, 200  # characters; the middle of a longer text is left out
+_PARAMETER_MARK = "\ufdd0"  # around a parameter in a message; no text has this character
 # What moves the cursor, colours the screen, ends the line or turns the direction of writing, and
 # halves of surrogate pairs, which are no text.
 _UNPRINTED = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -63,12 +65,54 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:half]}...{text[-(most - 3 - half) :]}"
 
 
-class ThresherError(Exception):
-    """Anything that Thresher refuses; on the command line, a sentence and exit status 2."""
+def param(name: str, *value: Any, owner: str = "") -> str:
+    """Return a parameter, or its setting to a value, for the message of an error or a warning.
+
+    Python shows it as it is written there, the command line as an option.
+
+    Parameters
+    ----------
+    name : str
+        The parameter, as Python has it.
+    *value : object
+        The value of a setting.
+    owner : str, optional
+        The class of the parameter.
+
+    Examples
+    --------
+    >>> error = DocumentError(f"Repair it, or leave it out ({param('on_error', 'skip')}).")
+    >>> str(error)
+    'Repair it, or leave it out (on_error="skip").'
+    >>> error.parameters
+    ['on_error="skip"']
+    """
+    shown = f"{owner}: {name}" if owner else name
+    for setting in value:
+        shown += f'="{setting}"' if isinstance(setting, str) else f"={setting!r}"
+    return f"{_PARAMETER_MARK}{shown}{_PARAMETER_MARK}"
+
+
+class _Message:
+    """For exceptions and warnings: the message may name parameters by `param`."""
 
     def __str__(self) -> str:
-        """Return the sentence, which may name what others wrote: on one line, of bounded length."""
-        return escaped(shortened(super().__str__(), LONGEST_SENTENCE))
+        return self.message()
+
+    @property
+    def parameters(self) -> list[str]:
+        """The parameters that the message names, with their values, as Python shows them."""
+        return super().__str__().split(_PARAMETER_MARK)[1::2]
+
+    def message(self, show: Callable[[str], str] = str) -> str:
+        """Return the message on one line of limited length, its parameters as `show` has them."""
+        pieces = super().__str__().split(_PARAMETER_MARK)
+        pieces[1::2] = map(show, pieces[1::2])
+        return escaped(shortened("".join(pieces), LONGEST_MESSAGE))
+
+
+class ThresherError(_Message, Exception):
+    """Base class of all errors of Thresher; on the command line, a sentence and exit status 2."""
 
 
 class DocumentError(ThresherError, ValueError):
@@ -95,7 +139,7 @@ class OutputError(ThresherError, OSError):
     """A file cannot be written: no such folder, no right to, no space left."""
 
 
-class ThresherWarning(UserWarning):
+class ThresherWarning(_Message, UserWarning):
     """Something was assumed that may well be wrong; the sentence has the remedy."""
 
 

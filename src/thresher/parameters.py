@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError, brief, escaped
+from thresher.errors import ModelError, ParameterError, brief, escaped, param
 from thresher.limits import LARGEST, MOST_ROUNDS, MOST_THINGS, MOST_THREADS
 
 __all__ = ["AUTO", "Choice", "Estimator", "Flag", "Kind", "Number", "Pair", "Parameter", "Share"]
@@ -343,7 +343,8 @@ class Estimator:
         for name, one in self.parameters.items():
             value, owner = getattr(self, name), type(self).__name__
             if problem := one.problem(value):
-                raise ParameterError(f"{owner}: {name} is {brief(value)}; it must be {problem}.")
+                shown = param(name, owner=owner) if one.flag else f"{owner}: {name}"
+                raise ParameterError(f"{shown} is {brief(value)}; it must be {problem}.")
 
     def plain_params(self) -> dict[str, Any]:
         """Return the parameters as JSON can hold them."""

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,9 +16,10 @@ from typer.main import get_command
 from command import TICKETS, run, runner, shell
 from thresher import Categorizer, cli
 from thresher.cli import main
-from thresher.cli._options import in_options
+from thresher.cli._options import as_option
 from thresher.cli._plainly import read_plainly
 from thresher.cli.main import app
+from thresher.errors import ParameterError, ThresherWarning, param
 
 
 @pytest.fixture
@@ -615,30 +617,31 @@ def test_what_the_demo_proposes_works(demonstration):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "typed"),
+    ("parameter", "python", "typed"),
     [
-        ('leave it out (on_error="skip").', "leave it out (--on-error skip)."),
-        ("train anew with mode='multi-label'.", "train anew with --mode multi-label."),
-        ('take mode="multi-label" (--mode multi-label)', "take --mode multi-label"),
-        ("give concepts=100 (--concepts 100), say", "give --concepts 100, say"),
-        ("min_df={'runs': 2} and max_df=0.5", "--min-df runs=2 and --max-df 0.5"),
-        ("ngram_range is (1, 2); give (1, 3)", "--ngrams is 1-2; give 1-3"),
-        ("Categorizer: tune_folds is 1.", "--tune-folds is 1."),
-        ("shuffle is True, but", "--shuffle is True, but"),
-        ("or use stem=True, lowercase=False", "or use --stem, --keep-case"),
-        ("leave `fields` out", "leave --fields out"),
-        ('the text (text="...").', "the text (--text ...)."),
-        ("random_state=None", "--seed none"),
-        # What a learner calls its own, and what others wrote.
-        ("AROW: n_jobs is 0; it", "AROW: n_jobs is 0; it"),
-        ("Invalid parameter: it takes n_jobs.", "Invalid parameter: it takes n_jobs."),
-        ('its columns are "min_df", "text"', 'its columns are "min_df", "text"'),
-        ("data/min_df/n_jobs.csv: is empty", "data/min_df/n_jobs.csv: is empty"),
-        ("no text is here, and the labels are many", "no text is here, and the labels are many"),
+        (param("on_error", "skip"), 'on_error="skip"', "--on-error skip"),
+        (param("mode", "multi-label"), 'mode="multi-label"', "--mode multi-label"),
+        (param("concepts", 100), "concepts=100", "--concepts 100"),
+        (param("min_df", {"runs": 2}), "min_df={'runs': 2}", "--min-df runs=2"),
+        (param("max_df", 0.5), "max_df=0.5", "--max-df 0.5"),
+        (param("ngram_range", (1, 3)), "ngram_range=(1, 3)", "--ngrams 1-3"),
+        (param("tune_folds", owner="Categorizer"), "Categorizer: tune_folds", "--tune-folds"),
+        (param("shuffle"), "shuffle", "--shuffle"),
+        (param("shuffle", False), "shuffle=False", "--in-order"),
+        (param("stem", False), "stem=False", "no --stem"),
+        (param("labels", "..."), 'labels="..."', "--labels ..."),
+        (param("label_separator", "="), 'label_separator="="', "--separator ="),
+        (param("random_state", None), "random_state=None", "--seed none"),
+        (param("n_jobs"), "n_jobs", "--threads"),
+        ("min_df", "min_df", "min_df"),  # written by others
     ],
 )  # fmt: skip
-def test_python_names_become_options(sentence, typed):
-    assert in_options(sentence) == typed
+def test_parameters_in_a_message_become_options(parameter, python, typed):
+    for problem in (ParameterError(f"Give {parameter}."), ThresherWarning(f"Give {parameter}.")):
+        assert str(problem) == f"Give {python}."
+        assert problem.message(as_option) == f"Give {typed}."
+        assert problem.parameters == [python][: python != typed]
+        assert str(pickle.loads(pickle.dumps(problem))) == str(problem)
 
 
 def test_messages_name_options(tmp_path, tickets):

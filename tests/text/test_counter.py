@@ -337,9 +337,10 @@ def test_a_run_with_a_gap_belongs_to_its_words():
 
 @pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (1, 6), (6, 9)])
 def test_gaps_need_runs_that_can_have_them(ngram_range):
-    with pytest.raises(ParameterError, match=r"ngram_range is .*give \(1, 3\), say, or up to 5"):
+    sentence = r"gaps=True is given with ngram_range=.*give ngram_range=\(1, 3\), say, or up to 5"
+    with pytest.raises(ParameterError, match=sentence):
         TextCounter(ngram_range=ngram_range, gaps=True)
-    with pytest.raises(ParameterError, match="ngram_range is None"):
+    with pytest.raises(ParameterError, match="with ngram_range=None"):
         TextCounter(ngram_range=None, char_ngram_range=(3, 3), gaps=True)
 
 

@@ -212,9 +212,9 @@ def answer(problem: BaseException) -> int:
         _forget_output()
         return 141
     if isinstance(problem, ThresherError):
-        from thresher.cli._options import in_options
+        from thresher.cli._options import as_option
 
-        sentence = in_options(str(problem))
+        sentence = problem.message(as_option)
     elif isinstance(problem, MemoryError):
         sentence = "there is not enough memory for that; take fewer documents, features or threads."
     elif isinstance(problem, OSError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterator
 from itertools import compress, product
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,18 +18,13 @@ if TYPE_CHECKING:
     from thresher.parameters import Kind, Parameter
 
 __all__ = [
-    "CategorizerCommand", "given_parameters", "grid", "in_options", "learner_of", "split_learner",
+    "CategorizerCommand", "as_option", "given_parameters", "grid",  "learner_of", "split_learner",
 ]  # fmt: skip
 
 _META = "thresher.parameters"
 _NONE = object()  # "none" was typed, which is not the same as nothing
-# What Python calls by other names than the command line, beside the parameters that have flags.
-_OPTIONS = {
-    "about": "--about", "allow": "--allow", "format": "--format", "label_separator": "--separator",
-    "labels": "--labels", "learner": "--learner", "n_jobs": "--threads", "on_error": "--on-error",
-    "text": "--text", "unlabelled": "--unlabelled",
-}  # fmt: skip
-_VALUE = r"""\{[^{}]*\}|\([^()]*\)|"[^"]*"|'[^']*'|[\w.+-]*\w"""
+# Options with another name than the parameter, besides those of `Categorizer`.
+_OPTION_NAMES = {"label_separator": "separator", "n_jobs": "threads"}
 
 
 class CategorizerCommand(Verb):
@@ -53,8 +47,10 @@ class CategorizerCommand(Verb):
             return super().parse_args(ctx, args)
         except Exception as error:
             typed = getattr(error, "option_name", "").lstrip("-").replace("-", "_")
-            if typed in (flags := _flags()) and hasattr(error, "possibilities"):
-                error.possibilities = [flags[typed].partition("/")[0]]  # it was Python's name
+            options = {option for param in self.get_params(ctx) for option in param.opts}
+            meant = _flag(typed).partition("/")[0]  # if the name in Python was typed
+            if hasattr(error, "possibilities") and meant in options:
+                error.possibilities = [meant]
             raise
 
     def invoke(self, ctx: Any) -> Any:
@@ -65,67 +61,41 @@ class CategorizerCommand(Verb):
         return super().invoke(ctx)
 
 
-def in_options(sentence: str) -> str:
-    """Return a sentence that names parameters of Python with the options that stand for them.
-
-    `on_error="skip"` becomes `--on-error skip`, min_df `--min-df`. What somebody else may have
-    written, in quotes or as part of a path, stays.
+def as_option(parameter: str) -> str:
+    """Return a parameter, or its setting to a value, as it is typed on the command line.
 
     Examples
     --------
-    >>> in_options('leave such documents out (on_error="skip")')
-    'leave such documents out (--on-error skip)'
+    >>> as_option('on_error="skip"'), as_option("n_jobs"), as_option("ngram_range=(1, 2)")
+    ('--on-error skip', '--threads', '--ngrams 1-2')
     """
-    owner = re.match(r"([A-Z]\w+): ", sentence)
-    is_ours = owner is None or owner[1] in ("Categorizer", "Linguistics", "TextCounter")
-    if not is_ours or sentence.startswith("Invalid parameter"):
-        return sentence  # a learner's, which are given by the same names
-    sentence = sentence[owner.end() :] if owner else sentence
-    flags = _flags()
-    names = "|".join(sorted(flags, key=len, reverse=True))
-    before, after = r"(?<![\w./\"'=-])", r"(?![\w\"'/]|\.\w)"
+    name, equals, setting = parameter.partition("=")
+    flag, _, negated = _flag(name.rpartition(": ")[2]).partition("/")
+    if not equals:
+        return flag
+    value = ast.literal_eval(setting)
+    if isinstance(value, bool):
+        return flag if value else negated or f"no {flag}"
+    if isinstance(value, dict):
+        value = ",".join(f"{key}={number}" for key, number in value.items())
+    elif isinstance(value, tuple):
+        value = "-".join(map(str, value))
+    return f"{flag} {'none' if value is None else value}"
 
-    def with_value(match: re.Match[str]) -> str:
-        return _as_typed(flags[match[1]], match[2])
 
-    def alone(match: re.Match[str]) -> str:
-        name = match[1].strip("`")
-        begins = not match.start() and match.string[match.end() :].startswith(" is ")
-        is_meant = begins or "_" in name or "`" in match[1]  # and no plain word
-        return flags[name].partition("/")[0] if is_meant else match[0]
+def _flag(name: str) -> str:
+    """Return the option of a parameter of Python."""
+    from thresher.categorizer import Categorizer
 
-    translated = re.sub(rf"{before}({names})=({_VALUE})", with_value, sentence)
-    translated = re.sub(rf"{before}(`(?:{names})`|(?:{names})){after}", alone, translated)
-    translated = re.sub(r"(--[\w-]+(?: [\w.=:,-]+)?) \(\1\)", r"\1", translated)  # it had both
-    return translated if translated == sentence else _hyphened(translated)
+    declared = Categorizer.parameters.get(name)
+    if declared is not None and declared.flag:
+        return str(declared.flag)
+    return "--" + _OPTION_NAMES.get(name, name).replace("_", "-")
 
 
 def _hyphened(sentence: str) -> str:
     """Return a sentence with its pairs as they are typed: 1-2 for (1, 2)."""
     return re.sub(r"\((\d+), (\d+)\)", r"\1-\2", sentence)
-
-
-def _flags() -> dict[str, str]:
-    """Return the options of parameters, those of the stations if they are loaded."""
-    loaded = sys.modules.get("thresher.categorizer")
-    known = loaded.Categorizer.parameters if loaded else {}
-    return _OPTIONS | {name: str(one.flag) for name, one in known.items() if one.flag}
-
-
-def _as_typed(flag: str, text: str) -> str:
-    """Return an option with a value as it is typed."""
-    try:
-        value = ast.literal_eval(text)
-    except (SyntaxError, ValueError):
-        return f"{flag.partition('/')[0]} {text}"
-    first, _, second = flag.partition("/")
-    if isinstance(value, bool):
-        return first if value else second or f"no {first}"
-    if isinstance(value, dict):
-        value = ",".join(f"{key}={one}" for key, one in value.items())
-    elif isinstance(value, tuple):
-        value = "-".join(map(str, value))
-    return f"{first} {'none' if value is None else value}"
 
 
 def given_parameters(context: typer.Context) -> dict[str, Any]:

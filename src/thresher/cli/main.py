@@ -13,7 +13,7 @@ import typer
 from thresher.cli import _common as common
 from thresher.cli import process
 from thresher.cli._common import verb
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, ThresherWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _program_for(typed: str) -> typer.Typer:
 
 def main() -> None:
     """Run the command line."""
-    warnings.showwarning = lambda message, *where: _warn(str(message))
+    warnings.showwarning = lambda message, *where: _warn(message)
     try:
         run = _program_for("".join(sys.argv[1:2]))
         run()
@@ -107,7 +107,10 @@ def main() -> None:
         raise
 
 
-def _warn(sentence: str) -> None:
-    from thresher.cli._options import in_options
+def _warn(warning: Warning | str) -> None:
+    from thresher.cli._options import as_option
 
-    common.say(f"thresher: {in_options(sentence)}")
+    message = str(warning)
+    if isinstance(warning, ThresherWarning):
+        message = warning.message(as_option)
+    common.say(f"thresher: {message}")

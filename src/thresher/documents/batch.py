@@ -23,7 +23,7 @@ from thresher.documents.labels import (
     value_text,
 )
 from thresher.documents.records import Opening, Records
-from thresher.errors import DocumentError, escaped
+from thresher.errors import DocumentError, escaped, param
 from thresher.fields import MARK
 
 MOST_LISTED = 100  # sentences kept about documents left out; all are counted
@@ -237,8 +237,10 @@ class Reading:
     ) -> Record:
         """Stop at a document that cannot be read, or leave it out, as was asked."""
         if self.request.on_error == "stop":
-            remedy = 'repair it, or leave such documents out (on_error="skip")'
-            raise DocumentError(f"{location}: {what}; {remedy}.")
+            skip = param("on_error", "skip")
+            raise DocumentError(
+                f"{location}: {what}; repair it, or leave such documents out ({skip})."
+            )
         if self._block is not None:
             self._spans.append(span)
         return self.leave_out(location, what, kept)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from thresher.errors import DocumentError
+from thresher.errors import DocumentError, param
 
 TEXT_NAMES = (
     *("text", "body", "content", "contents", "message", "document", "review", "comment"),
@@ -102,7 +102,7 @@ def choose_columns(
         if name is None:
             raise DocumentError(
                 f"{location}: none of its columns is obviously the text; {_listed(others)}; "
-                'name the one that holds the text (text="...").'
+                f"name the one that holds the text ({param('text', '...')})."
             )
         text = (name,)
         guessed.add("text")

@@ -17,7 +17,7 @@ from thresher.documents.columns import Columns, Request
 from thresher.documents.formats import FORMATS, READERS
 from thresher.documents.records import Opening
 from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
-from thresher.errors import DocumentError, ParameterError, reason
+from thresher.errors import DocumentError, ParameterError, param, reason
 
 __all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
 
@@ -292,10 +292,15 @@ def _read_file(path: str, format: str | None, reading: Reading) -> Iterator[Batc
 
 def _check(request: Request, format: str | None) -> None:
     if request.on_error not in ("stop", "skip"):
-        raise ParameterError(f'on_error is {request.on_error!r}; it must be "stop" or "skip".')
+        raise ParameterError(
+            f'{param("on_error")} is {request.on_error!r}; it must be "stop" or "skip".'
+        )
     if format is not None and format not in FORMATS:
-        raise ParameterError(f"format is {format!r}; it must be one of {', '.join(FORMATS)}.")
+        known = ", ".join(FORMATS)
+        raise ParameterError(f"{param('format')} is {format!r}; it must be one of {known}.")
     if not isinstance(request.labels, str) and request.labels not in (None, False):
-        raise ParameterError(f"labels is {request.labels!r}; it must name one column, or be False.")
+        raise ParameterError(
+            f"{param('labels')} is {request.labels!r}; it must name one column, or be False."
+        )
     if request.batch_size is not None and request.batch_size < 1:
         raise ParameterError(f"batch_size is {request.batch_size}; it must be at least 1, or None.")

@@ -17,6 +17,7 @@ from thresher.errors import (
     ParameterError,
     brief,
     counted,
+    param,
 )
 from thresher.features._plsa import (
     LEAST_PROBABILITY,
@@ -395,8 +396,8 @@ class Concepts(Estimator):
             raise DocumentError(
                 f"None of {counted(rows.n_columns, 'column')} is left for the concepts: of "
                 f"{counted(rows.n_rows, 'document')}, a word must be in at least {least:g} "
-                f"(min_df) and at most {most:g} (max_df). Change these, or give documents with "
-                "words."
+                f"({param('min_df')}) and at most {most:g} ({param('max_df')}). Change these, or "
+                "give documents with words."
             )
         return known
 

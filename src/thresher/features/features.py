@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from thresher.errors import DocumentError, ModelError
+from thresher.errors import DocumentError, ModelError, param
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
 from thresher.features.numbering import Numbering, after_concepts
@@ -454,8 +454,8 @@ class Features:
         keep |= is_concept
         if not keep.any():
             raise DocumentError(
-                f"No feature is left of {n_columns:,}: min_df={own.min_df!r} and "
-                f"max_df={own.max_df!r} leave out all; choose a lower or a higher one."
+                f"No feature is left of {n_columns:,}: {param('min_df', own.min_df)} and "
+                f"{param('max_df', own.max_df)} leave out all; choose a lower or a higher one."
             )
         return None if keep.all() else keep
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thresher.decisions import Decisions
-from thresher.errors import DocumentError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted, param
 from thresher.evaluation import Evaluation, evaluate
 from thresher.features import Features
 from thresher.learners import Learner
@@ -115,7 +115,7 @@ def compact(
         The share of the decisions that may change.
     """
     if problem := Number(0, 1).problem(allow):
-        raise ParameterError(f"allow is {allow!r}; it must be {problem}.")
+        raise ParameterError(f"{param('allow')} is {allow!r}; it must be {problem}.")
     features = model.features
     before, model.learner = model.learner, model.learner.compacted()
     n_before, keep = features.n_columns, np.ones(features.n_columns, bool)

@@ -14,7 +14,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.documents import Batch
-from thresher.errors import DocumentError, ModelError, ParameterError, counted, escaped
+from thresher.errors import DocumentError, ModelError, ParameterError, counted, escaped, param
 from thresher.examples import Examples
 from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
@@ -307,7 +307,7 @@ class _Pupil:
         if len(others):
             raise DocumentError(
                 f"A document has the label {categories.names[others[0]]!r}, and the answers are "
-                f"about {', '.join(map(str, self.about))} only; add it to `about`."
+                f"about {', '.join(map(str, self.about))} only; add it to {param('about')}."
             )
         return labels._replace(known=known)
 
@@ -653,7 +653,8 @@ def _check_batch(model: Model, batch: Batch, about: Sequence[Any] | None) -> Non
             number = "no label" if not wrong else f"{len(wrong)} labels ({wrong[0]!r}, ...)"
             raise DocumentError(
                 f"A document has {number}, but the model was trained on documents with one label "
-                "each: leave it out, or train anew with mode='multi-label'."
+                "each: leave it out, or train anew with "
+                f"{param('mode', 'multi-label')}."
             )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from thresher.decisions import Decisions, Tuning
 from thresher.documents import Columns
-from thresher.errors import ModelError, NoProbabilitiesError, ParameterError, counted
+from thresher.errors import ModelError, NoProbabilitiesError, ParameterError, counted, param
 from thresher.features import Features
 from thresher.fields import MARK, as_text
 from thresher.learners import Learner
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_PROBABILITIES", "Model", "Reading", "learner_probabilities"]
 
 NO_PROBABILITIES = (
-    "The model has no probabilities: train it with calibrate='sigmoid' (--calibrate sigmoid), or "
+    f"The model has no probabilities: train it with {param('calibrate', 'sigmoid')}, or "
     "learn them from labelled documents with tune and the same option."
 )
 

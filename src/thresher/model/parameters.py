@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from thresher.decisions import CALIBRATIONS, Form, Objective
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, param
 from thresher.features import FeatureParameters
 from thresher.learners import Learner, make_learner
 from thresher.learners.capabilities import Tracking
@@ -199,18 +199,19 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
     def check_folds(self) -> None:
         """Raise `ParameterError` if thresholds cannot be learned by so many folds."""
         if self.tune_folds == 1:
-            raise ParameterError("tune_folds is 1; it must be 0, or 2 and more.")
+            raise ParameterError(f"{param('tune_folds')} is 1; it must be 0, or 2 and more.")
         if self.tune_folds != 0:
             return
         if self.second_look not in (AUTO, None):
             raise ParameterError(
-                "tune_folds is 0, and a second look is learned from the scores of documents that "
-                "were left out while learning; give 2 or more, or leave it to be chosen."
+                f"{param('tune_folds')} is 0, and a second look is learned from the scores of "
+                "documents that were left out while learning; give 2 or more, or leave it to be "
+                "chosen."
             )
         if not isinstance(self.new_learner(), Tracking):
             raise ParameterError(
-                f"tune_folds is 0, and {self.learner!r} does not keep track of what documents "
-                "add to their own scores; give 2 or more, or take arow or linear-svm."
+                f"{param('tune_folds')} is 0, and {self.learner!r} does not keep track of what "
+                "documents add to their own scores; give 2 or more, or take arow or linear-svm."
             )
 
     def new_counter(self) -> TextCounter:
@@ -231,8 +232,8 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
                 learner.set_params(**{name: value})
             elif value is not None and name == "shuffle":
                 raise ParameterError(
-                    f"shuffle is {value!r}, but {learner.name} learns from all documents at once, "
-                    "in no order; leave it out."
+                    f"{param('shuffle')} is {value!r}, but {learner.name} learns from all "
+                    "documents at once, in no order; leave it out."
                 )
         learner.check_parameters()
         return learner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from thresher.documents import Columns
-from thresher.errors import ParameterError, SizeWarning, counted
+from thresher.errors import ParameterError, SizeWarning, counted, param
 from thresher.features import Features
 from thresher.learners import Learner
 from thresher.limits import MUCH, check_room
@@ -16,8 +16,8 @@ __all__ = ["MOST_WEIGHT_BYTES", "check_memory", "most_columns", "warn_of_size"]
 MOST_WEIGHT_BYTES = 2 * 2**30  # the rarest word and character n-grams are left out beyond
 SUSPICIOUS_CATEGORIES = 1000  # from so many on, the label column may be the wrong one
 FEWER_FEATURES = (
-    "leave rare words out (min_df=3), keep fewer (max_features, n_selected), hash them "
-    "(hashing_bits=18), or take another learner"
+    f"leave rare words out ({param('min_df', 3)}), keep fewer ({param('max_features')}, "
+    f"{param('n_selected')}), hash them ({param('hashing_bits', 18)}), or take another learner"
 )
 
 

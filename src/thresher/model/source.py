@@ -11,7 +11,7 @@ import numpy as np
 
 from thresher.corpora import open_documents
 from thresher.documents import Batch, Columns, Documents, from_texts
-from thresher.errors import DocumentError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted, param
 from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
 from thresher.rows import Labels, Rows
@@ -162,7 +162,7 @@ def encode_labels(categories: Categories, batch: Batch) -> Labels:
     if batch.labels is None:
         raise DocumentError(
             "The documents have no labels to learn from: name the column that has them "
-            '(labels="..."); mail and texts in files have the folder that they are in.'
+            f"({param('labels', '...')}); mail and texts in files have the folder that they are in."
         )
     return categories.encode(batch.labels, grow=True)._replace(weights=batch.weights)
 

@@ -13,7 +13,7 @@ import numpy as np
 from thresher.decisions import Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch
 from thresher.engine import Threads
-from thresher.errors import DocumentError, ParameterError, counted
+from thresher.errors import DocumentError, ParameterError, counted, param
 from thresher.examples import Examples, Spool
 from thresher.features import MOST_DOCUMENTS, Features
 from thresher.learners.capabilities import Online, Tracking
@@ -61,8 +61,8 @@ def train(
     """
     if unlabelled is not None and parameters.concepts is None:
         raise ParameterError(
-            "Documents without labels are for concepts, and the model has none: give concepts=100 "
-            "(--concepts 100), or leave `unlabelled` out."
+            "Documents without labels are for concepts, and the model has none: give "
+            f"{param('concepts', 100)}, or leave {param('unlabelled')} out."
         )
     clock = {} if clock is None else clock
     given, parameters = parameters, parameters.resolved()

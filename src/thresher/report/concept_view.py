@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thresher.errors import ModelError, ParameterError
+from thresher.errors import ModelError, ParameterError, param
 from thresher.fields import MARK
 from thresher.learners.capabilities import Rules
 from thresher.model.explain import rules_of
@@ -97,8 +97,7 @@ class ConceptView:
         model = categorizer.model_
         if model.features.concepts is None:
             raise ModelError(
-                "The model has no concepts; train one that has, with concepts=100 or, on the "
-                "command line, --concepts 100."
+                f"The model has no concepts; train one that has, with {param('concepts', 100)}."
             )
         self.categorizer, self.model = categorizer, model
         self.features, self.concepts = model.features, model.features.concepts

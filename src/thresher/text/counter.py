@@ -14,7 +14,7 @@ import numpy as np
 
 from thresher._kernels.text import FIELDS, PARTS, WORDS
 from thresher.engine import engine_for
-from thresher.errors import ModelError, ParameterError, counted
+from thresher.errors import ModelError, ParameterError, counted, param
 from thresher.fields import field_columns, field_names, split
 from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
@@ -230,7 +230,7 @@ class TextCounter(TextParameters):
         if self.hashing_bits is not None:
             raise ParameterError(
                 "Hashed columns cannot be pruned, as there is no vocabulary to take them from; "
-                "leave hashing_bits out."
+                f"leave {param('hashing_bits')} out."
             )
         keep = np.asarray(keep)
         if keep.dtype != bool or keep.shape != (self.n_features,):

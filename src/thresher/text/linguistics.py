@@ -9,7 +9,7 @@ from importlib import import_module
 from types import NoneType
 from typing import Any, Self
 
-from thresher.errors import MissingExtra, ModelError, ParameterError, missing_extra
+from thresher.errors import MissingExtra, ModelError, ParameterError, missing_extra, param
 from thresher.parameters import Estimator, Flag, Some, Text, parameter
 
 __all__ = ["LANGUAGES", "WORD_CLASSES", "LanguageParameters", "Linguistics", "stop_words"]
@@ -225,8 +225,8 @@ class Linguistics(LanguageParameters):
         words = self.stop_words if isinstance(self.stop_words, Iterable) else [self.stop_words]
         if wrong := [word for word in words if not isinstance(word, str)]:
             raise ParameterError(
-                f"Linguistics: stop_words holds {wrong[0]!r}; it must be 'language', the name of "
-                "a language, or hold nothing but strings."
+                f"{param('stop_words', owner='Linguistics')} holds {wrong[0]!r}; it must be "
+                "'language', the name of a language, or hold nothing but strings."
             )
         return frozenset(word.lower() for word in words)
 
@@ -306,13 +306,13 @@ def _of_classes(word_classes: Sequence[str], language: str) -> Step:
     asked = set(word_classes)
     if not asked or not asked.issubset(WORD_CLASSES):
         raise ParameterError(
-            f"Linguistics: word_classes is {word_classes!r}; it must hold one or more of "
-            f"{', '.join(map(repr, WORD_CLASSES))}."
+            f"{param('word_classes', owner='Linguistics')} is {word_classes!r}; it must hold "
+            f"one or more of {', '.join(map(repr, WORD_CLASSES))}."
         )
     if language != "english":
         raise ParameterError(
-            f"Linguistics: word_classes is given and language is {language!r}; "
-            "word classes are known for 'english' only, so leave word_classes out."
+            f"{param('word_classes', owner='Linguistics')} is given and {param('language')} is "
+            f"{language!r}; word classes are known for 'english' only, so leave the former out."
         )
     lexicon = _library("lemminflect", "english", "Word classes").getAllLemmas
     function_words = stop_words("english")
@@ -334,7 +334,9 @@ def _lemmas(language: str) -> Step:
     supported, code = factory.SUPPORTED_LANGUAGES, LANGUAGES[language]
     if code not in supported:
         known = sorted(name for name, code in LANGUAGES.items() if code in supported)
-        raise _lacking(f"There are no lemmas for {language!r}", known, ", or use stem=True")
+        raise _lacking(
+            f"There are no lemmas for {language!r}", known, f", or use {param('stem', True)}"
+        )
 
     def lemma(word: str) -> str:
         entry: str = simplemma.lemmatize(word, lang=code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, param
 from thresher.fields import PLACES, Fields, field_names
 from thresher.parameters import AUTO, Choice, Estimator, Flag, Pair, Some, Text, Whole, parameter
 
@@ -146,19 +146,21 @@ class TextParameters(Estimator):
 
     def check_parameters(self) -> None:
         super().check_parameters()
+        owner = type(self).__name__
         if self.ngram_range is None and self.char_ngram_range is None:
             raise ParameterError(
-                f"{type(self).__name__}: ngram_range and char_ngram_range are None, so that "
-                "nothing would be counted; give one of them."
+                f"{param('ngram_range', owner=owner)} and {param('char_ngram_range')} are None, so "
+                "that nothing would be counted; give one of them."
             )
         runs: Any = self.ngram_range
         if self.gaps and runs != AUTO and not (runs and 3 <= runs[1] <= MOST_GAPPED):
             raise ParameterError(
-                f"{type(self).__name__}: gaps are asked for, and ngram_range is {runs}, in which "
-                f"there are none; give (1, 3), say, or up to {MOST_GAPPED} words."
+                f"{param('gaps', True, owner=owner)} is given with {param('ngram_range', runs)}, "
+                f"in which there are no gaps; give {param('ngram_range', (1, 3))}, say, or up to "
+                f"{MOST_GAPPED} words."
             )
         if self.fields and self.hashing_bits == 1:
             raise ParameterError(
-                f"{type(self).__name__}: hashing_bits is 1, too few columns for words and fields; "
+                f"{param('hashing_bits', owner=owner)} is 1, too few columns for words and fields; "
                 "give at least 2."
             )

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher._kernels import patterns as kernels
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, param
 
 __all__ = ["Pattern", "compiled"]
 
@@ -413,13 +413,14 @@ class Pattern:
 @lru_cache(maxsize=32)
 def compiled(source: str) -> Pattern:
     """Return a regular expression as a program."""
+    shown = f"{param('token_pattern')} is {source!r:.80}"
     try:
         return Pattern(source)
     except RefusalError as refusal:
-        raise ParameterError(f"token_pattern is {source!r:.80}, which {refusal}.") from None
+        raise ParameterError(f"{shown}, which {refusal}.") from None
     except RecursionError:
-        raise ParameterError(f"token_pattern is {source!r:.80}, which {TOO_DEEP}.") from None
+        raise ParameterError(f"{shown}, which {TOO_DEEP}.") from None
     except (re.error, OverflowError, TypeError) as error:
         raise ParameterError(
-            f"token_pattern is {source!r:.80}, which is not a regular expression: {str(error)!r}."
+            f"{shown}, which is not a regular expression: {str(error)!r}."
         ) from error

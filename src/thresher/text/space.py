@@ -29,7 +29,7 @@ from thresher._kernels.text import (
     take_columns_out,
     take_pairs_out,
 )
-from thresher.errors import DocumentError, ModelError
+from thresher.errors import DocumentError, ModelError, param
 from thresher.state import require_tensor
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
@@ -176,7 +176,7 @@ class Space:
         if n_items >= 2**31:
             raise DocumentError(
                 f"There are {len(self.words):,} words, too many for {n_fields} fields; leave "
-                "`fields` out, or take hashing_bits."
+                f"{param('fields')} out, or take {param('hashing_bits')}."
             )
         return np.where(ids >= 0, ids * np.int32(n_fields) + fields.astype(np.int32), UNKNOWN)
 
