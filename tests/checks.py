@@ -454,7 +454,7 @@ def check_online_learning_is_undone(learner):
         if step == "all":
             fitted.learn_rows(new, labels)
         if step == "interrupted":  # after the weights, before the figures
-            last = "_end_pass" if hasattr(fitted, "_end_pass") else "_settle"
+            last = "_end_pass" if hasattr(fitted, "_end_pass") else "_recompute"
             setattr(fitted, last, interrupt)
             with pytest.raises(KeyboardInterrupt):
                 fitted.learn_rows(new, labels)

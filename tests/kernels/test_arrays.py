@@ -6,16 +6,9 @@ import pytest
 from thresher._kernels._jit import kernel
 from thresher._kernels.reader import array_addresses, arrays_at
 from thresher._kernels.text import prefetch
-from thresher.learners import _tables
-from thresher.learners._tables import (
-    BOTH,
-    CACHE_LINE_BYTES,
-    CATEGORIES,
-    FEATURES,
-    Table,
-    Tables,
-    cache_aligned,
-)
+from thresher.learners import growing
+from thresher.learners.growing import BOTH, CATEGORIES, FEATURES, Table, Tables
+from thresher.learners.scoring import CACHE_LINE_BYTES, cache_aligned
 
 DTYPES = np.int64, np.float32, np.bool_, np.uint8
 
@@ -69,7 +62,7 @@ def test_long_rows_begin_where_a_line_begins(shape, dtype, width):
 
 @pytest.mark.parametrize("at_once", [1, 7, 4096])
 def test_spare_cells_are_given_up_in_place(at_once, monkeypatch):
-    monkeypatch.setattr(_tables, "AT_ONCE", at_once)
+    monkeypatch.setattr(growing, "ROWS_MOVED_AT_ONCE", at_once)
     layout = {
         "weights": Table(BOTH, np.float32, 0.5), "live": Table(BOTH, bool, True),
         "seen": Table(FEATURES, bool, False), "clock": Table(CATEGORIES, np.float64, 0.0),
@@ -79,9 +72,9 @@ def test_spare_cells_are_given_up_in_place(at_once, monkeypatch):
     tables["weights"][:] = chance.normal(size=(30, 33))
     tables["live"][:] = chance.random((30, 33)) < 0.5
     before = {name: array.copy() for name, array in tables.items()}
-    assert tables.whole["weights"].shape == (30, 48)
+    assert tables.buffers["weights"].shape == (30, 48)
     tables.tighten()
-    assert tables.whole["weights"].shape == (30, 33)
+    assert tables.buffers["weights"].shape == (30, 33)
     assert tables["weights"].flags.c_contiguous
     for name, array in tables.items():
         np.testing.assert_array_equal(array, before[name])

@@ -394,11 +394,11 @@ def test_merged_scores_add_up(name, average):
 
 def test_growing_by_one_copies_seldom():
     learner = Perceptron().start(1000, 10)
-    copies, last = 0, learner._tables.whole["weights"]
+    copies, last = 0, learner._tables.buffers["weights"]
     for i in range(1000):
         learner.grow(1001 + i, 10 + i // 10)
-        copies += learner._tables.whole["weights"] is not last
-        last = learner._tables.whole["weights"]
+        copies += learner._tables.buffers["weights"] is not last
+        last = learner._tables.buffers["weights"]
     assert copies < 25
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thresher.learners._tables import run_cache_line_blocks
+from thresher.learners.scoring import run_cache_line_blocks
 from thresher.rows import Rows
 
 __all__ = ["Documents", "Events", "Fit"]

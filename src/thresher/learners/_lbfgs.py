@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from thresher.learners._events import Events, Fit
-from thresher.learners._tables import run_cache_line_blocks
+from thresher.learners.scoring import run_cache_line_blocks
 
 __all__ = ["descend"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from thresher.errors import ParameterError
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._lbfgs import descend
-from thresher.learners._tables import run_cache_line_blocks
+from thresher.learners.scoring import run_cache_line_blocks
 from thresher.rows import Rows
 
 __all__ = ["LogLinear", "Schedule", "fit_loglinear", "select"]

@@ -12,8 +12,8 @@ import numpy as np
 from thresher.engine import engine_for
 from thresher.errors import counted
 from thresher.examples import Examples
-from thresher.learners._checks import check_labels, check_rows, checked_sample_weight
 from thresher.learners.learner import Progress
+from thresher.learners.scoring import check_labels, check_rows, checked_sample_weight
 from thresher.limits import check_room
 from thresher.rows import Labels, Rows
 

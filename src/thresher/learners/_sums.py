@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._tables import BOTH, CATEGORIES, FEATURES, Table
-from thresher.learners.growing import GrowingLearner
+from thresher.learners.growing import BOTH, CATEGORIES, FEATURES, GrowingLearner, Table
 from thresher.learners.learner import Progress, State, Watch
 from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels, Rows
@@ -26,7 +25,7 @@ class SummingLearner(GrowingLearner):
     adds them, documents of both being counted for both.
     """
 
-    _figures = ("_mass", "_one_each")
+    _counters = ("_mass", "_one_each")
 
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
         """Forget everything and begin with `n_features` and `n_categories`."""
@@ -40,7 +39,7 @@ class SummingLearner(GrowingLearner):
             name: Table(of, np.float64, 0.0, *(() if name in computed else (low, LARGEST_SUM)))
             for name, of in axes.items()
         }
-        self._begin(layout, n_features, n_categories)
+        self._create_tables(layout, n_features, n_categories)
         self._mass = 0.0  # of all features of all documents
         self._one_each = True  # whether every document had exactly one category
         return self
@@ -63,9 +62,9 @@ class SummingLearner(GrowingLearner):
     ) -> Self:
         """Add all documents up, in one pass; nothing is watched, as there are no mistakes."""
         self.start(examples.n_columns, examples.n_categories)
-        for block in self._met(examples, "adding up", progress):
+        for block in self._checked_blocks(examples, "adding up", progress):
             self._add(*block)
-        self._settle()
+        self._recompute()
         self.check_bounds()
         return self
 
@@ -76,13 +75,13 @@ class SummingLearner(GrowingLearner):
         if order is not None:
             rows, labels, weights = rows.take(order), labels.take(order), weights[order]
         self._add(rows, labels, weights)
-        self._settle()
+        self._recompute()
         return np.zeros(self.n_categories, np.int64)
 
     def _add(self, rows: Rows, labels: Labels, weights: np.ndarray) -> None:
         from thresher._kernels.rows import add_up
 
-        rows, whole = self._as_summed(rows), self._tables.whole
+        rows, whole = self._as_summed(rows), self._tables.buffers
         counted = np.diff(labels.indptr)[weights > 0]
         self._one_each = self._one_each and bool((counted == 1).all())
         self._mass += float(np.repeat(weights, np.diff(rows.indptr)) @ rows.values)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thresher.errors import ParameterError
-from thresher.learners._checks import check_rows, checked_sample_weight
-from thresher.learners._tables import run_cache_line_blocks
+from thresher.learners.scoring import check_rows, checked_sample_weight, run_cache_line_blocks
 from thresher.rows import Rows
 
 EXACT_BITS = 52  # sums of so many bits are exact, in whatever order

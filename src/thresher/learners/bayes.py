@@ -6,10 +6,16 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from thresher.learners._checks import check_rows
-from thresher.learners._probable import ProbabilisticMixin, competing_shares, log_odds
 from thresher.learners._sums import FEWEST, SummingLearner
-from thresher.learners._weighing import linear_scores, linear_shares, narrowed
+from thresher.learners.scoring import (
+    ProbabilisticMixin,
+    check_rows,
+    competing_shares,
+    linear_scores,
+    linear_shares,
+    log_odds,
+    narrowed,
+)
 from thresher.parameters import Choice, Number, parameter
 from thresher.rows import Rows
 
@@ -69,7 +75,7 @@ class NaiveBayes(ProbabilisticMixin, SummingLearner):
     def _computed(self) -> tuple[str, ...]:
         return ("absence", "absence_elsewhere") if self.event_model == "bernoulli" else ()
 
-    def _settle(self) -> None:
+    def _recompute(self) -> None:
         """Add up what the absence of every feature says, which no single document can."""
         if self.event_model == "bernoulli":
             for name, inside in (("absence", True), ("absence_elsewhere", False)):

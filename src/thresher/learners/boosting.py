@@ -11,12 +11,12 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError, counted
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
 from thresher.learners._memory import in_memory, signs_of
 from thresher.learners._stumps import Columns, Rounds, Work
-from thresher.learners._tables import one_each, run_cache_line_blocks
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
+from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.scoring import check_rows, run_cache_line_blocks
 from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_field, require_tensor
@@ -340,7 +340,7 @@ class StumpBoosting(Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
+        kept = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
         return self._take([self._rounds[k] for k in kept], self._offsets[kept], self._n_thresholds)
 
     def _take(self, rounds: list[Rounds], offsets: np.ndarray, n_thresholds: int) -> Self:

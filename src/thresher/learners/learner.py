@@ -10,9 +10,9 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError, brief, missing_extra
 from thresher.examples import Examples
-from thresher.learners._checks import checked_sample_weight
 from thresher.learners._targets import Answers, Targets, read_targets
 from thresher.learners.capabilities import ExplainedFeatures, Lines
+from thresher.learners.scoring import checked_sample_weight
 from thresher.limits import MOST_THINGS
 from thresher.parameters import Estimator
 from thresher.rows import Rows

@@ -7,12 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
-from thresher.learners._probable import ProbabilisticMixin
 from thresher.learners._sums import FEWEST
-from thresher.learners._tables import CATEGORIES, Table
-from thresher.learners.growing import GrowingLearner
+from thresher.learners.growing import CATEGORIES, GrowingLearner, Table
 from thresher.learners.learner import Progress, State, Watch
+from thresher.learners.scoring import ProbabilisticMixin, check_rows
 from thresher.limits import LARGEST_SUM
 from thresher.rows import Labels, Rows
 from thresher.state import require_field
@@ -41,13 +39,13 @@ class MajorityClass(ProbabilisticMixin, GrowingLearner):
 
     name = "majority-class"
     constant_name = "(prior)"
-    _figures = ("_total",)
+    _counters = ("_total",)
 
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
         """Forget everything and begin with `n_features` and `n_categories`."""
         self.check_parameters()
         layout = {"documents": Table(CATEGORIES, np.float64, 0.0, 0, LARGEST_SUM)}
-        self._begin(layout, n_features, n_categories)
+        self._create_tables(layout, n_features, n_categories)
         self._total = 0.0  # documents, weighted
         return self
 
@@ -56,7 +54,7 @@ class MajorityClass(ProbabilisticMixin, GrowingLearner):
     ) -> Self:
         """Count the documents of each category; nothing is watched, as there are no mistakes."""
         self.start(examples.n_columns, examples.n_categories)
-        for rows, labels, weights in self._met(examples, "counting", progress):
+        for rows, labels, weights in self._checked_blocks(examples, "counting", progress):
             self._learn(rows, labels, None, weights, n_jobs)
         return self
 

@@ -9,15 +9,20 @@ import numpy as np
 from thresher.engine import engine_for
 from thresher.errors import ParameterError
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
 from thresher.learners._memory import in_memory
-from thresher.learners._probable import ProbabilisticMixin, competing_shares, log_odds
 from thresher.learners._sums import FEWEST
-from thresher.learners._tables import one_each
-from thresher.learners._weighing import linear_scores, linear_shares
+from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.scoring import (
+    ProbabilisticMixin,
+    check_rows,
+    competing_shares,
+    linear_scores,
+    linear_shares,
+    log_odds,
+)
 from thresher.parameters import AUTO, ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Labels, Rows
 from thresher.state import require_field, require_tensor
@@ -307,7 +312,7 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; those left compete among themselves."""
-        kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
+        kept = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
         self.n_categories, self._weights = len(kept), self._weights[:, kept].copy()
         for name in ("_fillers", "_iterations", "_converged"):
             setattr(self, name, getattr(self, name)[kept])

@@ -9,13 +9,11 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
 from thresher.learners._collection import Collection, ordered, squares_of
 from thresher.learners._differences import MOST_VALUES, Differences
-from thresher.learners._probable import ProbabilisticMixin
-from thresher.learners._tables import one_each, run_cache_line_blocks
-from thresher.learners.growing import GrowingLearner
+from thresher.learners.growing import GrowingLearner, checked_mask
 from thresher.learners.learner import Progress, State, Watch
+from thresher.learners.scoring import ProbabilisticMixin, check_rows, run_cache_line_blocks
 from thresher.parameters import THREADS, Choice, Whole, parameter
 from thresher.rows import Labels, Rows
 
@@ -132,7 +130,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         self.check_parameters()
         collection = Collection()
         self.n_features, self.n_categories = examples.n_columns, examples.n_categories
-        for block in self._met(examples, "indexing", progress):
+        for block in self._checked_blocks(examples, "indexing", progress):
             collection.append(*block)
         return self._take_over(collection, self.n_features, self.n_categories)
 
@@ -143,7 +141,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         self._collection = collection
         self._differences: Differences | None = None
         self.n_features, self.n_categories = n_features, n_categories
-        self._settle()
+        self._recompute()
         return self
 
     def _learn(
@@ -155,13 +153,13 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         restore = self.checkpoint(rows.indices)
         try:
             self._collection.append(rows, labels, weights)
-            self._settle()
+            self._recompute()
         except BaseException:
             restore()
             raise
         return np.zeros(self.n_categories, np.int64)
 
-    def _settle(self) -> None:
+    def _recompute(self) -> None:
         """Index the latest documents where that is due; count the values of features anew."""
         collection = self._collection
         if self.metric != "value-difference":
@@ -174,7 +172,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
 
     def _enlarge(self, n_features: int, n_categories: int) -> None:
         self.n_features, self.n_categories = n_features, n_categories
-        self._settle()
+        self._recompute()
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
         """Return a function that takes back what is learned from now on, and what has grown.
@@ -195,14 +193,14 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
 
     def prune(self, keep: np.ndarray) -> Self:
         """Remove the features where `keep` is false, as if they had never been there."""
-        keep = one_each(keep, self.n_features, "feature")
+        keep = checked_mask(keep, self.n_features, "feature")
         rows = self._collection.rows(self.n_features).keep(keep)
         collection = self._collection.replaced(rows, self._labels())
         return self._take_over(collection, rows.n_columns, self.n_categories)
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; their documents are then of no category."""
-        keep = one_each(keep, self.n_categories, "category")
+        keep = checked_mask(keep, self.n_categories, "category")
         labels = self._labels()
         rows = Rows(*labels[:2], np.ones(len(labels.indices)), labels.n_categories).keep(keep)
         return self._relabel(Labels(rows.indptr, rows.indices, rows.n_columns))

@@ -9,13 +9,11 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
 from thresher.learners._descent import Descent, Weights, meetings
 from thresher.learners._memory import each_in_rounds, in_memory, signs_of
-from thresher.learners._probable import ProbabilisticMixin
-from thresher.learners._tables import one_each
-from thresher.learners._weighing import linear_scores, linear_shares
+from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.scoring import ProbabilisticMixin, check_rows, linear_scores, linear_shares
 from thresher.parameters import ROUNDS, THREADS, Choice, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_tensor
@@ -234,7 +232,7 @@ class MultilayerPerceptron(Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = one_each(keep, self.n_categories, "category")
+        kept = checked_mask(keep, self.n_categories, "category")
         self._inner = self._inner[:, np.repeat(kept, max(1, self.hidden))].copy()
         self._outer, self._epochs = self._outer[kept], self._epochs[kept]
         self.n_categories = int(kept.sum())

@@ -9,12 +9,11 @@ import numpy as np
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
 from thresher.learners._descent import Descent, Weights, meetings
 from thresher.learners._memory import each_in_rounds, in_memory, signs_of
-from thresher.learners._tables import one_each
-from thresher.learners._weighing import linear_scores, linear_shares
+from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.scoring import check_rows, linear_scores, linear_shares
 from thresher.parameters import ROUNDS, THREADS, Choice, Flag, Number, Whole, parameter
 from thresher.rows import Rows
 from thresher.state import require_tensor
@@ -243,7 +242,7 @@ class BoostedPerceptrons(Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = one_each(keep, self.n_categories, "category")
+        kept = checked_mask(keep, self.n_categories, "category")
         lengths = np.diff(self._ends)
         units = np.repeat(kept, lengths)
         self._weights, self._alphas = self._weights[:, units].copy(), self._alphas[units]

@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from thresher.errors import ModelError
-from thresher.learners._checks import check_rows
 from thresher.learners._sums import SummingLearner
-from thresher.learners._weighing import linear_scores, linear_shares, narrowed
+from thresher.learners.scoring import check_rows, linear_scores, linear_shares, narrowed
 from thresher.limits import LARGEST_WEIGHT
 from thresher.parameters import Flag, Number, parameter
 from thresher.rows import Rows
@@ -57,7 +56,7 @@ class Rocchio(SummingLearner):
     def _computed(self) -> tuple[str, ...]:
         return ("length", "middle")
 
-    def _settle(self) -> None:
+    def _recompute(self) -> None:
         """Compute the lengths of the prototypes, and what divides positives from negatives."""
         prototypes, positive, negative = self._prototypes(slice(1, None))
         length = np.sqrt((prototypes**2).sum(0))

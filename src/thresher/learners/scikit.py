@@ -8,10 +8,9 @@ import numpy as np
 
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
-from thresher.learners._tables import BOTH, Table, Tables
-from thresher.learners._weighing import linear_scores, linear_shares
+from thresher.learners.growing import BOTH, Table, Tables
 from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.scoring import check_rows, linear_scores, linear_shares
 from thresher.parameters import Some, parameter
 from thresher.rows import Labels, Rows
 

@@ -12,9 +12,7 @@ import numpy as np
 from thresher.engine import engine_for
 from thresher.errors import ModelError
 from thresher.examples import Examples
-from thresher.learners._checks import check_rows
 from thresher.learners._memory import in_memory
-from thresher.learners._probable import ProbabilisticMixin
 from thresher.learners._pruning import (
     best_size,
     cut,
@@ -23,7 +21,6 @@ from thresher.learners._pruning import (
     pruned_by_confidence,
     pruning_order,
 )
-from thresher.learners._tables import one_each
 from thresher.learners._trees import (
     Columns,
     Growth,
@@ -36,7 +33,9 @@ from thresher.learners._trees import (
     leaves_in,
 )
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
+from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
+from thresher.learners.scoring import ProbabilisticMixin, check_rows
 from thresher.limits import LARGEST_SUM
 from thresher.parameters import THREADS, Choice, Number, Whole, parameter
 from thresher.rows import Rows
@@ -346,7 +345,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = np.flatnonzero(one_each(keep, self.n_categories, "category"))
+        kept = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
         return self._take([self._trees[k] for k in kept])
 
     def state(self) -> State:

@@ -12,8 +12,8 @@ from copy import deepcopy
 import numpy as np
 
 from thresher.features.selection import chi_square, information_gain, select
-from thresher.learners.online._discarding import extremal_features
 from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online._selection import extremal_features
 from thresher.rows import Rows
 from thresher_papers._running import Problem, folds, one_category
 from thresher_papers.carvalho_cohen_2006.learners import learn_in_order

@@ -1,7 +1,7 @@
 """The mistake-driven learners: all categories in one pass, only mistaken ones corrected."""
 
-from thresher.learners.online._discarding import extremal_features
 from thresher.learners.online._learner import OnlineLearner
+from thresher.learners.online._selection import extremal_features
 from thresher.learners.online.additive import ROMMA, PassiveAggressive, Perceptron
 from thresher.learners.online.arow import AROW, LinearSVM
 from thresher.learners.online.multiplicative import (

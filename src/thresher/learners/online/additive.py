@@ -8,9 +8,10 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from thresher.errors import ModelError
-from thresher.learners._tables import CATEGORIES, Table
-from thresher.learners.online._learner import AVERAGES, OnlineLearner, bounded
+from thresher.learners.growing import CATEGORIES, Table
+from thresher.learners.online._learner import AVERAGES, OnlineLearner
 from thresher.learners.online._ranges import ThresholdRange
+from thresher.learners.scoring import bounded
 from thresher.limits import LARGEST_SUM
 from thresher.parameters import Choice, Flag, Number, inherited, parameter
 from thresher.rows import Rows
@@ -277,7 +278,7 @@ class ROMMA(NormCounting):
             "turned": Table(CATEGORIES, np.float64, 0.0, -LARGEST_SUM, LARGEST_SUM),
         }
 
-    def _touches_all(self) -> bool:
+    def _changes_all_rows(self) -> bool:
         return True  # weights are scaled, and at times all written anew
 
     def _counts_features(self) -> bool:
@@ -306,7 +307,7 @@ class ROMMA(NormCounting):
         first[in_order[places[~self._tables["seen"][1 + features]]]] = True
         return first
 
-    def _scores_as_is(self) -> bool:
+    def _scores_with_weights(self) -> bool:
         return False
 
     def _scoring_weights(self, used: Any = None) -> np.ndarray:

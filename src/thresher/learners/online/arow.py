@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._tables import BOTH, Table, cache_aligned, run_cache_line_blocks
+from thresher.learners.growing import BOTH, Table
 from thresher.learners.learner import Progress, Watch
 from thresher.learners.online._learner import AVERAGES
 from thresher.learners.online.additive import Additive
+from thresher.learners.scoring import cache_aligned, run_cache_line_blocks
 from thresher.parameters import Choice, Number, inherited, parameter
 from thresher.rows import Labels, Rows
 
@@ -120,24 +121,24 @@ class AROW(Additive):
         finally:
             del self._tracked
 
-    def _meet(
+    def _learn_block(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         places, own = self._tracked
         if not len(places):
-            return self._meet_block(rows, labels, order, numbers, n_jobs)
+            return self._learn_untracked(rows, labels, order, numbers, n_jobs)
         here = np.full(rows.n_rows, -1)
         here[slice(None) if order is None else order] = places[numbers]
         self._tracked = here, own
         try:
-            return self._meet_block(rows, labels, order, numbers, n_jobs)
+            return self._learn_untracked(rows, labels, order, numbers, n_jobs)
         finally:
             self._tracked = places, own
 
-    def _meet_block(
+    def _learn_untracked(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
-        return super()._meet(rows, labels, order, numbers, n_jobs)
+        return super()._learn_block(rows, labels, order, numbers, n_jobs)
 
     def _begin_passes(self, examples: Examples, n_jobs: int) -> None:
         if self.prior == "labels":
@@ -153,7 +154,7 @@ class AROW(Additive):
         from thresher._kernels import arow as kernels
 
         frequency, squares = np.zeros((2, self.n_features))
-        counts, n_documents = self._tables.whole["variances"], 0.0
+        counts, n_documents = self._tables.buffers["variances"], 0.0
         counts[:, first : self.n_categories] = 0
         for rows, labels in examples:
             weights = np.ones(rows.n_rows) if labels.weights is None else labels.weights
@@ -238,7 +239,7 @@ class LinearSVM(AROW):
             del self._alpha
         return self
 
-    def _meet_block(
+    def _learn_untracked(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
         from thresher._kernels.arow import dual_epoch
@@ -247,7 +248,7 @@ class LinearSVM(AROW):
         tally = self._tally()
         dual = partial(dual_epoch, documents, numbers, self._alpha, self.C, self._model(), tally)
         run_cache_line_blocks(dual, self.n_categories, n_jobs)
-        self._note(rows, documents.order)
+        self._note_seen(rows, documents.order)
         self._pass_mistakes += int(tally.mistakes.sum())
         return np.asarray(tally.mistakes)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thresher.learners._tables import BOTH, Table, Tables
+from thresher.learners.growing import BOTH, Table, Tables
 from thresher.learners.online._learner import AVERAGES, OnlineLearner, Unseen
 from thresher.learners.online._ranges import ThresholdRange, numbers
 from thresher.limits import LARGEST
@@ -316,7 +316,7 @@ class SleepingExperts(OnlineLearner):
             merge_weights(self._tables, name, source, target, least=name == "no")
         self._merge_average(source, target, np.zeros(0))
 
-    def _scores_as_is(self) -> bool:
+    def _scores_with_weights(self) -> bool:
         return False
 
     def _scoring_weights(self, used: Any = None) -> np.ndarray:
