@@ -181,15 +181,16 @@ class LinearScores:
     A score is the weighted sum of the strengths and of the always-on feature, less the threshold.
     """
 
-    n_features: int
-    n_categories: int
-    non_negative: ClassVar[bool]
-    threshold: float
-    always_on: float
-    normalize_strength: bool
-    unseen: str
-    average: str | None
-    _tables: Tables
+    if TYPE_CHECKING:  # provided by `OnlineLearner`
+        n_features: int
+        n_categories: int
+        non_negative: ClassVar[bool]
+        threshold: float
+        always_on: float
+        normalize_strength: bool
+        unseen: str
+        average: str | None
+        _tables: Tables
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return a score per document and category; above zero means that it belongs."""
