@@ -154,8 +154,7 @@ def open_documents(
     >>> [batch.labels for batch in documents], documents.n_documents
     ([[['grain'], ['crude']]], 2)
     """
-    from thresher.documents import Documents, from_texts, read_documents
-    from thresher.documents.tables import texts_of
+    from thresher.documents import Documents, column_to_list, from_texts, read_documents
 
     if isinstance(source, Documents):
         return source
@@ -163,11 +162,11 @@ def open_documents(
         corpus = load(source)
         name = corpus.default_split or (split if split in corpus.splits else None)
         return corpus.documents(name, keep=options.get("keep"))
-    source = texts_of(source)
+    source = column_to_list(source)
     is_one = isinstance(source, str | os.PathLike)
     is_texts = isinstance(source, Sequence) and (not source or isinstance(source[0], str))
     if not (labels is None or isinstance(labels, str | bool)):
-        is_texts, labels = True, list(labels)
+        is_texts = True
     if is_texts and not is_one:
-        return from_texts(list(source), None if labels is False else labels)
+        return from_texts(source, None if labels is False else labels)
     return read_documents(source, labels=labels, **options)

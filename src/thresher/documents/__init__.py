@@ -10,9 +10,14 @@ if TYPE_CHECKING:
 
     from thresher.documents.batch import Batch
     from thresher.documents.columns import Columns
-    from thresher.documents.documents import Documents, from_texts, read_documents
+    from thresher.documents.documents import (
+        Documents,
+        column_to_list,
+        from_texts,
+        read_documents,
+    )
 
-__all__ = ["Batch", "Columns", "Documents", "from_texts", "read_documents"]
+__all__ = ["Batch", "Columns", "Documents", "column_to_list", "from_texts", "read_documents"]
 
 # Imported when first used: the command line needs the names of the formats and nothing else.
 _MODULES = {"Batch": "batch", "Columns": "columns"}

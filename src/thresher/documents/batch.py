@@ -27,6 +27,7 @@ from thresher.errors import DocumentError, escaped, param
 from thresher.fields import MARK
 
 MOST_LISTED = 100  # sentences kept about documents left out; all are counted
+NOT_A_TEXT = "is {}, where a text is expected"
 NOWHERE = (0, 0)  # the span of what is not kept as it stands
 MOST_GATHERED = 10_000  # documents that are put together one by one into a batch
 

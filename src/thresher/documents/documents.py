@@ -10,16 +10,29 @@ from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from thresher.documents.batch import Batch, Reading, Source
+from thresher.documents import streams
+from thresher.documents.batch import (
+    MOST_GATHERED,
+    NOT_A_TEXT,
+    Batch,
+    Locations,
+    Reading,
+    Source,
+    to_arrow,
+)
 from thresher.documents.columns import Columns, Request
 from thresher.documents.formats import FORMATS, READERS
+from thresher.documents.labels import LONE_SURROGATES, labels_of, value_text
 from thresher.documents.records import Opening
 from thresher.documents.streams import STDIN, format_of_bytes, format_of_name, name_of, open_stream
-from thresher.errors import DocumentError, ParameterError, param, reason
+from thresher.errors import DocumentError, ParameterError, counted, param, reason
 
-__all__ = ["FORMATS", "Batch", "Columns", "Documents", "from_texts", "read_documents"]
+__all__ = [
+    "FORMATS", "Batch", "Columns", "Documents", "column_to_list", "from_texts", "read_documents",
+]  # fmt: skip
 
 
 def _of_the_pass(name: str) -> Any:
@@ -83,18 +96,16 @@ class Documents:
         self._is_used = True
         request = replace(self._reading.request, fields=tuple(fields))
         self._reading, self._bytes_done = Reading(request), 0
-        return map(self._relabelled, self._batches(self._reading))
-
-    def _relabelled(self, batch: Batch) -> Batch:
-        if self.relabel is not None and batch.labels is not None:
-            batch.labels = [[self.relabel(label) for label in one] for one in batch.labels]
-        return batch
+        return self._batches(self._reading)
 
     def _batches(self, reading: Reading) -> Iterator[Batch]:
         for source in self._sources:
             reading.position = int
             try:
-                yield from source.read(reading)
+                for batch in source.read(reading):
+                    if self.relabel is not None and batch.labels is not None:
+                        batch.labels = [list(map(self.relabel, labels)) for labels in batch.labels]
+                    yield batch
                 reading.turn_to(None)
             except pa.ArrowCancelled:
                 raise KeyboardInterrupt from None
@@ -211,16 +222,16 @@ def read_documents(
 
 
 def from_texts(
-    texts: Sequence[str], labels: Sequence[Any] | None = None, *, batch_size: int | None = None
+    texts: Iterable[str], labels: Iterable[Any] | None = None, *, batch_size: int | None = None
 ) -> Documents:
-    """Make documents of texts that are in memory.
+    """Return the texts of a list as documents.
 
     Parameters
     ----------
-    texts : sequence of str
+    texts : iterable of str
         The text of each document.
-    labels : sequence, default None
-        The labels of each document: a list of them, a single one, or `None`.
+    labels : iterable, default None
+        The labels of each document: a list of labels, a single label, or `None`.
     batch_size : int, default None
         As for `read_documents`.
 
@@ -229,11 +240,68 @@ def from_texts(
     >>> [batch.labels for batch in from_texts(["a", "b", "c"], ["x", ["y", "z"], None])]
     [[['x'], ['y', 'z'], []]]
     """
-    from thresher.documents.tables import texts_source
-
+    if isinstance(texts, str):
+        what = f"texts is one string ({texts[:40]!r}), where a list of texts is expected"
+        raise DocumentError(f"{what}; put it into a list.")
+    if isinstance(labels, str):
+        raise DocumentError(
+            f"labels is one string ({labels[:40]!r}), where the labels of each text are expected."
+        )
+    texts, labels = list(texts), None if labels is None else list(labels)
+    if labels is not None and len(labels) != len(texts):
+        raise DocumentError(
+            f"{counted(len(texts), 'text')} cannot have labels for {len(labels)}; give one each."
+        )
     request = Request(batch_size=batch_size)
     _check(request, None)
-    return Documents([texts_source(texts, labels)], request)
+    return Documents([Source("the texts", partial(_read_texts, texts, labels))], request)
+
+
+def _read_texts(texts: list[str], labels: list[Any] | None, reading: Reading) -> Iterator[Batch]:
+    """Yield a list of texts in batches; the counterpart of the readers of files."""
+    note = "texts and labels as given" if labels is not None else "texts as given; no labels"
+    reading.columns = Columns(("text",), None if labels is None else "labels", note=note)
+    start, n_characters = 0, 0
+    for end, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            reading.refuse(f"document {end}", NOT_A_TEXT.format(type(text).__name__))
+        if not text.isascii() and LONE_SURROGATES.search(text):
+            reading.decoding_errors += 1
+        n_characters += len(text)
+        if n_characters >= streams.BLOCK or end - start >= MOST_GATHERED or end == len(texts):
+            lists = None if labels is None else _label_lists(labels[start:end], start, reading)
+            locations = Locations("document ", np.arange(start + 1, end + 1))
+            yield from reading.emit({"text": to_arrow(texts[start:end])}, lists, locations)
+            start, n_characters = end, 0
+
+
+def _label_lists(labels: list[Any], n_before: int, reading: Reading) -> list[list[str]]:
+    """Return the labels of each document; a string is a single label."""
+    lists = []
+    for number, value in enumerate(labels, n_before + 1):
+        try:
+            lists.append(labels_of([value] if isinstance(value, str) else value, None))
+        except DocumentError as error:
+            reading.refuse(f"document {number}", f'"labels": {error}')
+    return lists
+
+
+def column_to_list(source: Any) -> Any:
+    """Return an array or a column of a table as a list, with "" for each missing value.
+
+    Anything else is returned unchanged.
+    """
+    for name in ("tolist", "to_pylist", "to_list"):
+        if hasattr(source, name) and not hasattr(source, "columns"):
+            values = getattr(source, name)()
+            is_list = isinstance(values, list)  # not so for an array without dimensions
+            return ["" if _is_missing(value) else value for value in values] if is_list else values
+    return source
+
+
+def _is_missing(value: Any) -> bool:
+    is_given = isinstance(value, str | bytes | list | tuple | dict)
+    return not is_given and value_text(value) == ""
 
 
 def _sources(source: Any, format: str | None) -> list[Source]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from itertools import repeat
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import pyarrow as pa
 
 from thresher.documents import streams
 from thresher.documents.batch import (
+    NOT_A_TEXT,
     Batch,
     Locations,
     Reading,
@@ -24,7 +23,7 @@ from thresher.documents.columns import Columns
 from thresher.documents.labels import decoded, is_list, value_text
 from thresher.documents.records import Opening
 from thresher.documents.streams import Stream
-from thresher.errors import DocumentError, counted, reason
+from thresher.errors import DocumentError, reason
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -150,69 +149,29 @@ def frame_source(frame: Any) -> Source:
     return Source("the data frame", read)
 
 
-def texts_of(source: Any) -> Any:
-    """Return a column of a table, or an array, as a list, "" for what is missing, as in a table.
-
-    Anything else is returned as it is.
-    """
-    to_list = next((one for one in ("tolist", "to_pylist", "to_list") if hasattr(source, one)), "")
-    if not to_list or hasattr(source, "columns"):
-        return source
-    values = getattr(source, to_list)()
-    if not isinstance(values, list):
-        return values  # an array without dimensions holds one
-    return ["" if _is_missing(one) else one for one in values]
-
-
-def _is_missing(value: Any) -> bool:
-    is_given = isinstance(value, str | bytes | list | tuple | dict)
-    return not is_given and value_text(value) == ""
-
-
-def texts_source(texts: Sequence[str], labels: Sequence[Any] | None) -> Source:
-    """Make a source of texts and, where given, the labels of each."""
-    if isinstance(texts, str):
-        what = f"texts is one string ({texts[:40]!r}), where a list of texts is expected"
-        raise DocumentError(f"{what}; put it into a list.")
-    if isinstance(labels, str):
-        raise DocumentError(
-            f"labels is one string ({labels[:40]!r}), where the labels of each text are expected."
-        )
-    if labels is not None and len(labels) != len(texts):
-        raise DocumentError(
-            f"{counted(len(texts), 'text')} cannot have labels for {len(labels)}; give one each."
-        )
-
-    pairs = list(zip(texts, repeat(None) if labels is None else labels, strict=False))
-    return Source("the texts", partial(_read_pairs, pairs, labels is not None))
-
-
 def pairs_source(pairs: Iterable[Any]) -> Source:
     """Make a source of pairs of a text and its labels; an iterator can be read only once."""
-    read = partial(_read_pairs, pairs, True)
+
+    def read(reading: Reading) -> Iterator[Batch]:
+        columns = reading.set_columns("the texts", "texts and labels as given", has_labels=True)
+
+        def records() -> Iterator[Record]:
+            for number, pair in enumerate(pairs, 1):
+                location = f"document {number}"
+                if not isinstance(pair, tuple | list) or len(pair) != 2:
+                    raise DocumentError(
+                        f"{location}: is {type(pair).__name__}, where a pair (text, labels) is "
+                        "expected; texts alone are given as a list of str."
+                    )
+                text, labels = pair
+                if not isinstance(text, str):
+                    yield reading.refuse(location, NOT_A_TEXT.format(type(text).__name__))
+                    continue
+                if isinstance(labels, str) and not reading.request.label_separator:
+                    labels = [labels]  # a string in memory is one label
+                extra_values = reading.extra_values_of(columns, (text,), labels)
+                yield Record((text,), labels, location, extra_values)
+
+        yield from reading.gather(columns, records())
+
     return Source("the pairs", read, once=isinstance(pairs, Iterator))
-
-
-def _read_pairs(pairs: Iterable[Any], has_labels: bool, reading: Reading) -> Iterator[Batch]:
-    note = "texts and labels as given" if has_labels else "texts as given; no labels"
-    columns = reading.set_columns("the texts", note, has_labels)
-
-    def records() -> Iterator[Record]:
-        for number, pair in enumerate(pairs, 1):
-            location = f"document {number}"
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise DocumentError(
-                    f"{location}: is {type(pair).__name__}, where a pair (text, labels) is "
-                    "expected; texts alone are given as a list of str."
-                )
-            text, labels = pair
-            if not isinstance(text, str):
-                what = f"is {type(text).__name__}, where a text is expected"
-                yield reading.refuse(location, what)
-                continue
-            if isinstance(labels, str) and not reading.request.label_separator:
-                labels = [labels]  # what is in memory says itself what one label is
-            extra_values = reading.extra_values_of(columns, (text,), labels)
-            yield Record((text,), labels, location, extra_values)
-
-    return reading.gather(columns, records())

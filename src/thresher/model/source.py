@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thresher.corpora import open_documents
-from thresher.documents import Batch, Columns, Documents, from_texts
+from thresher.documents import Batch, Columns, Documents, column_to_list, from_texts
 from thresher.errors import DocumentError, ParameterError, counted, param
 from thresher.fields import Fields, as_text, field_columns
 from thresher.model.categories import Categories, LabelLists
@@ -143,8 +143,6 @@ def open_source(
     **options
         Options of `open_documents`, if labels are not given separately.
     """
-    from thresher.documents.tables import texts_of
-
     if field_columns(fields) and isinstance(documents, list):
         others = () if familiar is None else familiar.text
         documents = [as_text(document, fields, others) for document in documents]
@@ -154,7 +152,7 @@ def open_source(
         raise DocumentError(f"documents is one text, {documents[:40]!r}; give a list of texts.")
     if hasattr(documents, "columns") and hasattr(documents, "shape"):  # a table
         return open_documents(documents, False, familiar=familiar)
-    return from_texts(list(texts_of(documents)), None)
+    return from_texts(column_to_list(documents))
 
 
 def encode_labels(categories: Categories, batch: Batch) -> Labels:
