@@ -43,7 +43,7 @@ from thresher_papers.carvalho_cohen_2006.tables import (
 from thresher_papers.carvalho_cohen_2006.traces import mistake_driven, modified_balanced_winnow
 
 GOLDEN = json.loads(
-    (Path(__file__).parents[1] / "golden" / "papers.json").read_text(encoding="utf-8")
+    (Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8")
 )
 
 

@@ -41,7 +41,7 @@ from thresher_papers.dagan_karov_roth_1997.tables import (
 
 FIRST_FEATURES = "lemmas of nouns and verbs, three occurrences"
 GOLDEN = json.loads(
-    (Path(__file__).parents[1] / "golden" / "papers.json").read_text(encoding="utf-8")
+    (Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8")
 )
 QUICK = Run(quick=True, store=None)
 
