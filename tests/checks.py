@@ -2,7 +2,8 @@
 
 `CHECKS` is the battery; a test module runs each of its learners through it. A check takes an
 unfitted learner and clones it, so that parameters given in the test are kept. `check_online_...` is
-for those that can go on learning, `check_batch_...` for those that do not go by order.
+for those that can go on learning, `check_batch_...` for those that do not go by order,
+`check_mergeable_...` for those whose training is a sum.
 """
 
 import json
@@ -14,11 +15,18 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from thresher.errors import ModelError
+from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
-from thresher.learners import MajorityClass, learner_class
-from thresher.learners.capabilities import Online
-from thresher.learners.online import LinearSVM
+from thresher.learners import MajorityClass, Rocchio, learner_class
+from thresher.learners.capabilities import (
+    Mergeable,
+    Neighbours,
+    Online,
+    Probabilistic,
+    Rules,
+    Trees,
+)
+from thresher.learners.online import LinearSVM, Perceptron
 from thresher.rows import Labels, Rows
 
 
@@ -90,6 +98,34 @@ def assert_same(one, other):
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
     assert getattr(one, "mistakes_", None) == getattr(other, "mistakes_", None)
+
+
+def read_everything(learner, rows):
+    """All that a learner tells without being changed, as bytes."""
+    scores = learner.score_rows(rows)
+    results = [scores, learner.score_rows(rows, n_jobs=2), learner.linear_weights()]
+    for k in range(learner.n_categories):
+        results += learner.contributions(rows, k)
+    if isinstance(learner, Probabilistic) and learner.has_probabilities:
+        results.append(learner.probabilities(scores))
+    if isinstance(learner, Neighbours):
+        results.append(learner.neighbors(rows, 3))
+    if isinstance(learner, Trees):
+        results += [learner.path(rows.take(np.array([0])), 1), learner.importance(1)]
+    if isinstance(learner, Rules):
+        results += learner.rules(1)
+    return pickle.dumps(results)
+
+
+def make_read_only(thing):
+    """Make all arrays within a learner read-only, as those of a mapped file are."""
+    if isinstance(thing, np.ndarray):
+        thing.flags.writeable = False
+    elif isinstance(thing, dict | list | tuple):
+        for item in thing.values() if isinstance(thing, dict) else thing:
+            make_read_only(item)
+    elif type(thing).__module__.startswith("thresher"):
+        make_read_only(vars(thing))
 
 
 # ---- matrices, as scikit-learn gives them -------------------------------------------------------
@@ -216,6 +252,27 @@ def check_state_round_trips(learner):
     assert (again.n_features, again.n_categories) == (30, 3)
 
 
+def check_read_only_arrays_serve_all_reading(learner):
+    X, y = documents()
+    fitted, rows = clone(learner).fit(X, y), rows_of(X)
+    expected, before = read_everything(fitted, rows), bytes_of(fitted)
+    header, tensors = fitted.state()
+    for array in (tensors := {name: array.copy() for name, array in tensors.items()}).values():
+        array.flags.writeable = False
+    kind = learner_class(header["learner"], [type(fitted)])
+    loaded = kind.from_state(json.loads(json.dumps(header)), tensors)
+    for one in (loaded, deepcopy(fitted)):
+        make_read_only(one)
+        assert read_everything(one, rows) == expected
+        assert bytes_of(one) == before
+    if isinstance(learner, Online):  # which takes private copies of what it changes
+        wider, labels = rows_of(np.hstack([X, X[:, :2]])), labels_of(y, 4)
+        for one in (loaded, fitted):
+            one.grow(32, 4).learn_rows(wider, labels)
+        assert bytes_of(loaded) == bytes_of(fitted) != before
+        assert bytes_of(kind.from_state(header, tensors)) == before
+
+
 def check_damaged_state_is_refused(learner):
     X, y = documents()
     header, tensors = clone(learner).fit(X, y).state()
@@ -328,6 +385,55 @@ def check_batch_order_of_documents_does_not_matter(learner):
     scores = clone(learner).fit(X, y).decision_function(X)
     again = clone(learner).fit(X[order], y[order]).decision_function(X)
     np.testing.assert_allclose(again, scores, rtol=1e-3, atol=1e-4)
+
+
+# ---- learners whose training is a sum -----------------------------------------------------------
+
+
+def check_mergeable_shards_equal_all_documents(learner):
+    """Exactly, where counts are added up; Rocchio adds documents of length one, and rounds."""
+    X, y = documents()
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        whole, merged = clone(learner).fit_rows(examples_of(X, y)), None
+        for documents_of_shard in np.split(np.arange(120), np.sort(random.integers(0, 121, 3))):
+            shard, labels = X[documents_of_shard], y[documents_of_shard]
+            # Features and categories come in another order, if the shard has them at all.
+            features = random.permutation(np.flatnonzero(shard.any(0)))
+            categories = random.permutation(np.unique(labels))
+            number = np.full(3, -1)
+            number[categories] = np.arange(len(categories))
+            lists = Labels.from_lists([[int(k)] for k in number[labels]], len(categories))
+            other = clone(learner).fit_rows(Examples.of(rows_of(shard[:, features]), lists))
+            before = bytes_of(other)
+            if merged is None:
+                merged = clone(learner).start(0, 0)
+            assert merged.merge(other, features, categories) is merged
+            assert bytes_of(other) == before
+        merged.grow(30, 3)
+        expected, tensors = whole.state()[1], merged.state()[1]
+        for name, array in tensors.items():
+            rtol = 1e-12 if isinstance(learner, Rocchio) else 0
+            np.testing.assert_allclose(array, expected[name], rtol=rtol, atol=rtol, err_msg=name)
+        if not isinstance(learner, Rocchio):
+            assert bytes_of(merged) == bytes_of(whole)
+        scores = whole.score_rows(rows_of(X))
+        np.testing.assert_allclose(merged.score_rows(rows_of(X)), scores, rtol=1e-5, atol=1e-6)
+
+
+def check_mergeable_refuses_what_does_not_fit(learner):
+    X, y = documents()
+    fitted = clone(learner).fit_rows(examples_of(X, y))
+    for other, numbers in (
+        (Perceptron().fit(X, y), {}),
+        (fitted, {"features": np.zeros(30, int)}),
+        (fitted, {"categories": np.arange(2)}),
+        (fitted, {"categories": np.array([0, 1, -1])}),
+    ):
+        before = bytes_of(fitted)
+        with pytest.raises(ParameterError, match=r"cannot be merged|different numbers"):
+            fitted.merge(other, **numbers)
+        assert bytes_of(fitted) == before
 
 
 # ---- learners that go on learning ---------------------------------------------------------------
@@ -475,4 +581,6 @@ def applies(check, learner):
     """Tell whether a check is for learners of this kind."""
     if check.__name__.startswith("check_online_"):
         return isinstance(learner, Online)
+    if check.__name__.startswith("check_mergeable_"):
+        return isinstance(learner, Mergeable)
     return not (check.__name__.startswith("check_batch_") and goes_by_order(learner))

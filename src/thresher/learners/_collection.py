@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thresher.errors import ModelError
+from thresher.learners.growing import shared_if_read_only
 from thresher.limits import LARGEST_SAMPLE_WEIGHT
 from thresher.rows import Labels, Rows
 from thresher.state import require_tensor
@@ -23,25 +24,25 @@ FREQUENT = 6  # a word is that is in more than one of so many documents
 class Growing:
     """An array that grows at its end, with room reserved ahead."""
 
-    def __init__(self, values: Any, dtype: Any) -> None:
-        self._whole = np.array(values, dtype)
-        self.size = len(self._whole)
+    def __init__(self, values: np.ndarray | list[int], dtype: Any) -> None:
+        self._buffer = shared_if_read_only(np.asarray(values), dtype)
+        self.size = len(self._buffer)
 
     @property
     def array(self) -> np.ndarray:
-        return self._whole[: self.size]
+        return self._buffer[: self.size]
 
     def extend(self, values: np.ndarray) -> None:
         end = self.size + len(values)
-        if end > len(self._whole):
-            larger = np.empty(end + end // 2, self._whole.dtype)
+        if end > len(self._buffer) or not self._buffer.flags.writeable:
+            larger = np.empty(end + end // 2, self._buffer.dtype)
             larger[: self.size] = self.array
-            self._whole = larger
-        self._whole[self.size : end] = values
+            self._buffer = larger
+        self._buffer[self.size : end] = values
         self.size = end
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_whole": self.array.copy(), "size": self.size}
+        return {"_buffer": self.array.copy(), "size": self.size}
 
 
 class Collection:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from thresher.learners._sums import FEWEST, SummingLearner
+from thresher.learners._sums import LEAST_COUNT, SummingLearner
 from thresher.learners.scoring import (
     ProbabilisticMixin,
     check_rows,
@@ -111,8 +111,8 @@ class NaiveBayes(ProbabilisticMixin, SummingLearner):
             mass = np.maximum(mass, 0.0) + alpha * self.n_features
             weights = np.log(sums + alpha) - np.log(np.maximum(mass, alpha))
             weights[0] = 0.0
-        everyone = max(float(self._tables["totals"][0]), FEWEST)
-        weights[0] += np.log(np.maximum(documents, FEWEST) / everyone)
+        everyone = max(float(self._tables["totals"][0]), LEAST_COUNT)
+        weights[0] += np.log(np.maximum(documents, LEAST_COUNT) / everyone)
         return np.asarray(weights)
 
     def _compete(self) -> bool:

@@ -16,7 +16,8 @@ from thresher.examples import Examples
 from thresher.rows import Labels, Rows
 
 __all__ = [
-    "Budgeted", "ExplainedFeatures", "LateCategories", "Line", "Lines", "Neighbours", "Online",
+    "Budgeted", "ExplainedFeatures", "LateCategories", "Line", "Lines", "Mergeable", "Neighbours",
+    "Online",
     "Probabilistic", "Rules", "Tracking", "Trees", "Undoable",
 ]  # fmt: skip
 
@@ -62,6 +63,19 @@ class Tracking(Protocol):
 
     def tracking(self, places: np.ndarray, n_categories: int) -> AbstractContextManager[np.ndarray]:
         """Provide an array for the contributions; see `AROW.tracking`."""
+
+
+@runtime_checkable
+class Mergeable(Protocol):
+    """Its training is a sum: learners of different documents can be added up."""
+
+    def merge(
+        self,
+        other: Any,
+        features: np.ndarray | None = None,
+        categories: np.ndarray | None = None,
+    ) -> Any:
+        """Add what `other` has learned from other documents; see `SummingLearner.merge`."""
 
 
 @runtime_checkable

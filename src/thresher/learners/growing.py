@@ -225,12 +225,17 @@ class Tables:
             )
             shape = self._shape(name, n_features, n_categories)
             tensor = require_tensor(tensors, name, stored, shape, low=low, high=high, finite=True)
-            array: np.ndarray = np.asarray(tensor, table.dtype, order="C")
-            self.buffers[name] = array.copy() if array.flags.writeable else array
+            self.buffers[name] = shared_if_read_only(tensor, table.dtype)
         self.n_features, self.n_categories = n_features, n_categories
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"buffers": {name: array.copy() for name, array in self.items()}}
+
+
+def shared_if_read_only(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return the array itself if it is read-only and of this type, and a private copy otherwise."""
+    is_shared = array.dtype == dtype and array.flags.c_contiguous and not array.flags.writeable
+    return array if is_shared else np.array(array, dtype, order="C")
 
 
 def checked_mask(keep: np.ndarray, n: int, noun: str) -> np.ndarray:
@@ -424,6 +429,35 @@ class GrowingLearner(Learner):
         self._tables.make_writable()
         self._merge_columns(source, target)
         return self.drop_categories(np.arange(self.n_categories) != source)
+
+    def _prepare_merge(
+        self, other: Self, features: np.ndarray | None, categories: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Make room for what `other` knows; return the numbers of its features and categories."""
+        ignored = {"n_jobs": None}
+        if type(other) is not type(self) or (
+            self.get_params() | ignored != other.get_params() | ignored
+        ):
+            raise ParameterError(f"{other!r} cannot be merged into {self!r}; they must be alike.")
+        numbers = []
+        for given, n, noun in (
+            (features, other.n_features, "features"),
+            (categories, other.n_categories, "categories"),
+        ):
+            given = np.arange(n) if given is None else np.asarray(given)
+            is_right = (
+                given.shape == (n,) and given.dtype.kind in "iu" and given.min(initial=0) >= 0
+            )
+            if not is_right or len(np.unique(given)) != n:
+                raise ParameterError(
+                    f"The {noun} to merge into must be {n} different numbers, one for each of the "
+                    "other learner."
+                )
+            numbers.append(given)
+        n_features, n_categories = (1 + int(given.max(initial=-1)) for given in numbers)
+        self.grow(max(self.n_features, n_features), max(self.n_categories, n_categories))
+        self._tables.make_writable()
+        return numbers[0], numbers[1]
 
     def check_bounds(self, columns: np.ndarray | None = None) -> None:
         """Raise `ParameterError` if scores would not be finite; None looks at all features."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._sums import FEWEST
+from thresher.learners._sums import LEAST_COUNT
 from thresher.learners.growing import CATEGORIES, GrowingLearner, Table
 from thresher.learners.learner import Progress, State, Watch
 from thresher.learners.scoring import ProbabilisticMixin, check_rows
@@ -68,11 +68,25 @@ class MajorityClass(ProbabilisticMixin, GrowingLearner):
         self._total = float(np.add.accumulate(np.append(self._total, weights))[-1])
         return np.zeros(self.n_categories, np.int64)
 
+    def merge(
+        self,
+        other: Self,
+        features: np.ndarray | None = None,
+        categories: np.ndarray | None = None,
+    ) -> Self:
+        """Add the documents that `other` has counted; see `SummingLearner.merge`."""
+        _, categories = self._prepare_merge(other, features, categories)
+        self._tables["documents"][categories] += other._tables["documents"]
+        self._total += other._total
+        return self
+
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return the log-odds of each category, the same for every document."""
         check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
         inside = self._tables["documents"]
-        odds = np.log(np.maximum(inside, FEWEST) / np.maximum(self._total - inside, FEWEST))
+        odds = np.log(
+            np.maximum(inside, LEAST_COUNT) / np.maximum(self._total - inside, LEAST_COUNT)
+        )
         return np.tile(odds.astype(np.float32), (rows.n_rows, 1))
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from thresher.examples import Examples
 from thresher.learners._events import Documents, Events, Fit
 from thresher.learners._loglinear import LogLinear, Schedule, fit_loglinear, select
 from thresher.learners._memory import in_memory
-from thresher.learners._sums import FEWEST
+from thresher.learners._sums import LEAST_COUNT
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
 from thresher.learners.scoring import (
@@ -215,7 +215,7 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
         """Fit one distribution over the categories that have documents."""
         totals = training.seen(np.arange(self.n_categories))[1].sum(0)
         there, missing = np.flatnonzero(totals > 0), np.flatnonzero(totals == 0)
-        low = np.log(FEWEST / max(float(totals.sum()), FEWEST))
+        low = np.log(LEAST_COUNT / max(float(totals.sum()), LEAST_COUNT))
         if len(there) > 1:
             events = training.events(there, True, n_jobs)
             fit = self._fit(training, there, events)
@@ -230,7 +230,9 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
         known, yes = (one.sum(0) for one in training.seen(np.arange(self.n_categories)))
         no = known - yes
         both = (yes > 0) & (no > 0)
-        self._weights[0] = np.log(np.maximum(yes, FEWEST)) - np.log(np.maximum(no, FEWEST))
+        self._weights[0] = np.log(np.maximum(yes, LEAST_COUNT)) - np.log(
+            np.maximum(no, LEAST_COUNT)
+        )
         self._weights[0, both] = 0.0
         # Categories of like size need like many iterations.
         order = np.flatnonzero(both)[np.argsort(yes[both], kind="stable")]

@@ -159,6 +159,23 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
             raise
         return np.zeros(self.n_categories, np.int64)
 
+    def merge(
+        self,
+        other: Self,
+        features: np.ndarray | None = None,
+        categories: np.ndarray | None = None,
+    ) -> Self:
+        """Add the documents of `other` after those learned here; see `SummingLearner.merge`."""
+        features, categories = self._prepare_merge(other, features, categories)
+        rows = other._collection.rows(other.n_features).renumbered(
+            features.astype(np.int32), self.n_features
+        )
+        labels = other._labels()
+        indices = categories[labels.indices].astype(np.int32)
+        labels = Labels(labels.indptr, indices, self.n_categories)
+        self._learn(rows, labels, None, other._collection["weights"], 1)
+        return self
+
     def _recompute(self) -> None:
         """Index the latest documents where that is due; count the values of features anew."""
         collection = self._collection

@@ -181,6 +181,9 @@ class LinearScores:
     A score is the weighted sum of the strengths and of the always-on feature, less the threshold.
     """
 
+    # Whether documents are scored with the array `weights`, unless it is averaged.
+    _scores_with_weights: ClassVar[bool] = True
+
     if TYPE_CHECKING:  # provided by `OnlineLearner`
         n_features: int
         n_categories: int
@@ -219,7 +222,7 @@ class LinearScores:
         """
         is_altered = self.normalize_strength or self.unseen == "drop" or self.average is not None
         overrides = type(self).score_rows is not LinearScores.score_rows
-        if is_altered or overrides or self.threshold or not self._scores_with_weights():
+        if is_altered or overrides or self.threshold or not self._scores_with_weights:
             return None
         weights = self._tables.buffers["weights"][: 1 + self.n_features]
         return weights, np.float32(self.always_on)
@@ -295,10 +298,6 @@ class LinearScores:
 
     # ---- what a subclass may change ----------------------------------------------------------
 
-    def _scores_with_weights(self) -> bool:
-        """Whether the array `weights`, unless averaged, is what documents are scored with."""
-        return True
-
     def _scoring_weights(self, used: Any = None) -> np.ndarray:
         """Return (some rows of) the weights, or their average; there may be spare columns."""
         used = slice(None, 1 + self.n_features) if used is None else used
@@ -319,7 +318,7 @@ class LinearScores:
     def _scoring_arrays(self, rows: Rows) -> tuple[Rows, np.ndarray, np.ndarray, np.ndarray | None]:
         """Return strengths, always-on strengths, weights, and the divisor's weights if any."""
         strengths, always_on = self.strengths(rows)
-        is_plain = self.average is None and self._scores_with_weights()
+        is_plain = self.average is None and self._scores_with_weights
         if is_plain and not self._renormalizes():
             return strengths, always_on, self._scoring_weights(), None
         strengths, used = narrowed(strengths, self.n_features)

@@ -258,6 +258,7 @@ class ROMMA(NormCounting):
     """
 
     name = "romma"
+    _scores_with_weights = False
     threshold = 0.0
 
     aggressive: bool = parameter(
@@ -306,9 +307,6 @@ class ROMMA(NormCounting):
         first = np.zeros(len(indices), bool)
         first[in_order[places[~self._tables["seen"][1 + features]]]] = True
         return first
-
-    def _scores_with_weights(self) -> bool:
-        return False
 
     def _scoring_weights(self, used: Any = None) -> np.ndarray:
         used = slice(None) if used is None else used

@@ -287,6 +287,7 @@ class SleepingExperts(OnlineLearner):
     """
 
     name = "sleeping-experts"
+    _scores_with_weights = False
     by_feature = ("yes", "no", "live", "seen")
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "binary"}
     non_negative = True
@@ -315,9 +316,6 @@ class SleepingExperts(OnlineLearner):
         for name in ("yes", "no"):
             merge_weights(self._tables, name, source, target, least=name == "no")
         self._merge_average(source, target, np.zeros(0))
-
-    def _scores_with_weights(self) -> bool:
-        return False
 
     def _scoring_weights(self, used: Any = None) -> np.ndarray:
         used = slice(None) if used is None else used
