@@ -56,7 +56,7 @@ def reader_names(reader_folder):
     texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"] * 5
     labels = ["spam", "ham", "spam", "ham"] * 5
     categorizer = thresher.Categorizer().fit(texts, labels)
-    scores, truth, names = categorizer.scores_and_truth(texts, labels)
+    scores, _, truth, names = categorizer.tested(texts, labels)
     return {
         "texts": texts, "labels": labels, "names": names, "categorizer": categorizer,
         "scores": scores, "truth": truth, "decisions": categorizer.decisions_.decide(scores),
