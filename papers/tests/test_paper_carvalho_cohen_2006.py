@@ -42,9 +42,7 @@ from thresher_papers.carvalho_cohen_2006.tables import (
 )
 from thresher_papers.carvalho_cohen_2006.traces import mistake_driven, modified_balanced_winnow
 
-GOLDEN = json.loads(
-    (Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8")
-)
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
 
 
 def random_problem(n=120, n_features=30, seed=0):

@@ -40,9 +40,7 @@ from thresher_papers.dagan_karov_roth_1997.tables import (
 )
 
 FIRST_FEATURES = "lemmas of nouns and verbs, three occurrences"
-GOLDEN = json.loads(
-    (Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8")
-)
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "papers.json").read_text(encoding="utf-8"))
 QUICK = Run(quick=True, store=None)
 
 

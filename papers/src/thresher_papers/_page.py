@@ -110,11 +110,13 @@ def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
         f"{total.n_explained} have a measured explanation, {failed - total.n_explained} are open: "
         "what was tried stands beside them.",
         "",
-        "The learners come from five works, and their tables and figures are part of Thresher: the "
-        "data, the protocol and the published values. Each is made anew by one command, from the "
-        "corpora on this machine (`thresher corpus fetch NAME`):",
+        "The learners come from five works. The package `thresher-papers` has their tables and "
+        "figures: the data, the protocol and the published values. One command reproduces each, "
+        "from the corpora on this machine (`thresher corpus fetch NAME`):",
         "",
         "```console",
+        "$ pip install thresher-papers     # once it is published; until then, in a clone: "
+        "pip install . ./papers",
         "$ thresher paper list",
         "$ thresher paper run carvalho-cohen-2006 table-4",
         "$ thresher paper run carvalho-cohen-2006 figure-2 --plot figure-2.svg",
@@ -129,7 +131,7 @@ def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
         "result.differences(beyond=3)",
         "```",
         "",
-        "What is finished is kept in the cache, so that a run that was stopped goes on where it "
+        "Finished cells are stored in the cache, so a run that was stopped continues where it "
         "was; `--quick` runs a small part in seconds.",
         "",
         f"Of the {len(items)} tables and figures, {len(items) - in_part} are here, {in_part} in "
