@@ -9,6 +9,7 @@ import pytest
 from thresher import TextCounter
 from thresher.examples import Examples, Spool
 from thresher.features import Numbering, Strength
+from thresher.features.strength import BlockWeights
 from thresher.limits import give_back
 from thresher.rows import Labels, Rows
 
@@ -93,7 +94,9 @@ def test_columns_are_numbered_as_they_are_met(rows):
 def test_strengths_do_not_depend_on_the_pieces(rows, kind, normalize, monkeypatch):
     def strengths():
         strength = Strength(kind, normalize=normalize).observe(rows)
-        return strength.apply(rows, lambda columns: np.float32(0.5) + columns % 3).values
+        blocks = (np.arange(N_COLUMNS) % 3).astype(np.uint8)
+        weights = BlockWeights(np.array([0.5, 1.5, 2.5], np.float32), blocks, 0)
+        return strength.apply(rows, weights).values
 
     whole = strengths()
     for size in (1, 7, 64):

@@ -56,14 +56,14 @@ class Rows(NamedTuple):
         lengths = None if self.lengths is None else self.lengths[order]
         return Rows(indptr, indices, values, self.n_columns, lengths)
 
-    def keep(self, kept: np.ndarray, renumber: bool = True) -> Rows:
-        """Return the rows with only the columns that are `kept`, numbered anew or as before."""
-        width = int(np.count_nonzero(kept)) if renumber else self.n_columns
-        new = np.cumsum(kept) - 1 if renumber else np.arange(len(kept))
-        return self.renumbered(np.where(kept, new, -1).astype(np.int32), width)
+    def keep(self, keep: np.ndarray, renumber: bool = True) -> Rows:
+        """Return the rows with only some of the columns, renumbered in order or not."""
+        width = int(np.count_nonzero(keep)) if renumber else self.n_columns
+        new = np.cumsum(keep) - 1 if renumber else np.arange(len(keep))
+        return self.renumbered(np.where(keep, new, -1).astype(np.int32), width)
 
     def renumbered(self, numbers: np.ndarray, n_columns: int) -> Rows:
-        """Return the rows in other columns, by the number of each; -1 is for what is left out."""
+        """Return the rows in other columns: `numbers[column]`, or left out where that is -1."""
         indices, values = np.empty(len(self.indices), np.int32), np.empty_like(self.values)
         ends, n = [np.zeros(1, np.int64)], 0
         for _, part in self.pieces():
@@ -206,11 +206,11 @@ class Labels(NamedTuple):
 
 
 def extended(array: np.ndarray, size: int) -> np.ndarray:
-    """Return the array, or a longer copy that ends in zeros if it has fewer than `size` rows.
+    """Return an array of at least `size` rows to write to: this one, or a copy that ends in zeros.
 
     The copy has half as many rows again, so that growing row by row costs the same at any size.
     """
-    if len(array) >= size:
+    if len(array) >= size and array.flags.writeable:
         return array
     longer = np.zeros((max(size, len(array) + len(array) // 2), *array.shape[1:]), array.dtype)
     longer[: len(array)] = array

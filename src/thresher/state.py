@@ -1,4 +1,4 @@
-"""What a model file holds of a component: a header as JSON has it, and tensors; both checked."""
+"""Checks of what a model file holds: the header, which is JSON, and the tensors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from thresher.errors import ModelError, brief
 from thresher.limits import LARGEST_WEIGHT, MOST_COUNTED
 
-__all__ = ["Parts", "part_of", "require_field", "require_tensor"]
+__all__ = ["Parts", "component_state", "require_field", "require_tensor"]
 
-LARGEST_WHOLE = 2**63 - 1  # in a header
+LARGEST_WHOLE = 2**63 - 1  # integers of a header
 
 Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 T = TypeVar("T")
@@ -28,19 +28,21 @@ def require_tensor(
     high: float | None = None,
     finite: bool = False,
 ) -> np.ndarray:
-    """Return a tensor of a model once it is seen to be what it must be; else raise `ModelError`.
+    """Return a tensor of a model file, or raise `ModelError` if it is not as expected.
 
     Parameters
     ----------
-    tensors, name
-        The tensors as read from the model, and which is asked for.
+    tensors : dict of array
+        The tensors of the file.
+    name : str
+        The name of the tensor.
     dtype, shape
-        What it must have; in the shape, None where any size will do.
+        Its type and shape; None in the shape stands for any size.
     low, high : float, optional
-        Least and greatest value it may hold. NaN is outside any bound.
-    finite : bool
-        Whether NaN and the infinities are refused, and where no bound is given what is beyond
-        ±1e20: a score of such weights is finite too. Default False.
+        The least and the greatest value that is allowed. NaN is outside any bound.
+    finite : bool, default=False
+        Refuse NaN, the infinities and, where no bound is given, values beyond ±1e20: with such
+        weights, scores are finite too.
 
     Examples
     --------
@@ -58,12 +60,12 @@ def require_tensor(
     if array.dtype != np.dtype(dtype):
         raise ModelError(f"{holds} {array.dtype}; {np.dtype(dtype)} belongs there.")
     if len(shape) != array.ndim or any(
-        wanted not in (None, n) for wanted, n in zip(shape, array.shape, strict=True)
+        size not in (None, n) for size, n in zip(shape, array.shape, strict=True)
     ):
-        wanted = " x ".join("any" if n is None else str(n) for n in shape) or "a single number"
+        expected = " x ".join("any" if n is None else str(n) for n in shape) or "a single number"
         shape_text = " x ".join(map(str, array.shape)) or "a single number"
         raise ModelError(
-            f"The model's tensor {name!r} has the shape {shape_text}; it must be {wanted}."
+            f"The model's tensor {name!r} has the shape {shape_text}; it must be {expected}."
         )
     if finite and array.dtype.kind == "f":
         low = -LARGEST_WEIGHT if low is None else low
@@ -79,11 +81,11 @@ def _belongs(finite: bool, which: str, bound: float) -> str:
     return f"{'finite ' if finite else ''}values {which} {bound:g} belong there"
 
 
-def part_of(name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Parts:
-    """Return a station's part of a model: its field of the header, and the tensors it named."""
+def component_state(name: str, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Parts:
+    """Return the header and the tensors of a component of the model."""
     prefix = f"{name}."
-    own = {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
-    return require_field(header, name, dict), own
+    selected = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    return require_field(header, name, dict), selected
 
 
 def require_field(
@@ -94,10 +96,10 @@ def require_field(
     low: float | None = None,
     high: float | None = None,
 ) -> T:
-    """Return a field of a model's header once it is of its type; else raise `ModelError`.
+    """Return a field of a model's header, or raise `ModelError` if it is not of type `kind`.
 
-    The type is `str`, `int`, `float` (which a whole number satisfies), `bool`, `list` or `dict`.
-    A number may have bounds; a whole one is within ±2^53 in any case.
+    The type is `str`, `int`, `float` (integers are converted), `bool`, `list` or `dict`. Numbers
+    may have bounds; integers are within ±2^53 in any case.
 
     Examples
     --------
@@ -107,10 +109,9 @@ def require_field(
     value = header.get(name)
     if kind is float and type(value) is int and abs(value) <= LARGEST_WHOLE:
         value = float(value)
-    wanted = f"{'an' if kind is int else 'a'} {kind.__name__}"
-    if low is not None or high is not None:
-        wanted += "" if low is None else f" from {low:g}"
-        wanted += "" if high is None else f" up to {high:g}"
+    expected = f"{'an' if kind is int else 'a'} {kind.__name__}"
+    expected += "" if low is None else f" from {low:g}"
+    expected += "" if high is None else f" up to {high:g}"
     is_right = type(value) is kind
     if is_right and kind in (int, float):
         most = MOST_COUNTED if kind is int else sys.float_info.max
@@ -118,5 +119,5 @@ def require_field(
         is_right = low <= value <= high  # type: ignore[operator]
     if not is_right:
         fault = "is missing" if name not in header else f"is {brief(value)}"
-        raise ModelError(f"The model's field {name!r} {fault}; it must be {wanted}.")
+        raise ModelError(f"The model's field {name!r} {fault}; it must be {expected}.")
     return value  # type: ignore[return-value]

@@ -18,8 +18,8 @@ from thresher.experiments.progressive import progressive_validation
 from thresher.experiments.protocols import cross_validate
 from thresher.features import FeatureParameters, Features
 from thresher.learners import make_learner
+from thresher.model.held_out import fold_features
 from thresher.model.storage import read_model, write_model
-from thresher.model.train import fold_features
 from thresher.text import BLOCKS
 
 TEXTS = [

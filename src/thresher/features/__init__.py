@@ -1,8 +1,7 @@
 """From counts to strengths, and which features tell most about the categories."""
 
 from thresher.features.concepts import Concepts
-from thresher.features.features import LEAST_MEMBERSHIP, MOST_DOCUMENTS, Features
-from thresher.features.numbering import Numbering
+from thresher.features.features import LEAST_MEMBERSHIP, MOST_DOCUMENTS, Features, Numbering
 from thresher.features.parameters import ALL_BLOCKS, FeatureParameters
 from thresher.features.selection import (
     SELECTIONS,

@@ -1,4 +1,4 @@
-"""The one line from counts to columns: which features there are, and how strong each is."""
+"""From counts to strengths: which columns there are, and how much each matters in a document."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -14,44 +15,116 @@ import numpy as np
 from thresher.errors import DocumentError, ModelError, param
 from thresher.examples import Examples
 from thresher.features.concepts import Concepts
-from thresher.features.numbering import Numbering, after_concepts
 from thresher.features.parameters import ALL_BLOCKS, CONCEPTS, FeatureParameters, of_blocks
 from thresher.features.selection import SELECTIONS, select
-from thresher.features.strength import SCALINGS, BlockWeights, Strength
+from thresher.features.strength import NO_BLOCK_WEIGHTS, SCALINGS, BlockWeights, Strength
 from thresher.rows import Rows, extended
-from thresher.state import part_of, require_field, require_tensor
+from thresher.state import component_state, require_field, require_tensor
 from thresher.text import TextCounter
 
-__all__ = ["MOST_DOCUMENTS", "Features"]
+__all__ = ["MOST_DOCUMENTS", "Features", "Numbering"]
 
 Clock = dict[str, float]
 TF_IDF: dict[str, Any] = {"kind": "tf-idf", "sublinear_tf": True, "normalize": "l2"}
 CHAR_NGRAMS = ALL_BLOCKS.index("parts")
-LEAST_MEMBERSHIP = 0.01  # of a document in a concept; less is noise, and counts as none
-TABLED = 1024  # counts of a feature in one document that have their strength in a table
-AT_ONCE = 16_000_000  # memberships that are computed together, 64 MB of them
-# Which words make up concepts: by folds on Reuters, and by what a person can read.
-COMMON = 0.2  # a word in a larger share of the documents belongs to no concept
-FEW_DOCUMENTS = 100  # but one of no more than these may be in any share of them
-FOR_EACH, MOST_NEEDED = 200, 5  # a word must be in a document of so many, and in five at most
-MOST_DOCUMENTS = 50_000  # from which concepts are learned; of more, a sample is taken
-MOST_MEMBERSHIPS = 2**28  # of them, 2 GB while they are learned
+LEAST_MEMBERSHIP = 0.01  # of a document in a concept; less is noise and counts as 0
+MOST_TABLED_COUNTS = 1024  # counts whose strength the reader of single texts looks up
+MEMBERSHIPS_AT_ONCE = 16_000_000  # computed together: 64 MB
+# Which words make up concepts; chosen by folds on Reuters, and by what a person can read.
+MOST_SHARE = 0.2  # a word in a larger share of the documents belongs to no concept,
+FEW_DOCUMENTS = 100  # unless it is in no more documents than these
+# A word must be in one of so many documents, but needs to be in no more than five.
+DOCUMENTS_PER_NEEDED, MOST_NEEDED = 200, 5
+MOST_DOCUMENTS = 50_000  # documents that concepts are learned from; of more, a sample is taken
+MOST_MEMBERSHIPS = 2**28  # memberships of that sample: 2 GB while concepts are learned
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """Which columns of the counts are features, and the number of each among the features.
+
+    Attributes
+    ----------
+    numbers : array of int32
+        The feature of each column of the counts; -1 for a column that is left out.
+    n_columns : int
+        The number of features.
+    blocks, fields : array of uint8
+        The block of each feature, and its field as `Features.fields` has it.
+    is_hashed : bool
+        Whether the number of a column is its name, so that features have no other number.
+    """
+
+    numbers: np.ndarray
+    n_columns: int
+    blocks: np.ndarray
+    fields: np.ndarray
+    is_hashed: bool = False
+
+    @classmethod
+    def hashed(cls, keep: np.ndarray, blocks: np.ndarray, fields: np.ndarray) -> Numbering:
+        """Return a numbering in which hashed columns have their own number."""
+        numbers = np.where(keep, np.arange(len(keep)), -1).astype(np.int32)
+        return cls(numbers, len(keep), blocks, fields, is_hashed=True)
+
+    @classmethod
+    def as_met(cls, counts: Examples, blocks: np.ndarray, fields: np.ndarray) -> Numbering:
+        """Number the columns that occur in the order in which they do.
+
+        A counter that sees only these documents gives the same numbers. Concepts come first,
+        whether they occur or not. Blocks and fields are those of all columns of the counts.
+        """
+        numbers, n = np.full(counts.n_columns, -1, np.int32), counts.n_concepts
+        numbers[:n] = np.arange(n)
+        for rows, _ in counts:
+            for _, some in rows.pieces():
+                new, first = np.unique(some.indices[numbers[some.indices] < 0], return_index=True)
+                numbers[new[np.argsort(first)]] = np.arange(n, n + len(new))
+                n += len(new)
+        in_order = np.argsort(numbers, kind="stable")[len(numbers) - n :]
+        return cls(numbers, n, blocks[in_order], fields[in_order])
+
+    def pruned(self, keep: np.ndarray) -> Numbering:
+        """Return a numbering of some of the features, which get new numbers unless hashed."""
+        if self.is_hashed:
+            return Numbering.hashed(keep & (self.numbers >= 0), self.blocks, self.fields)
+        new = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+        numbers = np.where(self.numbers >= 0, new[self.numbers], -1)
+        n_columns = int(np.count_nonzero(keep))
+        return Numbering(numbers, n_columns, self.blocks[keep], self.fields[keep])
+
+    def after_concepts(self, n: int) -> Numbering:
+        """Return a numbering with `n` concepts before the other columns."""
+        numbers = np.where(self.numbers >= 0, self.numbers + n, -1)
+        numbers = np.concatenate([np.arange(n), numbers]).astype(np.int32)
+        blocks, fields = _after_concepts(n, self.blocks), _after_concepts(n, self.fields, 0)
+        return Numbering(numbers, n + self.n_columns, blocks, fields, self.is_hashed)
+
+    def of_counts(self) -> np.ndarray:
+        """Return blocks and fields of all columns of the counts; 0 for those that are left out."""
+        both, inside = np.zeros((2, len(self.numbers)), np.uint8), self.numbers >= 0
+        both[:, inside] = np.stack([self.blocks, self.fields])[:, self.numbers[inside]]
+        return both
+
+    def apply(self, rows: Rows) -> Rows:
+        """Return the rows with features for columns."""
+        return rows.renumbered(self.numbers, self.n_columns)
 
 
 class Features:
-    """The line from texts to strengths: a counter, concepts, a choice of columns, a strength.
+    """From texts to strengths: a counter, concepts, a selection of columns and a `Strength`.
 
-    Concepts have the first columns. They are folded in when documents are counted, so that counts
-    hold them from then on, and they stay when words are added.
+    Concepts have the first columns. The counts of a document hold its memberships in them, and they
+    stay when words are added.
 
     Parameters
     ----------
     parameters : FeatureParameters
-        What is left out and how strengths are made.
+        How features are selected and strengths computed.
     preferred : dict
-        The arguments of `Strength` that suit the learner, where none are given.
+        The arguments of `Strength` that suit the learner, used where `parameters` give none.
     counter : TextCounter or None
-        What counts; None where all is counted already, as it is for a fold.
+        Counts the features of texts; None for documents that have been counted, as for a fold.
     columns : Numbering, optional
         Which columns of the counts are features; by default all of them.
 
@@ -70,46 +143,42 @@ class Features:
         counter: TextCounter | None,
         columns: Numbering | None = None,
     ) -> None:
-        own = {name: getattr(parameters, name) for name in FeatureParameters.parameters}
-        self.parameters = FeatureParameters(**own)
+        values = {name: getattr(parameters, name) for name in FeatureParameters.parameters}
+        self.parameters = FeatureParameters(**values)
         self.parameters.check_parameters()
         self.strength = _strength(self.parameters, preferred)
-        self._counter = counter
+        self.counter: TextCounter = counter  # type: ignore[assignment]  # None for a fold
         self.columns = columns
         self.concepts: Concepts | None = None
-        self.n_concepts = 0  # columns of the counts that are concepts, folded in here or before
+        self.n_concepts = 0  # the number of concepts among the columns of the counts
         self.least_membership = LEAST_MEMBERSHIP
         self.n_sampled = 0  # documents that concepts were learned from
         self.doubts: list[str] = []  # about the concepts
-        self.n_spared = 0  # columns that were left out for want of memory
-        self._idle = np.zeros(0, bool)  # words that only concepts know, until they are learned of
-        *weights, weight = of_blocks(self.parameters.block_weights, 1.0)
+        self.n_spared = 0  # columns left out to save memory
+        self._idle = np.zeros(0, bool)  # words that only concepts use, until they are learned
+        self._min_df = of_blocks(self.parameters.min_df, 1)[:CONCEPTS]
+        *weights, concept_weight = of_blocks(self.parameters.block_weights, 1.0)
         self._weights = None if set(weights) == {1.0} else np.array(weights, np.float32)
-        self._concept_weight = np.float32(weight)
-
-    @property
-    def counter(self) -> TextCounter:
-        assert self._counter is not None
-        return self._counter
+        self._concept_weight = np.float32(concept_weight)
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are by now."""
+        """The number of columns of the strengths."""
         if self.columns is not None:
             return self.columns.n_columns
         return self.n_concepts + self.counter.n_features
 
     @property
     def blocks(self) -> np.ndarray:
-        """The block of each column, its place in `ALL_BLOCKS`."""
+        """The block of each column, an index into `ALL_BLOCKS`."""
         if self.columns is not None:
             return self.columns.blocks
-        return after_concepts(self.n_concepts, self.counter.blocks)
+        return _after_concepts(self.n_concepts, self.counter.blocks)
 
     def fields(self) -> np.ndarray:
-        """Return, for each column, 0, or 1 + the number of the field whose word it is.
+        """Return 1 + the number of the field whose words each column counts, or 0 for no field.
 
-        Where columns are hashed, several fields share theirs: that is 0 too.
+        It is 0 too for hashed columns that several fields share.
 
         Examples
         --------
@@ -120,11 +189,11 @@ class Features:
         """
         if self.columns is not None:
             return self.columns.fields
-        return after_concepts(self.n_concepts, self.counter.field_numbers(), 0)
+        return _after_concepts(self.n_concepts, self.counter.field_numbers(), 0)
 
     @property
     def is_hashed(self) -> bool:
-        """Whether the place of a column is its name."""
+        """Whether the number of a column is its name."""
         columns = self.columns
         return self.counter.hashing_bits is not None if columns is None else columns.is_hashed
 
@@ -137,14 +206,14 @@ class Features:
         n_jobs: int = 1,
         progress: Any = None,
     ) -> Examples:
-        """Learn concepts from counts without them, and return these with concepts before them.
+        """Learn concepts from counts, and return the counts with memberships before the words.
 
         Parameters
         ----------
         counts : Examples
             The counts.
         unlabelled : Rows, optional
-            More of them, for the concepts alone.
+            Counts of documents without labels, for the concepts only.
         seed, n_jobs, progress
             As for `Concepts`.
         """
@@ -152,90 +221,88 @@ class Features:
         concepts.check_parameters()
         rows, is_word = self._rows_for_concepts(counts, unlabelled, seed)
         self.n_sampled = rows.n_rows
-        concepts.min_df = int(np.clip(rows.n_rows // FOR_EACH, 1, MOST_NEEDED))
-        concepts.max_df = max(int(COMMON * rows.n_rows), FEW_DOCUMENTS)
+        concepts.min_df = int(np.clip(rows.n_rows // DOCUMENTS_PER_NEEDED, 1, MOST_NEEDED))
+        concepts.max_df = max(int(MOST_SHARE * rows.n_rows), FEW_DOCUMENTS)
         how: Any = {"n_jobs": n_jobs, "progress": progress, "keep_partial": False}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             self.concepts = concepts.fit_rows(rows, columns=is_word, **how)
-        self.doubts = [str(one.message) for one in caught]
-        concepts.memberships_ = concepts.memberships_[:0]  # all documents are folded in alike
+        self.doubts = [str(warning.message) for warning in caught]
+        concepts.memberships_ = concepts.memberships_[:0]  # computed below
         self.n_concepts = self.concepts.n_total_
         if self.columns is not None:
             self.columns = self.columns.after_concepts(self.n_concepts)
-        width = self.n_concepts + self._width(counts)
-        folded = self._changed(counts, partial(self.with_concepts, n_jobs=n_jobs), width)
-        folded.n_concepts = self.n_concepts
-        return folded
+        width = self.n_concepts + self._n_counted(counts)
+        counts = self._mapped(counts, partial(self.with_concepts, n_jobs=n_jobs), width)
+        counts.n_concepts = self.n_concepts
+        return counts
 
     def _rows_for_concepts(
         self, counts: Examples, unlabelled: Rows | None, seed: int
     ) -> tuple[Rows, np.ndarray]:
-        """Return what concepts are learned from, and which columns are words, or all if none is.
+        """Return the counts that concepts are learned from, and which columns are words.
 
-        Of many documents a sample is taken, and one of those without labels.
+        Of many documents a sample is taken, and of those without labels another. If no column is a
+        word, all count as words.
         """
         blocks = self.counter.blocks if self.columns is None else self.columns.of_counts()[0]
         is_word = blocks == 0 if (blocks == 0).any() else np.ones(len(blocks), bool)
         n_kinds = 1 if unlabelled is None else 2
         most = MOST_MEMBERSHIPS // (n_kinds * int(np.sum(self.parameters.concepts)))
         most, generator = min(MOST_DOCUMENTS, most), np.random.default_rng(seed)
-        chosen = _drawn(len(counts), most, generator)
-        parts = [rows.keep(is_word[: rows.n_columns], False) for rows, _ in counts.take(chosen)]
+        chosen = _sample(len(counts), most, generator)
+        sample = [rows.keep(is_word[: rows.n_columns], False) for rows, _ in counts.take(chosen)]
         if unlabelled is not None:
-            others = unlabelled.take(_drawn(unlabelled.n_rows, most, generator))
-            parts.append(others.keep(is_word, False))
-        return Rows.concatenate(parts), is_word
+            more = unlabelled.take(_sample(unlabelled.n_rows, most, generator))
+            sample.append(more.keep(is_word, False))
+        return Rows.concatenate(sample), is_word
 
     def with_concepts(self, counts: Rows, n_jobs: int = 1) -> Rows:
-        """Return counts with the concepts of each document before them, where there are any."""
+        """Return counts with the memberships of each document in the concepts before its words."""
         if self.concepts is None:
             return counts
-        size = max(1, AT_ONCE // self.n_concepts)
-        if counts.n_rows <= size:
-            return self._folded(counts, n_jobs)
-        pieces = np.split(np.arange(counts.n_rows), range(size, counts.n_rows, size))
-        return Rows.concatenate([self._folded(counts.take(one), n_jobs) for one in pieces])
-
-    def _folded(self, counts: Rows, n_jobs: int) -> Rows:
-        assert self.concepts is not None
+        size = max(1, MEMBERSHIPS_AT_ONCE // self.n_concepts)
+        if counts.n_rows > size:
+            groups = np.split(np.arange(counts.n_rows), range(size, counts.n_rows, size))
+            return Rows.concatenate([self.with_concepts(counts.take(g), n_jobs) for g in groups])
         memberships = self.concepts.memberships(counts, n_jobs)
         is_in = memberships >= self.least_membership
         n_before = np.append(0, np.cumsum(is_in.sum(1)))  # memberships before each document
-        documents = np.repeat(np.arange(counts.n_rows), np.diff(counts.indptr))
-        places = np.arange(len(counts.indices)) + n_before[1:][documents]
-        size = len(counts.indices) + int(n_before[-1])
-        is_counted = np.zeros(size, bool)
-        is_counted[places] = True
-        indices, values = np.empty(size, np.int32), np.empty(size, np.float32)
-        indices[places] = counts.indices + np.int32(self.n_concepts)
-        values[places] = counts.values
+        n_entries = len(counts.indices) + int(n_before[-1])
+        document_of_entry = np.repeat(np.arange(counts.n_rows), np.diff(counts.indptr))
+        new_index = np.arange(len(counts.indices)) + n_before[1:][document_of_entry]
+        is_counted = np.zeros(n_entries, bool)
+        is_counted[new_index] = True
+        indices, values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
+        indices[new_index] = counts.indices + np.int32(self.n_concepts)
+        values[new_index] = counts.values
         indices[~is_counted], values[~is_counted] = np.nonzero(is_in)[1], memberships[is_in]
-        width = self.n_concepts + self._width(counts)
+        width = self.n_concepts + self._n_counted(counts)
         return Rows(counts.indptr + n_before, indices, values, width, counts.lengths)
 
-    def _width(self, counts: Any) -> int:
-        """Return how many columns there are to count; documents without labels may have more."""
-        return counts.n_columns if self._counter is None else self.counter.n_features  # type: ignore
+    def _n_counted(self, counts: Any) -> int:
+        """Return the number of columns without concepts; unlabelled texts may have added some."""
+        n_columns: int = counts.n_columns if self.counter is None else self.counter.n_features
+        return n_columns
 
     def fit(self, counts: Examples, most: int | None = None) -> Examples:
-        """Choose the columns, take notice of the documents, and return their strengths.
+        """Choose the columns, observe the documents, and return their strengths.
 
-        With a counter of its own, the counts are given up: strengths take their place.
+        The strengths replace the counts, unless these are shared with other `Examples`.
 
         Parameters
         ----------
         counts : Examples
             The counts.
         most : int, optional
-            Keep at most so many columns, leaving out the rarest runs and parts.
+            The largest number of columns; beyond it, the rarest runs and parts are left out.
         """
         return self.weigh(self.choose(counts, most))
 
     def choose(self, counts: Examples, most: int | None = None) -> Examples:
         """Choose the columns, and return the counts in them; see `fit`."""
         if self.columns is not None:
-            counts = self._changed(counts, self.columns.apply, self.columns.n_columns)
+            counts = self._mapped(counts, self.columns.apply, self.columns.n_columns)
         keep = self._choose(counts, most)
         if keep is not None:
             if self.concepts is not None and self.columns is None and not self.is_hashed:
@@ -243,70 +310,80 @@ class Features:
                 self._idle = idle if idle.any() else self._idle
                 keep |= idle
             self.prune(keep)
-            narrow = partial(Rows.keep, kept=keep, renumber=not self.is_hashed)
-            counts = self._changed(counts, narrow, self.n_columns)
+            narrow = partial(Rows.keep, keep=keep, renumber=not self.is_hashed)
+            counts = self._mapped(counts, narrow, self.n_columns)
         return counts
 
     def weigh(self, counts: Examples) -> Examples:
-        """Take notice of documents in the chosen columns, and return their strengths."""
+        """Observe documents in the chosen columns, and return their strengths."""
         for rows, _ in counts:
             self.strength.observe(rows)
-        return self._changed(counts, self._weigh, self.n_columns)
+        return self._mapped(counts, self._strengths, self.n_columns)
 
     def observe(self, counts: Rows) -> None:
-        """Take notice of documents that are learned on: their words are features from now on."""
+        """Observe documents that are learned after training; their words become features."""
         self.strength.observe(counts)
         if len(self._idle):
+            self._idle = extended(self._idle, 0)
             self._idle[counts.indices[counts.indices < len(self._idle)]] = False
 
-    def _changed(self, counts: Examples, change: Callable[[Rows], Rows], n: int) -> Examples:
-        """Return other rows; where nobody else has the old ones, these are given up."""
-        return (counts.map if counts.is_shared else counts.rewrite)(change, n)
+    def _mapped(
+        self, counts: Examples, function: Callable[[Rows], Rows], n_columns: int
+    ) -> Examples:
+        """Return `function(rows)` for all rows, in place unless others share them."""
+        return (counts.map if counts.is_shared else counts.rewrite)(function, n_columns)
 
     def count(
         self, texts: Any, grow: bool = False, n_jobs: int = 1, clock: Clock | None = None
     ) -> Rows:
-        """Return how often each feature stands in each text, as `TextCounter.count` does.
+        """Return how often each feature occurs in each text; see `TextCounter.count`.
 
-        If it may `grow`, what is new gets a column when it has been in `min_df` documents, words at
-        once.
+        If `grow` is True, new words get a column at once, other new features when they have
+        occurred in `min_df` documents.
         """
         least: Any = None
         if grow:
-            _, *others = (
-                math.ceil(limit * self.strength.n_documents) if isinstance(limit, float) else limit
-                for limit in of_blocks(self.parameters.min_df, 1)[:CONCEPTS]
+            n_documents = self.strength.n_documents
+            _, *limits = (
+                math.ceil(limit * n_documents) if isinstance(limit, float) else limit
+                for limit in self._min_df
             )
-            least = (1, *(max(1, one) for one in others))
+            least = (1, *(max(1, limit) for limit in limits))
         counts = self.counter.count(texts, grow=grow, n_jobs=n_jobs, least=least, clock=clock)
-        return self.with_concepts(counts, n_jobs)
+        return counts if self.concepts is None else self.with_concepts(counts, n_jobs)
 
     def apply(self, counts: Rows) -> Rows:
         """Return the strengths of counted documents."""
-        return self._weigh(counts if self.columns is None else self.columns.apply(counts))
+        return self._strengths(counts if self.columns is None else self.columns.apply(counts))
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int] | None:
-        """Return what makes strengths of counts: see the kernel `read`; None if tables cannot."""
-        tables = self.strength.tables(self.n_columns, TABLED) if not self.n_concepts else None
+        """Return the tables that the kernel `read` makes strengths with, or None if it cannot.
+
+        They hold the strength of each count, the idf of each column, the weight of each block and
+        the block of each column; the last value says how a document is scaled.
+        """
+        if self.n_concepts:
+            return None
+        tables = self.strength.tables(self.n_columns, MOST_TABLED_COUNTS)
         if tables is None:
             return None
         weights = np.zeros(0, np.float32) if self._weights is None else self._weights
         return *tables, weights, self.blocks, SCALINGS[self.strength.normalize]
 
     def names(self, columns: Any) -> list[str]:
-        """Return the names of some columns; a concept is called by its number and its words."""
+        """Return the names of some columns; that of a concept is its number and its words."""
         columns = np.asarray(columns, np.int64)
         is_counted = columns >= self.n_concepts
         names = iter(self.counter.names(columns[is_counted] - self.n_concepts))
         return [
-            next(names) if counted else self.concept_name(int(column))
-            for column, counted in zip(columns, is_counted, strict=True)
+            next(names) if is_word else self.concept_name(int(column))
+            for column, is_word in zip(columns, is_counted, strict=True)
         ]
 
     def readable_names(self, columns: Any) -> list[str]:
-        """Return the names of some columns, those of character n-grams with marks around them.
+        """Return the names of some columns, with marks at both ends of character n-grams.
 
-        "·" stands where the word begins or ends, "…" where it goes on.
+        "·" means that the word begins or ends there, "…" that it goes on.
         """
         names = self.names(columns)
         if not self.is_hashed:
@@ -316,13 +393,13 @@ class Features:
         return names
 
     def concept_name(self, concept: int, top: int = 3) -> str:
-        """Return what a concept is called: "concept 17 (oil, barrel, opec)", say."""
+        """Return the name of a concept, such as "concept 17 (oil, barrel, opec)"."""
         assert self.concepts is not None
         words, _ = self.concepts.words(concept, top)
         return f"concept {concept} ({', '.join(self.counter.names(words))})"
 
     def are_for_concepts(self) -> np.ndarray:
-        """Return which columns are concepts, or words that they are made of: they must stay."""
+        """Return which columns are concepts or their words, and so must not be removed."""
         needed = np.zeros(self.n_columns, bool)
         if self.concepts is not None:
             needed[: self.n_concepts] = True
@@ -330,7 +407,7 @@ class Features:
         return needed
 
     def prune(self, keep: np.ndarray, with_waiting: bool = True) -> None:
-        """Forget the columns that are not kept; the others close ranks, unless they are hashed."""
+        """Remove columns, and renumber the others in order unless they are hashed."""
         if self.columns is not None:
             self.columns = self.columns.pruned(keep)
         elif self.is_hashed:
@@ -345,33 +422,34 @@ class Features:
             self.strength.prune(keep)
 
     def narrowed(self, keep: np.ndarray) -> Features:
-        """Return what makes, of these counts, the strengths of only the columns that are kept.
+        """Return features for counts of all columns whose strengths have only some of the columns.
 
-        It is what `prune` makes of it, without a counter.
+        The strengths are those after `prune`.
         """
         numbers = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
         narrow = copy(self)
-        n_kept, fields = int(np.count_nonzero(keep)), self.fields()[keep]
-        narrow.columns = Numbering(numbers, n_kept, self.blocks[keep], fields)
+        n_columns, fields = int(np.count_nonzero(keep)), self.fields()[keep]
+        narrow.columns = Numbering(numbers, n_columns, self.blocks[keep], fields)
         narrow._idle = extended(self._idle, len(keep))[: len(keep)][keep]
         narrow.strength = deepcopy(self.strength)
         narrow.strength.prune(keep)
         return narrow
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
-        """Return a function that takes back what is observed of these columns from now on."""
-        back, idle = self.strength.checkpoint(columns), self._idle
+        """Return a function that undoes what is observed of these columns from now on."""
+        restore_strength = self.strength.checkpoint(columns)
+        idle = self._idle = extended(self._idle, 0)
         known = columns[columns < len(idle)]
         before = idle[known]
 
         def restore() -> None:
-            back()
+            restore_strength()
             idle[known] = before
 
         return restore
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return what a model file keeps: a header and tensors."""
+        """Return the header and the tensors of the model file."""
         text, words = self.counter.state()
         strength, frequencies = self.strength.state()
         header: dict[str, Any] = {"parameters": self.parameters.plain_params()}
@@ -390,13 +468,13 @@ class Features:
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Return the line that `state` described, having checked all of it."""
-        counter = TextCounter.from_state(*part_of("text", header, tensors))
+        """Return the features that `state` described, all of it checked."""
+        counter = TextCounter.from_state(*component_state("text", header, tensors))
         parameters = FeatureParameters.from_plain(require_field(header, "parameters", dict))
         features = cls(parameters, {}, counter)
         if "concepts" in header:
-            part = part_of("concepts", header, tensors)
-            features.concepts = concepts = Concepts.from_state(*part)
+            concepts = Concepts.from_state(*component_state("concepts", header, tensors))
+            features.concepts = concepts
             features.n_concepts = concepts.n_total_
             features.least_membership = require_field(
                 header, "least_membership", float, low=0, high=1
@@ -412,39 +490,44 @@ class Features:
             if counter.hashing_bits is None:
                 raise ModelError("The model leaves out columns that are not hashed; it is damaged.")
             shape = (features.n_columns,)
-            kept = require_tensor(tensors, "kept", np.uint8, shape, high=1).astype(bool)
-            features.columns = Numbering.hashed(kept, features.blocks, features.fields())
-        features.strength = Strength.from_state(*part_of("strength", header, tensors))
+            keep = require_tensor(tensors, "kept", np.uint8, shape, high=1).astype(bool)
+            features.columns = Numbering.hashed(keep, features.blocks, features.fields())
+        features.strength = Strength.from_state(*component_state("strength", header, tensors))
         return features
 
     def _choose(self, counts: Examples, most: int | None) -> np.ndarray | None:
-        """Return which columns stay, by document frequency, counts and what they tell."""
-        own, n_columns, n_documents = self.parameters, counts.n_columns, len(counts)
+        """Return which columns to keep, or None for all.
+
+        They are chosen by document frequency, total count and association with the categories.
+        """
+        parameters = self.parameters
+        n_columns, n_documents = counts.n_columns, len(counts)
         are_few = most is None or n_columns <= most
-        limits = own.min_df, own.max_df, own.max_features, own.n_selected
-        if are_few and limits == (1, 1.0, None, None) and not self.n_concepts:
-            return None  # with concepts, documents without labels may have brought words
+        limits = parameters.min_df, parameters.max_df, parameters.max_features
+        keeps_all = limits == (1, 1.0, None) and parameters.n_selected is None
+        if are_few and keeps_all and not self.n_concepts:
+            return None  # with concepts, unlabelled documents may have added words
         frequency, total = np.zeros(n_columns, np.int64), np.zeros(n_columns)
-        scores = None if own.n_selected is None else SELECTIONS[own.select_by]()
+        scores = None if parameters.n_selected is None else SELECTIONS[parameters.select_by]()
         for rows, labels in counts:
-            for _, part in rows.pieces():
-                frequency += np.bincount(part.indices, minlength=n_columns)
-                if own.max_features is not None:
-                    total += np.bincount(part.indices, part.values, minlength=n_columns)
+            for _, some in rows.pieces():
+                frequency += np.bincount(some.indices, minlength=n_columns)
+                if parameters.max_features is not None:
+                    total += np.bincount(some.indices, some.values, minlength=n_columns)
             if scores is not None:
                 scores.observe(rows, labels)
         *low, high = (
             limit * n_documents if isinstance(limit, float) else limit
-            for limit in (*of_blocks(own.min_df, 1), own.max_df)
+            for limit in (*of_blocks(parameters.min_df, 1), parameters.max_df)
         )
         blocks = self.blocks[:n_columns]
-        is_concept = blocks == CONCEPTS  # they are not chosen: all stay
+        is_concept = blocks == CONCEPTS  # all of them are kept
         keep = (frequency >= np.array(low)[blocks]) & (frequency <= high) & ~is_concept
-        if own.max_features is not None:
-            keep &= select(np.where(keep, total, -1.0), own.max_features)
+        if parameters.max_features is not None:
+            keep &= select(np.where(keep, total, -1.0), parameters.max_features)
         if scores is not None:
-            keep &= select(np.where(keep, scores.pooled(), -1.0), own.n_selected or 0)
-        if isinstance(own.min_df, Mapping) and not keep.any():
+            keep &= select(np.where(keep, scores.pooled(), -1.0), parameters.n_selected or 0)
+        if isinstance(parameters.min_df, Mapping) and not keep.any():
             keep = (frequency <= high) & ~is_concept  # rare runs are better than nothing
         if most is not None and np.count_nonzero(keep) > most and not self.is_hashed:
             n_words = int(np.count_nonzero(keep & (blocks == 0)))
@@ -453,40 +536,47 @@ class Features:
             self.n_spared = int(n_before - np.count_nonzero(keep))
         keep |= is_concept
         if not keep.any():
+            both = param("min_df", parameters.min_df), param("max_df", parameters.max_df)
             raise DocumentError(
-                f"No feature is left of {n_columns:,}: {param('min_df', own.min_df)} and "
-                f"{param('max_df', own.max_df)} leave out all; choose a lower or a higher one."
+                f"No feature is left of {n_columns:,}: {' and '.join(both)} leave out all; "
+                "choose a lower or a higher one."
             )
         return None if keep.all() else keep
 
-    def _weigh(self, counts: Rows) -> Rows:
+    def _strengths(self, counts: Rows) -> Rows:
+        """Return the strengths of counts in the chosen columns."""
+        weights = NO_BLOCK_WEIGHTS
+        if self._weights is not None and self.columns is not None:
+            weights = BlockWeights(self._weights, self.columns.blocks, 0)
+        elif self._weights is not None:
+            weights = BlockWeights(self._weights, self.counter.blocks, self.n_concepts)
         if not self.n_concepts:
-            return self.strength.apply(counts, self._block_weights())
+            return self.strength.apply(counts, weights)
         if len(self._idle):
-            counts = self._awake(counts)
+            counts = self._without_idle(counts)
         is_concept = counts.indices < self.n_concepts
         ends = np.append(0, np.cumsum(~is_concept))[counts.indptr]
         text = counts._replace(
             indptr=ends, indices=counts.indices[~is_concept], values=counts.values[~is_concept]
         )
         strengths = self.concept_strengths(counts.values)
-        strengths[~is_concept] = self.strength.apply(text, self._block_weights()).values
+        strengths[~is_concept] = self.strength.apply(text, weights).values
         return counts._replace(values=strengths)
 
-    def _awake(self, counts: Rows) -> Rows:
-        """Leave out what only concepts know."""
-        places = np.minimum(counts.indices, len(self._idle) - 1)
-        awake = ~self._idle[places] | (counts.indices >= len(self._idle))
-        ends = np.append(0, np.cumsum(awake))[counts.indptr]
+    def _without_idle(self, counts: Rows) -> Rows:
+        """Leave out words that only concepts use."""
+        columns = np.minimum(counts.indices, len(self._idle) - 1)
+        is_active = ~self._idle[columns] | (counts.indices >= len(self._idle))
+        ends = np.append(0, np.cumsum(is_active))[counts.indptr]
         return counts._replace(
-            indptr=ends, indices=counts.indices[awake], values=counts.values[awake]
+            indptr=ends, indices=counts.indices[is_active], values=counts.values[is_active]
         )
 
     def concept_strengths(self, memberships: np.ndarray) -> np.ndarray:
         """Return the strengths of memberships.
 
-        Together they have the length that text is given: so they do not depend on how many there
-        are, and neither outweighs the other. Where text is not scaled, they are as they are.
+        Together they have the same norm as the strengths of the text, so that neither outweighs the
+        other, however many concepts there are. If text is not scaled, they are not either.
         """
         if self.strength.normalize is not None:
             memberships = memberships / np.float32(np.size(self.parameters.concepts))
@@ -495,29 +585,26 @@ class Features:
         return memberships * self._concept_weight  # type: ignore[no-any-return]
 
     def membership(self, strength: float) -> float:
-        """Return the membership in a concept that has this strength."""
+        """Return the membership that has this strength; the inverse of `concept_strengths`."""
         membership = strength / float(self._concept_weight)
         if self.strength.normalize == "l2":
             membership **= 2
         n_models = 1 if self.strength.normalize is None else np.size(self.parameters.concepts)
         return membership * int(n_models)
 
-    def _block_weights(self) -> BlockWeights | None:
-        """Return the factors of strengths by block, for columns that are counted."""
-        if self._weights is None:
-            return None
-        if self.n_concepts and self.columns is None:
-            return BlockWeights(self._weights, self.counter.blocks, self.n_concepts)
-        return BlockWeights(self._weights, self.blocks, 0)
+
+def _after_concepts(n: int, of_columns: np.ndarray, of_concept: int = CONCEPTS) -> np.ndarray:
+    """Return the blocks, or fields, of `n` concepts followed by those of the other columns."""
+    return np.concatenate([np.full(n, of_concept, np.uint8), of_columns]) if n else of_columns
 
 
-def _drawn(n: int, most: int, generator: np.random.Generator) -> np.ndarray:
-    """Return the numbers of all documents, or of as many as there is room for, in their order."""
+def _sample(n: int, most: int, generator: np.random.Generator) -> np.ndarray:
+    """Return sorted document numbers: all of them, or a random sample of `most`."""
     return np.arange(n) if n <= most else np.sort(generator.permutation(n)[:most])
 
 
 def _strength(parameters: FeatureParameters, preferred: dict[str, Any]) -> Strength:
-    """Return the strength that was asked for, or the one that suits the learner."""
+    """Return the strength of the parameters, or else the one that suits the learner."""
     kind, normalize = parameters.strength, parameters.normalize
     if kind is not None:
         preferred = TF_IDF if kind == "tf-idf" else {"kind": kind}

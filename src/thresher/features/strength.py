@@ -1,4 +1,4 @@
-"""How strongly a feature stands in a document, given how often it occurs there."""
+"""From counts to strengths: how much a feature matters in a document, given its count there."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from thresher.parameters import Choice, Estimator, Flag, parameter, transformer_
 from thresher.rows import Rows, extended
 from thresher.state import require_field, require_tensor
 
-Norm = Literal["sum", "l1", "l2"]
-
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["KINDS", "SCALINGS", "BlockWeights", "Strength", "validated_counts"]
+__all__ = ["KINDS", "NO_BLOCK_WEIGHTS", "SCALINGS", "BlockWeights", "Strength", "validated_counts"]
 
+Norm = Literal["sum", "l1", "l2"]
 Weighting = Literal["binary", "frequency", "sqrt", "log", "tf-idf", "book"]
 KINDS = get_args(Weighting)
-_FREQUENCIES = "document_frequencies"
-_LOWEST = float(np.finfo(np.float32).min)
+FREQUENCIES = "document_frequencies"  # the name of the tensor
+LOWEST_COUNT = float(np.finfo(np.float32).min)
 SCALINGS = {None: NOT_SCALED, "sum": BY_SUM, "l1": BY_SUM, "l2": BY_SQUARES}
 NO_FACTORS = np.zeros(0, np.float32)
 
@@ -32,7 +31,7 @@ class BlockWeights(NamedTuple):
     """Factors of strengths by the block of their column."""
 
     weights: np.ndarray  # float32, of each block
-    blocks: np.ndarray  # uint8, of each column from the first one on
+    blocks: np.ndarray  # uint8, the block of each column from `first_column` on
     first_column: int
 
 
@@ -95,21 +94,30 @@ class Strength(Estimator):
         default=False, kind=Flag(), words='Use 1 + ln tf instead of tf, for "tf-idf".'
     )
 
-    # What observing has learned; an estimator's __init__ only stores its parameters.
+    # What `observe` has counted; the __init__ of an estimator only stores its parameters.
     _n_documents = 0
-    _n_columns = 0  # how many of the frequencies count; the rest is room
-    _frequencies = np.zeros(0, np.int64)
+    _n_columns = 0
+    _frequencies = np.zeros(0, np.int64)  # of `_n_columns` columns; zeros follow, to be used later
+
+    @property
+    def n_documents(self) -> int:
+        """The number of documents observed."""
+        return self._n_documents
 
     def observe(self, rows: Rows) -> Self:
-        """Take notice of counts, which may have more columns than before, for "tf-idf"."""
-        self.check_parameters()
+        """Count documents and, for "tf-idf", in how many of them each feature is; return self.
+
+        They may have more columns than those before.
+        """
+        if self.kind not in KINDS:
+            self.check_parameters()
         self._n_documents += rows.n_rows
         if self.kind != "tf-idf":
             return self
         n_columns = max(rows.n_columns, self._n_columns)
         frequencies = extended(self._frequencies, n_columns)
-        for _, part in rows.pieces():
-            present = part.indices if part.values.all() else part.indices[part.values != 0]
+        for _, some in rows.pieces():
+            present = some.indices if some.values.all() else some.indices[some.values != 0]
             if len(present) < n_columns:  # few documents must not cost a walk over all features
                 np.add.at(frequencies, present, 1)
             else:
@@ -117,13 +125,43 @@ class Strength(Estimator):
         self._frequencies, self._n_columns = frequencies, n_columns
         return self
 
-    @property
-    def n_documents(self) -> int:
-        """How many documents were observed."""
-        return self._n_documents
+    def merge(self, other: Strength, columns: np.ndarray | None = None) -> Self:
+        """Add what another one has observed; return self.
+
+        The result is as if the documents of both had been observed here.
+
+        Parameters
+        ----------
+        other : Strength
+            One with the same parameters.
+        columns : array of int, optional
+            The column here of each column of `other`; by default they have the same numbers.
+
+        Examples
+        --------
+        >>> rows = Rows(np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32), 2)
+        >>> merged = Strength("tf-idf").observe(rows)
+        >>> merged.merge(Strength("tf-idf").observe(rows), np.array([2, 1])).n_documents
+        2
+        >>> merged.state()[1]["document_frequencies"]
+        array([1, 2, 1])
+        """
+        if other.get_params() != self.get_params():
+            raise ParameterError(f"{other!r} cannot be merged into {self!r}: they differ.")
+        counts, n = other._frequencies[: other._n_columns], other._n_columns
+        columns = np.arange(n) if columns is None else np.asarray(columns)[:n]
+        if len(columns) < n:
+            raise ParameterError(f"There are numbers for {len(columns)} of {n} columns; give all.")
+        n_columns = max(int(columns.max(initial=-1)) + 1, self._n_columns)
+        frequencies = extended(self._frequencies, n_columns)
+        np.add.at(frequencies, columns, counts)
+        self._frequencies, self._n_columns = frequencies, n_columns
+        self._n_documents += other._n_documents
+        return self
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
-        """Return a function that forgets what is observed from now on, of these columns only."""
+        """Return a function that undoes what is observed of these columns from now on."""
+        self._frequencies = extended(self._frequencies, 0)
         n_documents, n_columns = self._n_documents, self._n_columns
         known = columns[columns < n_columns]
         before = self._frequencies[known]
@@ -135,8 +173,8 @@ class Strength(Estimator):
 
         return restore
 
-    def apply(self, rows: Rows, block_weights: BlockWeights | None = None) -> Rows:
-        """Return the strengths in place of the counts; the rows' structure is shared.
+    def apply(self, rows: Rows, block_weights: BlockWeights = NO_BLOCK_WEIGHTS) -> Rows:
+        """Return rows of strengths; columns and row ends are shared with the rows of counts.
 
         Parameters
         ----------
@@ -148,29 +186,26 @@ class Strength(Estimator):
         """
         if not len(rows.values):
             return rows
-        self._check_counts(rows)
         if self.normalize not in SCALINGS:
             self.check_parameters()
-        strengths, idf = np.empty(len(rows.values), np.float32), NO_FACTORS
-        has_idf = self.kind == "tf-idf"
-        # The idf of every column is worth computing only if there are as many entries.
-        has_table = has_idf and len(rows.indices) >= rows.n_columns
-        if has_table:
-            idf = self._idf(self._padded_frequencies(rows.n_columns))
-        for entries, some in rows.pieces():
-            strengths[entries] = self._term_strengths(some)
-            if has_idf and not has_table:
-                frequencies = self._padded_frequencies(rows.n_columns)[some.indices]
-                strengths[entries] *= self._idf(frequencies)
-        blocks = NO_BLOCK_WEIGHTS if block_weights is None else block_weights
-        structure = rows.indptr, rows.indices, strengths
-        weigh_documents(*structure, idf, *blocks, SCALINGS[self.normalize])
+        strengths, idf = self._term_strengths(rows), NO_FACTORS
+        if self.kind == "tf-idf":
+            frequencies = self._frequencies
+            if len(frequencies) < rows.n_columns:
+                frequencies = extended(frequencies, rows.n_columns)
+            # The idf of every column is worth computing only if there are as many entries.
+            if len(rows.indices) >= rows.n_columns:
+                idf = self._idf(frequencies[: rows.n_columns])
+            else:
+                strengths *= self._idf(frequencies[rows.indices])
+        scaling = SCALINGS[self.normalize]
+        weigh_documents(rows.indptr, rows.indices, strengths, idf, *block_weights, scaling)
         return Rows(rows.indptr, rows.indices, strengths, rows.n_columns, rows.lengths)
 
     def tables(self, n_columns: int, n_counts: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return what the counts from 1 on come to, and the factor of each column, if it has any.
+        """Return the strengths of the counts from 1 on, and the idf of each column ("tf-idf").
 
-        Their product is the strength, before it is normalised. "book" has no such tables.
+        Their product is the strength before it is normalised. "book" has no such tables.
 
         Examples
         --------
@@ -181,12 +216,13 @@ class Strength(Estimator):
             return None
         counts = np.arange(1, n_counts + 1, dtype=np.float32)
         rows = Rows(np.array([0, n_counts]), np.zeros(0, np.int32), counts, n_columns)
-        has_idf = self.kind == "tf-idf"
-        idf = self._idf(self._padded_frequencies(n_columns)) if has_idf else NO_FACTORS
-        return self._term_strengths(rows), idf
+        if self.kind != "tf-idf":
+            return self._term_strengths(rows), NO_FACTORS
+        frequencies = extended(self._frequencies, n_columns)[:n_columns]
+        return self._term_strengths(rows), self._idf(frequencies)
 
     def prune(self, keep: np.ndarray) -> None:
-        """Forget the features for which `keep` is not True; the others close ranks."""
+        """Remove the features for which `keep` is False, and renumber the others in order."""
         if len(keep) < self._n_columns:
             raise ParameterError(
                 f"Strength.prune: keep has {counted(len(keep), 'entry')}, and "
@@ -198,14 +234,14 @@ class Strength(Estimator):
             self._n_columns = len(self._frequencies)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the parameters and what was observed, as a model file holds them."""
+        """Return the header and tensors of the model file: the parameters and what was observed."""
         header = self.plain_params() | {"n_documents": self._n_documents}
         observed = self._frequencies[: self._n_columns]
-        return header, {_FREQUENCIES: observed} if self.kind == "tf-idf" else {}
+        return header, {FREQUENCIES: observed} if self.kind == "tf-idf" else {}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Return the strength that `state` described; ModelError if it described none."""
+        """Return the `Strength` that `state` described, or raise `ModelError`."""
         strength = cls(**{name: header.get(name) for name in cls.parameters})  # type: ignore
         strength._n_documents = n_documents = require_field(header, "n_documents", int, low=0)
         try:
@@ -214,60 +250,49 @@ class Strength(Estimator):
             raise ModelError(f"The model's strengths make no sense: {error}") from error
         if strength.kind == "tf-idf":
             strength._frequencies = require_tensor(
-                tensors, _FREQUENCIES, np.int64, (None,), low=0, high=n_documents
+                tensors, FREQUENCIES, np.int64, (None,), low=0, high=n_documents
             )
             strength._n_columns = len(strength._frequencies)
         return strength
 
     @property
-    def _takes_logs_or_roots(self) -> bool:
-        return self.kind in ("sqrt", "log", "book") or (
-            self.kind == "tf-idf" and bool(self.sublinear_tf)
-        )
+    def _is_nonnegative(self) -> bool:
+        """Whether counts must not be negative: their roots or logarithms are taken."""
+        if self.kind == "tf-idf":
+            return bool(self.sublinear_tf)
+        return self.kind in ("sqrt", "log", "book")
 
-    def _check_counts(self, rows: Rows) -> None:
-        if self.kind == "book" and rows.lengths is not None and len(rows.lengths) != rows.n_rows:
-            raise ParameterError(
-                f"The rows have {counted(len(rows.lengths), 'length')} for "
-                f"{counted(rows.n_rows, 'document')}; give one each."
-            )
-        counts, low = rows.values, 0.0 if self._takes_logs_or_roots else _LOWEST
-        if np.minimum.reduce(counts) >= low and np.maximum.reduce(counts) < np.inf:
-            return
+    def _term_strengths(self, rows: Rows) -> np.ndarray:
+        """Return the strength of each entry, a new array, without idf and normalisation."""
+        counts, kind = rows.values, self.kind
+        least, low = np.minimum.reduce(counts), 0.0 if self._is_nonnegative else LOWEST_COUNT
+        if not (least >= low and np.maximum.reduce(counts) < np.inf):
+            raise self._bad_count(rows, low)
+        if kind == "log" or (kind == "tf-idf" and self.sublinear_tf):
+            return _one_plus_log(counts.astype(np.float32, copy=False), least)
+        if kind == "sqrt":
+            return np.sqrt(counts, dtype=np.float32)  # type: ignore[no-any-return]
+        if kind == "binary":
+            return np.asarray(counts != 0, np.float32)
+        if kind == "book":
+            return _book_weights(rows)
+        if kind not in KINDS:
+            self.check_parameters()
+        return counts.astype(np.float32)
+
+    def _bad_count(self, rows: Rows, low: float) -> DocumentError:
+        """Return the error for the first count that is not finite, or less than `low`."""
+        counts = rows.values
         entry = int(np.flatnonzero(~(np.isfinite(counts) & (counts >= low)))[0])
         row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
-        bound = " of 0 or more" if self._takes_logs_or_roots else ""
-        raise DocumentError(
+        bound = " of 0 or more" if low == 0.0 else ""
+        return DocumentError(
             f"Document {row} (counted from 0) has {counts[entry]} in column {rows.indices[entry]}; "
             f"strengths of kind {self.kind!r} are made from finite counts{bound}."
         )
 
-    def _term_strengths(self, rows: Rows) -> np.ndarray:
-        """Return the strength of each entry, without idf and before normalisation."""
-        counts = rows.values.astype(np.float32, copy=False)
-        match self.kind:
-            case "tf-idf":
-                return _one_plus_log(counts) if self.sublinear_tf else counts
-            case "binary":
-                return np.asarray(counts != 0, np.float32)
-            case "sqrt":
-                return np.sqrt(counts)  # type: ignore[no-any-return]
-            case "log":
-                return _one_plus_log(counts)
-            case "book":
-                return _book_weights(counts, rows.indptr, rows.lengths)
-        self.check_parameters()  # "frequency", or a kind that does not exist
-        return counts
-
-    def _padded_frequencies(self, n_columns: int) -> np.ndarray:
-        """Return the document frequencies, zeros for columns that were never observed."""
-        frequencies: np.ndarray = self._frequencies
-        if n_columns > self._n_columns:
-            frequencies = extended(frequencies[: self._n_columns], n_columns)
-        return frequencies[: max(n_columns, self._n_columns)]
-
     def _idf(self, frequencies: np.ndarray) -> np.ndarray:
-        """Return the inverse document frequencies; each document observed changes them all."""
+        """Return inverse document frequencies; each document observed changes them all."""
         smooth = bool(self.smooth_idf)
         df = frequencies + 1.0 if smooth else np.maximum(frequencies, 1.0)
         n_documents = max(self._n_documents + smooth, 1.0)
@@ -276,7 +301,7 @@ class Strength(Estimator):
     # scikit-learn's protocol ----------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Observe these documents, and forget those observed before.
+        """Observe these documents only.
 
         Parameters
         ----------
@@ -284,25 +309,25 @@ class Strength(Estimator):
             Counts.
         y : ignored
         """
-        matrix = validated_counts(self, X, reset=True, non_negative=self._takes_logs_or_roots)
+        matrix = validated_counts(self, X, reset=True, non_negative=self._is_nonnegative)
         self._n_documents, self._n_columns, self._frequencies = 0, 0, np.zeros(0, np.int64)
         return self.observe(Rows.from_scipy(matrix))
 
     def transform(self, X: Any) -> csr_array:
-        """Return the strengths of these documents, `X` as for `fit`."""
+        """Return the strengths of documents, `X` as for `fit`."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        matrix = validated_counts(self, X, reset=False, non_negative=self._takes_logs_or_roots)
+        matrix = validated_counts(self, X, reset=False, non_negative=self._is_nonnegative)
         matrix.data = self.apply(Rows.from_scipy(matrix)).values
         return matrix
 
     def fit_transform(self, X: Any, y: Any = None) -> csr_array:
-        """Observe these documents, and return their strengths; `X` as for `fit`."""
+        """Observe documents and return their strengths; `X` as for `fit`."""
         return self.fit(X).transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names given, else those of the table that was fitted, else "x0", "x1", ..."""
+        """Return `input_features`, or the column names seen in `fit`, or "x0", "x1", ..."""
         from sklearn.base import OneToOneFeatureMixin
 
         return OneToOneFeatureMixin.get_feature_names_out(self, input_features)  # type: ignore
@@ -311,7 +336,7 @@ class Strength(Estimator):
         return hasattr(self, "n_features_in_")
 
     def __sklearn_tags__(self) -> Any:
-        return transformer_tags(sparse=True, positive_only=self._takes_logs_or_roots)
+        return transformer_tags(sparse=True, positive_only=self._is_nonnegative)
 
 
 def validated_counts(estimator: Any, X: Any, *, reset: bool, non_negative: bool) -> csr_array:
@@ -325,27 +350,34 @@ def validated_counts(estimator: Any, X: Any, *, reset: bool, non_negative: bool)
     return matrix
 
 
-def _one_plus_log(counts: np.ndarray) -> np.ndarray:
-    """Return 1 + ln tf, and 0 where there is nothing."""
-    present = counts > 0
-    if np.logical_and.reduce(present):
-        return np.log(counts) + counts.dtype.type(1)  # type: ignore[no-any-return]
-    logs: np.ndarray = np.log(counts, where=present, out=np.zeros_like(counts))
-    logs += present
+def _one_plus_log(counts: np.ndarray, least: float) -> np.ndarray:
+    """Return 1 + ln tf, or 0 where tf is 0; `least` is the least count."""
+    if least > 0:
+        logs: np.ndarray = np.log(counts)
+        logs += 1
+    else:
+        present = counts > 0
+        logs = np.log(counts, where=present, out=np.zeros_like(counts))
+        logs += present
     return logs
 
 
-def _book_weights(counts: np.ndarray, indptr: np.ndarray, lengths: np.ndarray | None) -> np.ndarray:
+def _book_weights(rows: Rows) -> np.ndarray:
     """Return equation 16.1's weights, whole numbers from 0 to 10.
 
     Halves cannot occur (ln tf and ln l would need a ratio that only tf = l gives), so it does not
     matter which way they would be rounded; double precision keeps what is near a half on its side.
     """
-    sizes = indptr[1:] - indptr[:-1]
+    counts, lengths, sizes = rows.values, rows.lengths, np.diff(rows.indptr)
     if lengths is None:
         lengths = np.bincount(np.repeat(np.arange(len(sizes)), sizes), counts, len(sizes))
+    if len(lengths) != len(sizes):
+        raise ParameterError(
+            f"The rows have {counted(len(lengths), 'length')} for "
+            f"{counted(len(sizes), 'document')}; give one each."
+        )
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
-    weights = _one_plus_log(counts.astype(np.float64))
+    weights = _one_plus_log(counts.astype(np.float64), counts.min(initial=0))
     weights *= scale.repeat(sizes)
     np.rint(weights, out=weights)
     return weights.astype(np.float32)

@@ -34,7 +34,7 @@ from thresher.model.model import Model
 from thresher.model.parameters import TrainingParameters, is_auto
 from thresher.model.second_look import SecondLook
 from thresher.parameters import Whole
-from thresher.state import LARGEST_WHOLE, Parts, part_of, require_field
+from thresher.state import LARGEST_WHOLE, Parts, component_state, require_field
 
 __all__ = ["load_model", "read_model", "save_model", "write_model"]
 
@@ -431,10 +431,10 @@ def load_model(
 def _model_from_parts(
     header: dict[str, Any], tensors: dict[str, np.ndarray], learners: Sequence[type[Learner]]
 ) -> Model:
-    of_learner, arrays = part_of("learner", header, tensors)
+    of_learner, arrays = component_state("learner", header, tensors)
     kind = learner_class(require_field(of_learner, "learner", str), learners)
-    features = Features.from_state(*part_of("features", header, tensors))
-    decisions = Decisions.from_state(*part_of("decisions", header, tensors))
+    features = Features.from_state(*component_state("features", header, tensors))
+    decisions = Decisions.from_state(*component_state("decisions", header, tensors))
     categories = Categories.from_state(require_field(header, "categories", dict))
     # Before the learner makes room for so many.
     sizes = [require_field(of_learner, name, int) for name in ("n_features", "n_categories")]
@@ -466,10 +466,10 @@ def _model_from_parts(
         is_compacted=is_compacted or learner.is_compacted,
     )
     if "second_look" in header:
-        look = part_of("second_look", header, tensors)
+        look = component_state("second_look", header, tensors)
         model.second_look = SecondLook.from_state(*look, shape, learner)
     if "memory" in header:
-        memory = part_of("memory", header, tensors)
+        memory = component_state("memory", header, tensors)
         model.memory = Memory.from_state(*memory, *shape)
     return model
 

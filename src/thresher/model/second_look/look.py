@@ -30,7 +30,7 @@ from thresher.model.second_look.pairs import (
 )
 from thresher.model.second_look.trees import BoostedTrees
 from thresher.rows import Labels, Rows
-from thresher.state import part_of, require_field, require_tensor
+from thresher.state import component_state, require_field, require_tensor
 
 __all__ = ["Kind", "SecondLook", "Unseen"]
 
@@ -300,13 +300,13 @@ class SecondLook:
         n_fields = require_field(header, "n_fields", int, low=0, high=255)
         n_learned = require_field(header, "n_learned", int, low=0)
         fields = require_tensor(tensors, "fields", np.uint8, (shape[0],), high=n_fields)
-        pairs = Pairs.from_state(*part_of("pairs", header, tensors))
+        pairs = Pairs.from_state(*component_state("pairs", header, tensors))
         if kind not in JUDGES or not 0 < pairs.n_categories <= shape[1]:
             raise ModelError("The model's second look makes no sense; it is damaged.")
         if has_evidence and learner.plain_weights() is None:
             raise ModelError("The model's second look goes by weights, and the learner has none.")
         n_facts = pairs.n_facts(n_fields if has_evidence else None)
-        judge = JUDGES[kind].from_state(*part_of("judge", header, tensors), n_facts)
+        judge = JUDGES[kind].from_state(*component_state("judge", header, tensors), n_facts)
         return cls(kind, pairs, judge, has_evidence, n_fields, n_learned, fields)  # type: ignore
 
 
