@@ -61,69 +61,77 @@ def best_split(
     """Return the gain of the best split of a frame's node, its column there and its threshold.
 
     Of equal gains, the first column's is taken, and of its thresholds the lowest. The column is -1
-    where all documents are equal.
+    if all documents are equal.
     """
-    total_m = total - total_p
     n_members = frame[MEMBER_END] - frame[MEMBER]
     best, chosen, threshold = -1.0, -1, np.float32(0)
     least_p = least_m = 0.0
     for i in range(frame[COLUMN], frame[COLUMN_END]):
         if positives[i] < least_p and sums[i] - positives[i] < least_m:
             continue
-        zeros = 0  # how many documents do not have it; any number will do if none is asked for
+        n_zeros = 0  # documents without the column; any number will do if there is no least number
         if sums[i] < total:
-            zeros = n_members
+            n_zeros = n_members
             if min_leaf > 1:
                 for q in range(starts[i], ends[i]):
                     if owner[documents[entries[q]]] == f:
-                        zeros -= 1
-        left = left_p = 0.0
-        n_left = 0
-        last = np.float32(0)
-        q = starts[i]
-        d = documents[entries[q]]
-        while q <= ends[i]:
-            # The next value, zero among them; at the end, if all are below zero, only that.
-            value, is_zero, w, w_p = np.float32(0), q == ends[i], 0.0, 0.0
-            if q < ends[i]:
-                d = documents[entries[q]]
-                if owner[d] != f:
-                    q += 1
-                    continue
-                value = values[entries[q]]
-                is_zero = value > 0 and zeros > 0
-            if is_zero:
-                if zeros == 0:
-                    break
-                value = np.float32(0)
-                w, w_p = total - sums[i], total_p - positives[i]
-            else:
-                w = weights[d]
-                w_p = w if positive[d] else 0.0
-            if (
-                n_left > 0
-                and value != last
-                and (min_leaf == 1 or n_left >= min_leaf <= n_members - n_left)
-            ):
-                p, m = total_p - left_p, total_m - (left - left_p)
-                if (p >= least_p or m >= least_m) and (
-                    left_p >= least_p or left - left_p >= least_m
-                ):
-                    gain = max(0.0, gain_of(total_p, total_m, p, m)) / total
-                    if gain > best + TIE:
-                        best, chosen, threshold = gain, i, value
-                        least_p = least_part(total_p, total_m, best * total, least_p, True)
-                        least_m = least_part(total_p, total_m, best * total, least_m, False)
-            left += w
-            left_p += w_p
-            last = value
-            if is_zero:
-                n_left += zeros
-                zeros = 0
-            else:
-                n_left += 1
-                q += 1
+                        n_zeros -= 1
+        gain, value, least_p, least_m = best_threshold(
+            f, entries[starts[i] : ends[i]], documents, values, owner, weights, positive,
+            total - sums[i], total_p - positives[i], n_zeros,
+            total, total_p, n_members, min_leaf, best, least_p, least_m,
+        )  # fmt: skip
+        if gain > best:
+            best, chosen, threshold = gain, i, value
     return best, chosen, threshold
+
+
+@kernel
+def best_threshold(
+    f, entries, documents, values, owner, weights, positive, zero_sum, zero_positive, n_zeros,
+    total, total_p, n_members, min_leaf, best, least_p, least_m,
+):  # fmt: skip
+    """Return the best gain of a column and its threshold, if it is better than `best`.
+
+    Also returned are the positives and others that any better split must have on one side.
+    """
+    threshold, last = np.float32(0), np.float32(0)
+    left = left_p = 0.0
+    n_left = q = 0
+    while q <= len(entries):
+        # The next value; zero comes before the positive ones, or at the end.
+        is_zero, value = q == len(entries), np.float32(0)
+        if not is_zero:
+            if owner[documents[entries[q]]] != f:
+                q += 1
+                continue
+            value = values[entries[q]]
+            is_zero = value > 0 and n_zeros > 0
+        if is_zero:
+            if n_zeros == 0:
+                break
+            value, n = np.float32(0), n_zeros
+            w, w_p = zero_sum, zero_positive
+            n_zeros = 0
+        else:
+            d, n = documents[entries[q]], 1
+            w = weights[d]
+            w_p = w if positive[d] else 0.0
+            q += 1
+        is_allowed = min_leaf == 1 or n_left >= min_leaf <= n_members - n_left
+        if n_left > 0 and value != last and is_allowed:
+            p, m = total_p - left_p, (total - total_p) - (left - left_p)
+            if (p >= least_p or m >= least_m) and (left_p >= least_p or left - left_p >= least_m):
+                gain = max(0.0, gain_of(total_p, total - total_p, p, m)) / total
+                if gain > best + TIE:
+                    best, threshold = gain, value
+                    least_p = least_part(total_p, total - total_p, best * total, least_p, True)
+                    least_m = least_part(total_p, total - total_p, best * total, least_m, False)
+        left += w
+        left_p += w_p
+        last = value
+        n_left += n
+    return best, threshold, least_p, least_m
 
 
 @kernel
@@ -228,25 +236,38 @@ def leave(owner, members, start, end):
 
 
 @kernel
+def add_members(
+    f, members, owner, row_starts, places, column_of, weights, positive, sum_of, positive_of
+):
+    """Give documents to frame `f`, add up their weights by column, and return the two totals."""
+    total = total_p = 0.0
+    for d in members:
+        owner[d] = f
+        w_p = weights[d] if positive[d] else 0.0
+        total += weights[d]
+        total_p += w_p
+        for q in range(row_starts[d], row_starts[d + 1]):
+            j = column_of[places[q]]
+            sum_of[j] += weights[d]
+            positive_of[j] += w_p
+    return total, total_p
+
+
+@kernel
 def fill_root(frame, row_starts, places, column_of, weights, positive, owner, members, entries,
               columns, starts, ends, sums, positives, sum_of, positive_of):  # fmt: skip
     """Put all documents that count into the first frame; return their weight and the positives'."""
-    n, total, total_p = 0, 0.0, 0.0
+    n = 0
     frame[LIVE] = 0
     for d in range(len(weights)):
         owner[d] = -1
         if weights[d] > 0:
-            owner[d] = 0
             members[n] = d
             n += 1
-            w_p = weights[d] if positive[d] else 0.0
-            total += weights[d]
-            total_p += w_p
             frame[LIVE] += row_starts[d + 1] - row_starts[d]
-            for q in range(row_starts[d], row_starts[d + 1]):
-                j = column_of[places[q]]
-                sum_of[j] += weights[d]
-                positive_of[j] += w_p
+    total, total_p = add_members(
+        0, members[:n], owner, row_starts, places, column_of, weights, positive, sum_of, positive_of
+    )
     n_columns = q = 0
     for place in range(len(places)):
         entries[place] = place
@@ -303,17 +324,10 @@ def grow(row_starts, places, documents, values, column_of, lengths, weights, pos
         smaller = n_nodes + 1 if is_right_smaller else n_nodes
         larger = n_nodes if is_right_smaller else n_nodes + 1
         n_nodes += 2
-        total_c = positive_c = 0.0
-        for k in range(middle, frame[MEMBER_END]):
-            d = members[k]
-            owner[d] = f + 1
-            w_p = weights[d] if positive[d] else 0.0
-            total_c += weights[d]
-            positive_c += w_p
-            for q in range(row_starts[d], row_starts[d + 1]):
-                j = column_of[places[q]]
-                sum_of[j] += weights[d]
-                positive_of[j] += w_p
+        total_c, positive_c = add_members(
+            f + 1, members[middle : frame[MEMBER_END]], owner, row_starts, places, column_of,
+            weights, positive, sum_of, positive_of,
+        )  # fmt: skip
         node_sum[smaller], node_positive[smaller] = total_c, positive_c
         node_sum[larger], node_positive[larger] = total - total_c, total_p - positive_c
         child = frames[f + 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,43 +13,76 @@ from thresher.learners.scoring import run_cache_line_blocks
 __all__ = ["descend"]
 
 MEMORY = 6  # the last steps that the curvature is learned from
-SUFFICIENT = 1e-4  # which part of the promised descent a step must bring
-HALVINGS = 40  # after so many a step is as good as none
+SUFFICIENT = 1e-4  # the share of the promised descent that a step must bring
+HALVINGS = 40  # of a step, before no descent is possible any more
+
+
+class Objective(NamedTuple):
+    """The loss of weights, with a Gaussian prior, and its gradient.
+
+    Only the weights that are `free` change; `pulls` has the precision of the prior for each row.
+    """
+
+    events: Events
+    free: np.ndarray
+    pulls: np.ndarray
+
+    def value(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the loss of each lane and the gradient."""
+        expected, loss = self.events.model(weights)
+        gradient = self.events.expect(expected)
+        gradient -= self.events.target
+        pull = self.pulls * weights
+        gradient += pull
+        if not self.free.all():
+            gradient *= self.free
+        return loss + 0.5 * self.events.pool((pull * weights).sum(0)), gradient
+
+    def descend(
+        self,
+        weights: np.ndarray,
+        loss: np.ndarray,
+        direction: np.ndarray,
+        slope: np.ndarray,
+        step: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return a change of the weights that lowers the loss, the new loss and gradient.
+
+        The step is halved until the loss falls. Also returned is in which lanes it does.
+        """
+        for _ in range(HALVINGS):
+            change = step * direction
+            lower, gradient = self.value(weights + change)
+            falls = lower <= loss + SUFFICIENT * step * slope + 1e-14 * np.abs(loss)
+            if falls.all():
+                return change, lower, gradient, falls
+            step = np.where(falls, step, 0.5 * step)
+        change *= falls
+        return change, *self.value(weights + change), falls
 
 
 def descend(
     events: Events,
-    kept: np.ndarray,
+    free: np.ndarray,
     weights: np.ndarray,
     precision: float,
     max_iter: int,
     tolerance: float,
 ) -> Fit:
-    """Minimise the loss and the prior's part from `weights` on, all lanes in step.
+    """Return the weights of least loss, prior included, from `weights` on, for all lanes in step.
 
-    Directions are sums of the last steps, of the changes of the gradient and of the gradient; which
-    share each has follows from their inner products alone (Chen, Wang and Zhou, Large-scale L-BFGS
+    Directions are sums of the last steps, of the changes of the gradient and of the gradient; the
+    share of each follows from their inner products alone (Chen, Wang and Zhou, Large-scale L-BFGS
     using MapReduce, 2014), so that all vectors are read twice in an iteration. When half of the
     lanes are done, the others go on alone.
     """
     pulls = np.full((len(weights), 1), precision)
     pulls[0] = 0.0
-    everything = bool(kept.all())
-
-    def value(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        expected, loss = events.model(at)
-        gradient = events.expect(expected)
-        gradient -= events.target
-        pull = pulls * at
-        gradient += pull
-        if not everything:
-            gradient *= kept
-        return loss + 0.5 * events.pool((pull * at).sum(0)), gradient
-
+    objective = Objective(events, free, pulls)
     vectors = np.zeros((2 * MEMORY + 1, *weights.shape))
-    loss, vectors[-1] = value(weights)
+    loss, vectors[-1] = objective.value(weights)
     products = np.zeros((len(vectors), len(vectors), len(loss)))
-    places = np.arange(len(loss))  # the lanes that are still here
+    lanes = np.arange(len(loss))  # those that are still here
     nothing = np.zeros(len(loss))
     fit = Fit(weights.copy(), nothing, nothing.astype(np.int64), nothing > 0, nothing, [])
     active = np.ones(len(loss), bool)
@@ -56,19 +90,16 @@ def descend(
         total = np.maximum(events.total, 1e-300)
         gaps = events.pool(np.abs(vectors[-1]).max(0, initial=0.0), np.maximum) / total
         fit.history.append((gaps, -loss))
-        fit.converged[places] |= gaps <= tolerance
+        fit.converged[lanes] |= gaps <= tolerance
         active &= gaps > tolerance
         if turn == max_iter or not active.any():
             break
         if 2 * np.count_nonzero(active) <= len(active):
-            fit.weights[:, places] = weights
-            events, places = events.lanes(active), places[active]
-            kept, weights = kept[:, active], weights[:, active].copy()
-            vectors, products, loss = (
-                vectors[..., active].copy(),
-                products[..., active],
-                loss[active],
-            )
+            fit.weights[:, lanes] = weights
+            events, lanes = events.lanes(active), lanes[active]
+            objective = Objective(events, objective.free[:, active], pulls)
+            weights, vectors = weights[:, active].copy(), vectors[..., active].copy()
+            products, loss = products[..., active], loss[active]
             active = active[active]
         _multiply_vectors(events, vectors, products, (turn - 1) % MEMORY)
         shares = -_two_loops(products, turn)
@@ -76,30 +107,20 @@ def descend(
         size = 1.0 if turn else 1.0 / np.maximum(np.sqrt(products[-1, -1]), 1e-300)
         step = active * np.broadcast_to(size, len(loss))
         direction = _combined(events, vectors, shares)
-        for _ in range(HALVINGS):
-            change = step * direction
-            lower, gradient = value(weights + change)
-            enough = lower <= loss + SUFFICIENT * step * slope + 1e-14 * np.abs(loss)
-            if enough.all():
-                break
-            step = np.where(enough, step, 0.5 * step)
-        else:  # no lower, as far as numbers can tell
-            active = active & enough
-            change *= enough
-            lower, gradient = value(weights + change)
+        change, loss, gradient, falls = objective.descend(weights, loss, direction, slope, step)
+        active = active & falls
         weights += change
-        loss = lower
         slot = turn % MEMORY
         vectors[slot] = change
         vectors[MEMORY + slot] = gradient - vectors[-1]
         vectors[-1] = gradient
-        fit.n_iter[places] += active
-    fit.weights[:, places if not events.coupled else slice(None)] = weights
+        fit.n_iter[lanes] += active
+    fit.weights[:, lanes if not events.coupled else slice(None)] = weights
     return fit
 
 
 def _multiply_vectors(events: Events, vectors: np.ndarray, products: np.ndarray, slot: int) -> None:
-    """Put the inner products of the last step, the last change and the gradient with all."""
+    """Compute the inner products of the last step, the last change and the gradient with all."""
     from thresher._kernels.maxent import CHUNK, multiply
 
     new = [slot, MEMORY + slot, len(vectors) - 1]
