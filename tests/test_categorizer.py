@@ -240,7 +240,7 @@ def test_many_documents_with_many_labels_are_learned_without_dual_variables(monk
     texts = ["wheat up", "oil down", "wheat and oil", "ships"] * 5
     labels = [["grain"], ["crude"], ["grain", "crude"], []] * 5
     assert Categorizer().fit(texts, labels).learner_.name == "linear-svm"
-    monkeypatch.setattr(train, "MOST_DUALS", 39)  # of 40
+    monkeypatch.setattr(train, "MOST_DUAL_VARIABLES", 39)  # of 40
     categorizer = Categorizer().fit(texts, labels)
     assert categorizer.learner_.name == "arow" and categorizer.tuning_ is not None
     assert "would need too much memory" in categorizer.assumptions_[-1]

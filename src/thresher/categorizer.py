@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thresher.decisions import Decisions, Form, Tuning, tune_decisions
+from thresher.decisions import Decisions, Form, Tuning
 from thresher.documents import Batch, Columns
 from thresher.errors import (
     ModelError,
     NoProbabilitiesError,
     NotFittedError,
     ParameterError,
+    ThresherWarning,
     counted,
 )
 from thresher.evaluation import Evaluation
 from thresher.features import Features
 from thresher.files import one_writer
 from thresher.learners import Learner
-from thresher.model.assumptions import warn_of
+from thresher.model.categories import Categories
 from thresher.model.compact import CHANGES_ALLOWED, ProbeDocuments, compact, remembered_documents
-from thresher.model.learn import DOCUMENTS_CHECKED, Lesson
+from thresher.model.learn import DOCUMENTS_CHECKED
 from thresher.model.model import NO_PROBABILITIES, Model, learner_probabilities
 from thresher.model.parameters import TrainingParameters
 from thresher.model.reading import ScoredBatch, Tested, scored_batches
@@ -38,7 +39,6 @@ from thresher.model.source import (
     Watch,
     no_progress,
     open_source,
-    short_list,
 )
 from thresher.model.train import new_model, train
 from thresher.parameters import Whole, available_if
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from thresher.model.explanation import Explanation
 
 __all__ = ["Categorizer"]
+
+TEXTS_WITHOUT_BATCHES = 1000  # longer lists are cut into batches
 
 log = logging.getLogger("thresher")
 
@@ -126,10 +128,12 @@ class Categorizer(TrainingParameters):
         )  # fmt: skip
         self._put(model)
         self.timings_ = clock
-        for assumption in model.assumptions:
-            log.info(assumption.sentence)
+        for sentence, _ in model.assumptions:
+            log.info(sentence)
         self._log("fitted to", clock)
-        warn_of(model.assumptions)
+        for sentence, is_doubtful in model.assumptions:
+            if is_doubtful:
+                warnings.warn(sentence, ThresherWarning, stacklevel=2)
         return self
 
     def learn(
@@ -159,35 +163,28 @@ class Categorizer(TrainingParameters):
             The number of remembered documents whose decisions are compared before and after; None
             for all.
         """
-        clock: dict[str, float] = {}
+        options = {
+            "about": about, "sample_weight": sample_weight, "check": check, "progress": progress,
+            "n_jobs": self.n_jobs_, "clock": {},
+        }  # fmt: skip
         if self._shared is None:
-            self._learn_first(
-                documents, labels, about=about, sample_weight=sample_weight, progress=progress,
-                clock=clock,
-            )  # fmt: skip
+            self._learn_first(documents, labels, options)
         else:
-            with self._shared.exclusive():
-                lesson = Lesson(
-                    self._shared.model, documents, labels, about=about,
-                    sample_weight=sample_weight, n_checked=check, n_jobs=self.n_jobs_,
-                    progress=progress, clock=clock,
-                )  # fmt: skip
-                self.learned_ = self._shared.learn(lesson)
-        self.timings_ = clock
-        self._log("learned on, now from", clock)
+            self.learned_ = self._shared.learn(documents, labels, **options)
+        self.timings_ = options["clock"]
+        self._log("learned on, now from", self.timings_)
         return self
 
-    def _learn_first(self, documents: Any, labels: Any, *, progress: Progress, **how: Any) -> None:
+    def _learn_first(self, documents: Any, labels: Any, options: dict[str, Any]) -> None:
         """Begin with the first documents of a stream."""
         form = "several" if labels is None else LabelledSource([], labels).form
         model = new_model(self._parameters(), form)
-        lesson = Lesson(model, documents, labels, n_jobs=self.n_jobs_, progress=progress, **how)
         if self.concepts is not None:
             raise ModelError(
                 "Concepts are learned from all documents at once: begin with fit (thresher train), "
                 "and go on with learn."
             )
-        self.learned_ = lesson.teach_copy(model)
+        self.learned_ = model.learn(documents, labels, **options)
         self._put(model)
 
     def tune(
@@ -226,12 +223,11 @@ class Categorizer(TrainingParameters):
         >>> categorizer.decisions_.thresholds.round(2)
         array([0.51])
         """
+        self.model_.check_can_learn()
+        known = Categories(self.model_.categories)
+        scores, _, truth, names = self.tested(documents, labels, progress)
         with self.shared_.editing() as model:
-            model.check_can_learn()
-            scores, _, truth, names = self.tested(documents, labels, progress)
-            model.decisions, model.tuning = tune_decisions(
-                model.decisions, scores, truth, names, objective, calibrate, **limits
-            )
+            model.tune(known, scores, truth, names, objective, calibrate, **limits)
         return self
 
     def limit(self, **limits: Any) -> Self:
@@ -265,13 +261,7 @@ class Categorizer(TrainingParameters):
         (1, 3)
         """
         with self.shared_.editing() as model:
-            batches = self._source(documents).batches("forgetting")
-            if model.memory is None:
-                return 0
-            counts = (model.features.count(batch.texts) for batch in batches)
-            found = {index for rows in counts for index in model.memory.find(rows)}
-            model.memory, model.sample = model.memory.without(found), None
-        return len(found)
+            return model.forget(self._source(documents).batches("forgetting"))
 
     def compact(
         self,
@@ -331,19 +321,13 @@ class Categorizer(TrainingParameters):
             several, the list of each, the best first; or, after learning from a matrix of zeros and
             ones, such a matrix.
         """
-        if (texts := short_list(documents)) is not None:
+        if _is_short_list(documents):
             with self.shared_.reading() as model:
-                if model.categories.form != "indicator":
-                    return model.predictions(model.labels(texts, self.n_jobs_))
-        if self.model_.categories.form == "indicator":
-            decided = [batch.decisions for batch in self._batches(documents)]
-            known = np.zeros((0, len(self.model_.categories)), bool)
-            return np.concatenate(decided or [known]).astype(np.int64)
-        source, labels = self._source(documents), list[list[Any]]()
-        for chosen in self.shared_.map(
-            lambda model, _, scores: model.labels_of(scores), source, self.n_jobs_
-        ):
-            labels += chosen
+                return model.predictions(model.labels(documents, self.n_jobs_))
+        labels: list[list[Any]] = []
+        source, n_jobs = self._source(documents), self.n_jobs_
+        for of_batch in self.shared_.map(_labels_of_batch, source, n_jobs):
+            labels += of_batch
         return self.model_.predictions(labels)
 
     def scores(self, documents: Any) -> np.ndarray:
@@ -361,9 +345,9 @@ class Categorizer(TrainingParameters):
         -------
         ndarray of float32, documents by categories
         """
-        if (texts := short_list(documents)) is not None:
+        if _is_short_list(documents):
             with self.shared_.reading() as model:
-                return model.scores(texts, self.n_jobs_)
+                return model.scores(documents, self.n_jobs_)
         nothing = np.zeros((0, len(self.model_.categories)), np.float32)
         return np.concatenate([batch.scores for batch in self._batches(documents)] or [nothing])
 
@@ -742,6 +726,11 @@ class Categorizer(TrainingParameters):
         return self.shared_.model
 
     @property
+    def n_jobs_(self) -> int:
+        """The number of threads."""
+        return int(self.n_jobs or getattr(self.learner, "n_jobs", None) or 1)
+
+    @property
     def is_fitted(self) -> bool:
         """Whether anything has been learned."""
         return self._shared is not None
@@ -873,6 +862,17 @@ class Categorizer(TrainingParameters):
             classifier_tags=ClassifierTags(multi_label=True),
             input_tags=InputTags(string=True, two_d_array=False),
         )
+
+
+def _is_short_list(documents: Any) -> bool:
+    """Return True if the documents are a list of texts that is short enough to be one batch."""
+    return type(documents) is list and (
+        0 < len(documents) <= TEXTS_WITHOUT_BATCHES and set(map(type, documents)) == {str}
+    )
+
+
+def _labels_of_batch(model: Model, batch: Batch, scores: np.ndarray) -> list[list[Any]]:
+    return model.labels_of(scores)
 
 
 def _checked_top(top: Any) -> Any:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from thresher.errors import ParameterError
+from thresher.errors import ParameterError, counted, param
 
 MOST_THREADS: Final = 1024
 MOST_ROUNDS: Final = 1_000_000  # passes, iterations, epochs
@@ -66,6 +66,44 @@ def check_room(n_bytes: int, what: str, remedy: str) -> None:
             f"{what} need {n_bytes / 2**30:,.1f} GB of memory, and there are {most / 2**30:,.1f}: "
             f"{remedy}."
         )
+
+
+MOST_WEIGHT_BYTES: Final = 2 * 2**30  # the rarest word and character n-grams are left out beyond
+FEWER_FEATURES: Final = (
+    f"leave rare words out ({param('min_df', 3)}), keep fewer ({param('max_features')}, "
+    f"{param('n_selected')}), hash them ({param('hashing_bits', 18)}), or take another learner"
+)
+
+
+def most_columns(weight_bytes: int, n_categories: int) -> int | None:
+    """Return the largest number of features whose weights fit, or None if there are no weights.
+
+    Parameters
+    ----------
+    weight_bytes : int
+        The bytes that a learner needs for a feature in a category.
+    n_categories : int
+        The number of categories.
+
+    Examples
+    --------
+    >>> most_columns(8, 90), most_columns(0, 90)
+    (2982616, None)
+    """
+    size = weight_bytes * max(1, n_categories)
+    return max(1, MOST_WEIGHT_BYTES // size) if size else None
+
+
+def check_weights(weight_bytes: int, n_columns: int, n_categories: int) -> None:
+    """Raise `ParameterError` if weights would exceed the limit or the memory of the machine."""
+    most, size = most_columns(weight_bytes, n_categories), n_columns * n_categories * weight_bytes
+    what = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}"
+    if most is not None and n_columns > most:
+        raise ParameterError(
+            f"{what} need {size / 2**30:.1f} GB for weights, and {MOST_WEIGHT_BYTES / 2**30:g} is "
+            f"the most: {FEWER_FEATURES}."
+        )
+    check_room(size, what, FEWER_FEATURES)
 
 
 def give_back() -> None:

@@ -135,7 +135,7 @@ def test_what_fails_leaves_the_model_with_concepts_as_it_was(tmp_path, monkeypat
     def fail(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(learning._Pupil, "_note_mistakes", fail)
+    monkeypatch.setattr(learning._Learning, "_note_mistakes", fail)
     with pytest.raises(KeyboardInterrupt):
         model.learn(["maize petrol sorghum"], ["grain"])
     assert saved(model, tmp_path) == before

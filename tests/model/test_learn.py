@@ -31,12 +31,12 @@ def test_a_new_category_that_failed_leaves_no_trace_in_the_next(learner, tmp_pat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(learning._Lesson, "_place", fail)
+        patch.setattr(learning._Learning, "_choose_threshold", fail)
         model.learn(["gold and silver w1", "gold w2"], ["precious", "precious"])
     assert saved(model, tmp_path) == saved(fitted(learner=learner), tmp_path)
-    lesson = ["tin zinc w3"], ["metals"]
-    twin = fitted(learner=learner).learn(*lesson)
-    assert saved(model.learn(*lesson), tmp_path) == saved(twin, tmp_path)
+    update = ["tin zinc w3"], ["metals"]
+    twin = fitted(learner=learner).learn(*update)
+    assert saved(model.learn(*update), tmp_path) == saved(twin, tmp_path)
 
 
 @pytest.mark.parametrize("learner", ["naive-bayes", "rocchio"])
@@ -57,7 +57,7 @@ def test_documents_are_recalled_as_often_as_what_they_stand_for():
 
 
 def test_a_late_category_is_all_that_the_whole_memory_teaches(monkeypatch):
-    monkeypatch.setattr(learning, "RECALLED", 0)
+    monkeypatch.setattr(learning, "RECALLED_PER_DOCUMENT", 0)
     model = fitted(learner="arow")
     before = model.learner_.effective_weights().copy()
     model.learn(["tin zinc"], ["metals"])
@@ -75,7 +75,7 @@ def test_what_was_decided_before_is_looked_up_anew_after_a_change():
     assert model.model_.sample is not None and model.learned_.checked == 36
     model.limit(at_least=3)  # everything is decided otherwise now, but not by what follows
     assert model.learn(["wheat"], [["grain", "energy", "sea"]], check=64).learned_.changed == 0
-    assert model.learn(["wheat"], [["grain"]], check=None).stations.sample is None
+    assert model.learn(["wheat"], [["grain"]], check=None).model_.sample is None
 
 
 @pytest.mark.parametrize(("mode", "n_taken"), [("multi-label", 5), ("single-label", 13)])
@@ -83,8 +83,8 @@ def test_a_new_category_takes_few_of_the_others_and_few_for_each_of_its_own(mode
     margins = np.column_stack([np.zeros(2010), np.linspace(-1.0, 1.0, 2010)])
     truth = np.zeros((2010, 2), bool)
     truth[:10, 1] = truth[10:, 0] = True  # it scores low for its own ten
-    place = learning.place_of(1, margins, truth, np.ones(2010), mode)
-    ahead = margins[:, 1] > place if mode == "multi-label" else margins[:, 1] - place > 0
+    threshold = learning.least_harmful_threshold(1, margins, truth, np.ones(2010), mode)
+    ahead = margins[:, 1] > threshold
     assert np.count_nonzero(ahead & truth[:, 0]) == n_taken
 
 

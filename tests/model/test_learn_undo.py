@@ -72,9 +72,9 @@ class Interrupt:
 
     def __call__(self, frame, event, argument):
         name = frame.f_globals.get("__name__", "")
-        if not name.startswith("thresher.") or name.startswith("thresher.model.lock"):
-            return None
-        if frame.f_code.co_name in ("restore", "undone_on_failure", "_uninterrupted"):
+        if not name.startswith("thresher.") or name == "thresher.model.shared":
+            return None  # a trace can interrupt a lock where no signal does
+        if frame.f_code.co_name in ("restore", "restored_on_failure", "_interrupts_delayed"):
             return None
         if event == "line":
             self.lines += 1

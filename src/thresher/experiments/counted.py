@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thresher.examples import Examples, Spool
-from thresher.model.assumptions import labelled
 from thresher.model.categories import Categories
 from thresher.model.held_out import fold_features
 from thresher.model.model import Model
 from thresher.model.source import LabelledSource, Progress, no_progress
-from thresher.model.train import count_documents, new_model, train_on_counts
+from thresher.model.train import count_documents, labelled, new_model, train_on_counts
 from thresher.rows import Labels
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from thresher.parameters import names_of
 from thresher.rows import Labels
 from thresher.state import LARGEST_WHOLE, require_field
 
-__all__ = ["Categories", "LabelLists"]
+__all__ = ["Categories", "LabelLists", "decision_mode"]
 
 TYPES: dict[str, type] = {"str": str, "int": int, "bool": bool, "float": float}
 FORMS = ("one", "several", "indicator")
@@ -114,6 +114,7 @@ class Categories:
     """
 
     def __init__(self, labels: Iterable[Any] = (), form: str = "several") -> None:
+        self.labels: list[Any] = []
         self._numbers: dict[Any, int] = {}
         self.form = form
         self.type: str | None = None
@@ -121,20 +122,15 @@ class Categories:
             self._add(label)
 
     @property
-    def labels(self) -> list[Any]:
-        """The labels, in the order of their numbers."""
-        return list(self._numbers)
-
-    @property
     def names(self) -> list[str]:
         """The labels as text, for tables and files."""
-        return [str(label) for label in self._numbers]
+        return [str(label) for label in self.labels]
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self.labels)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._numbers)
+        return iter(self.labels)
 
     def __contains__(self, label: Any) -> bool:
         return label in self._numbers
@@ -188,9 +184,8 @@ class Categories:
 
     def sort(self) -> np.ndarray:
         """Number the categories by their labels; return the new number of each old one."""
-        labels = self.labels
-        order = sorted(range(len(labels)), key=labels.__getitem__)
-        self._numbers = {labels[i]: place for place, i in enumerate(order)}
+        order = sorted(range(len(self)), key=self.labels.__getitem__)
+        self._set([self.labels[i] for i in order])
         return np.argsort(order).astype(np.int32)
 
     def rename(self, label: Any, new: Any) -> None:
@@ -199,20 +194,20 @@ class Categories:
         if new in self._numbers:
             raise ParameterError(f"There is a category {new!r} already; merge the two instead.")
         self._check_type(new)
-        self._numbers = {new if i == number else one: i for one, i in self._numbers.items()}
+        self._set([new if i == number else old for i, old in enumerate(self.labels)])
 
     def drop(self, label: Any) -> np.ndarray:
         """Forget a category, the others closing ranks; return which numbers are kept."""
         number = self.number(label)
-        kept: np.ndarray = np.arange(len(self)) != number
-        left = (one for one, i in self._numbers.items() if i != number)
-        self._numbers = {one: i for i, one in enumerate(left)}
-        return kept
+        self._set([*self.labels[:number], *self.labels[number + 1 :]])
+        keep: np.ndarray = np.arange(len(self) + 1) != number
+        return keep
 
     def truncate(self, n: int) -> None:
-        """Forget the categories from number `n` on."""
+        """Remove the categories from number `n` on."""
         for label in self.labels[n:]:
             del self._numbers[label]
+        del self.labels[n:]
 
     def state(self) -> dict[str, Any]:
         """Return what a model file keeps."""
@@ -240,7 +235,11 @@ class Categories:
 
     def _add(self, label: Any) -> None:
         self._check_type(label)
-        self._numbers[label] = len(self._numbers)
+        self._numbers[label] = len(self.labels)
+        self.labels.append(label)
+
+    def _set(self, labels: list[Any]) -> None:
+        self.labels, self._numbers = labels, {label: i for i, label in enumerate(labels)}
 
     def _check_type(self, label: Any) -> None:
         kind = type(label).__name__
@@ -257,6 +256,14 @@ class Categories:
                 f"A label is {label!r}, of type {kind}, and others are of type {self.type}, such "
                 f"as {next(iter(self._numbers), None)!r}; give labels of one type."
             )
+
+
+def decision_mode(mode: str, labels: Labels) -> str:
+    """Return "single-label" or "multi-label": the given mode, or for "auto" that of the labels."""
+    if mode != "auto":
+        return mode
+    has_one_each = bool((np.diff(labels.indptr) == 1).all())
+    return "single-label" if has_one_each and labels.n_categories > 1 else "multi-label"
 
 
 def _is_indicator(labels: list[Any]) -> bool:

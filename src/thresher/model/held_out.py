@@ -12,10 +12,9 @@ from thresher.examples import Examples
 from thresher.features import Features, Numbering
 from thresher.fields import field_names
 from thresher.learners import Learner
-from thresher.limits import give_back
+from thresher.limits import check_weights, give_back, most_columns
 from thresher.model.parameters import TrainingParameters
 from thresher.model.second_look import Candidates, Unseen, candidates_of
-from thresher.model.sizes import check_memory, most_columns
 from thresher.model.source import Progress
 from thresher.rows import Labels
 
@@ -102,17 +101,19 @@ def _scores_of_fold(
 ) -> tuple[np.ndarray, Candidates]:
     """Learn from some documents and score others, by their numbers."""
     parameters = model.parameters
-    part, learner = counts.take(training).apart(), parameters.new_learner()
-    features = fold_features(parameters, model.features, learner, part)
-    strengths = features.fit(part, most_columns(learner, part.n_categories))
-    check_memory(learner, features, part.n_categories)
+    others, learner = counts.take(training).apart(), parameters.new_learner()
+    features = fold_features(parameters, model.features, learner, others)
+    n_categories = counts.n_categories
+    strengths = features.fit(others, most_columns(learner.weight_bytes, n_categories))
+    check_weights(learner.weight_bytes, features.n_columns, n_categories)
     give_back()
-    learner.fit_rows(strengths, n_jobs=parameters.n_jobs_, progress=progress)
+    n_jobs = parameters.n_jobs or 1
+    learner.fit_rows(strengths, n_jobs=n_jobs, progress=progress)
     fields = features.fields(), len(field_names(parameters.fields))
     scores, candidates = [], []
     for counted_rows, _ in counts.take(tested):
         rows = features.apply(counted_rows)
-        scores.append(learner.score_rows(rows, n_jobs=parameters.n_jobs_))
+        scores.append(learner.score_rows(rows, n_jobs=n_jobs))
         if has_evidence:
             candidates.append(candidates_of(scores[-1], rows, learner, *fields))
     return np.concatenate(scores), Candidates.concatenate(candidates)

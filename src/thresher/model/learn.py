@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from thresher.errors import DocumentError, ModelError, ParameterError, counted, 
 from thresher.examples import Examples
 from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
+from thresher.model.categories import decision_mode
 from thresher.model.held_out import fold_numbers
 from thresher.model.memory import Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
@@ -29,14 +31,16 @@ from thresher.model.source import (
     timed,
     without_zero_weights,
 )
-from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK, decision_mode
+from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK
 from thresher.parameters import names_of
 from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
     from thresher.model.model import Model
 
-__all__ = ["DOCUMENTS_CHECKED", "Learned", "Lesson"]
+__all__ = ["DOCUMENTS_CHECKED", "Learned", "Update"]
+
+Restore: TypeAlias = MutableSequence[Callable[[], None]]
 
 MOST_IN_PLACE = 1000  # documents; more are learned by a copy of the model
 MOST_IN_MILLISECONDS = 4  # documents that are learned so quickly that readers can wait
@@ -133,11 +137,11 @@ class Learned:
         }
 
 
-class Lesson:
+class Update:
     """Documents for a model to learn.
 
-    The first documents are read when the lesson is made, so that it is known whether they are few;
-    the others are read while they are learned.
+    The first documents are read at once, so that it is known whether they are few; the others are
+    read while they are learned.
 
     Parameters
     ----------
@@ -145,9 +149,9 @@ class Lesson:
         The model that will learn; nothing of it is changed.
     documents, labels, about, sample_weight, progress
         As for `Categorizer.learn`.
-    n_checked : int or None
-        The number of remembered documents to check; None for all.
-    n_jobs : int
+    check : int or None, default=64
+        The number of remembered documents to decide before and after; None for all.
+    n_jobs : int, default=1
         Threads.
     clock : dict, optional
         Seconds by stage.
@@ -161,78 +165,63 @@ class Lesson:
         *,
         about: Sequence[Any] | None = None,
         sample_weight: Any = None,
-        n_checked: int | None = DOCUMENTS_CHECKED,
+        check: int | None = DOCUMENTS_CHECKED,
         n_jobs: int = 1,
         progress: Progress = no_progress,
         clock: dict[str, float] | None = None,
     ) -> None:
         model.check_can_learn()
-        self.about, self.n_checked, self.n_jobs = about, n_checked, n_jobs
+        self.about, self.n_checked, self.n_jobs = about, check, n_jobs
         fields, columns = model.parameters.fields, model.columns
         self.source = LabelledSource(
             documents, labels, columns, fields, progress, clock, sample_weight
         )
         batches = self.source.batches("learning")
-        first, self.n_first = [], 0
+        first, n_first = [], 0
         for batch in batches:
             first.append(batch)
-            self.n_first += len(batch)
-            if self.n_first > MOST_IN_PLACE:
+            n_first += len(batch)
+            if n_first > MOST_IN_PLACE:
                 break
-        if not self.n_first:
+        if not n_first:
             raise DocumentError("There is nothing to learn from: the source has no documents.")
         self._batches = chain(first, batches)
-
-    @property
-    def has_few_documents(self) -> bool:
-        """Whether the documents are few enough to be learned in place, and in several rounds."""
-        return self.n_first <= MOST_IN_PLACE
-
-    @property
-    def is_short(self) -> bool:
-        """Whether learning takes only milliseconds."""
-        return self.n_first <= MOST_IN_MILLISECONDS
-
-    def can_be_undone_in(self, model: Model) -> bool:
-        """Return True if learning can be undone without a copy of everything."""
-        learner = model.learner
+        learner, is_small = model.learner, n_first <= MOST_IN_PLACE
         has_budget = isinstance(learner, Budgeted) and learner.feature_budget is not None
-        return self.has_few_documents and isinstance(learner, Undoable) and not has_budget
+        self.can_be_undone = is_small and isinstance(learner, Undoable) and not has_budget
+        self.is_short = n_first <= MOST_IN_MILLISECONDS  # whether it takes only milliseconds
+        self._n_rounds = MOST_ROUNDS if is_small else 1
 
-    def teach(self, model: Model) -> Learned:
-        """Let the model learn in place; if anything fails, restore everything."""
+    def apply(self, model: Model) -> Learned:
+        """Let the model learn; if that fails, restore it if `can_be_undone`."""
         model.forget_reader()
-        with undone_on_failure() as undo:
-            learned = self._teach(model, undo)
+        restoring: AbstractContextManager[Restore] = nullcontext(deque(maxlen=0))
+        if self.can_be_undone:
+            restoring = restored_on_failure()
+        with restoring as restore:
+            learned = _Learning(model, self, restore).learn(self._batches, self._n_rounds)
+            model.columns = model.columns or self.source.columns
         model.forget_reader()
         return learned
 
-    def teach_copy(self, model: Model) -> Learned:
-        """Let a model learn that is thrown away if anything fails."""
-        return self._teach(model, [])
 
-    def _teach(self, model: Model, undo: list[Callable[[], None]]) -> Learned:
-        pupil = _Pupil(model, self, undo)
-        learned = pupil.learn(self._batches, MOST_ROUNDS if self.has_few_documents else 1)
-        model.columns = model.columns or self.source.columns
-        return learned
+class _Learning:
+    """A model, and what changes while it learns.
 
+    `restore` collects functions that restore what was changed, the last change last.
+    """
 
-class _Pupil:
-    """A model while it learns a lesson."""
-
-    def __init__(self, model: Model, lesson: Lesson, undo: list[Callable[[], None]]) -> None:
+    def __init__(self, model: Model, update: Update, restore: Restore) -> None:
         self.model, self.learner, self.features = model, model.learner, model.features
-        self.about, self.n_checked, self.n_jobs = lesson.about, lesson.n_checked, lesson.n_jobs
-        self.clock = lesson.source.clock
-        self.undo = undo  # functions that restore what was changed, the last change last
+        self.about, self.n_checked, self.n_jobs = update.about, update.n_checked, update.n_jobs
+        self.clock, self.restore = update.source.clock, restore
         self.learned, self.n_given = Learned(), 0
 
     def learn(self, batches: Iterable[Batch], n_rounds: int) -> Learned:
         """Learn all batches and return the result."""
         model, learned = self.model, self.learned
         n_features, n_categories = self.features.n_columns, len(model.categories)
-        self.undo.append(_restore_attributes(model))
+        self.restore.append(_restore_attributes(model))
         model.sample = self._sample()
         for batch in batches:
             self._learn_batch(batch, n_rounds)
@@ -267,16 +256,16 @@ class _Pupil:
     # ---- one batch ---------------------------------------------------------------------------
 
     def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
-        model, features, undo = self.model, self.features, self.undo
+        model, features, restore = self.model, self.features, self.restore
         _check_batch(model, batch, self.about)
-        undo.append(features.counter.checkpoint())
+        restore.append(features.counter.checkpoint())
         labels = self._restricted(encode_labels(model.categories, batch))
         counts = features.count(batch.texts, grow=True, clock=self.clock)
         counts, labels = without_zero_weights(counts, labels)
         if model.second_look is not None:
             model.second_look = model.second_look.grown(features.fields())
         with timed(self.clock, "strength"):
-            undo.append(features.checkpoint(counts.indices))
+            restore.append(features.checkpoint(counts.indices))
             features.observe(counts)
             rows = features.apply(counts)
         with timed(self.clock, "learn"):
@@ -386,7 +375,7 @@ class _Pupil:
         if new:
             labels = labels.about(new)
         if isinstance(learner, Undoable):
-            self.undo.append(learner.checkpoint(rows.indices))
+            self.restore.append(learner.checkpoint(rows.indices))
         n_before = self.learner.n_categories
         learner.grow(features.n_columns, n_categories)
         if new and n_before < n_categories and isinstance(learner, LateCategories):
@@ -482,7 +471,9 @@ class _Pupil:
 
     def _generator(self) -> np.random.Generator:
         """Return a generator with the same numbers for the same model."""
-        return np.random.default_rng((self.model.parameters.seed_, self.model.documents_seen))
+        memory = self.model.memory
+        seed = 0 if memory is None else memory.seed  # nothing is drawn without a memory
+        return np.random.default_rng((seed, self.model.documents_seen))
 
     def _sample(self) -> Sample | None:
         """Return some remembered documents and how they are decided before learning.
@@ -597,15 +588,15 @@ def least_harmful_threshold(
 
 
 @contextmanager
-def undone_on_failure() -> Iterator[list[Callable[[], None]]]:
+def restored_on_failure() -> Iterator[Restore]:
     """Give a list for functions that undo changes, and call them in reverse order on failure."""
-    undo: list[Callable[[], None]] = []
+    restore: list[Callable[[], None]] = []
     try:
-        yield undo
+        yield restore
     except BaseException:
         with _interrupts_delayed():
-            for restore in reversed(undo):
-                restore()
+            for undo in reversed(restore):
+                undo()
         raise
 
 

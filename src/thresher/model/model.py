@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thresher.decisions import Decisions, Tuning
-from thresher.documents import Columns
+from thresher.decisions import Decisions, Tuning, tune_decisions
+from thresher.documents import Batch, Columns
 from thresher.errors import ModelError, NoProbabilitiesError, ParameterError, counted, param
 from thresher.features import Features
 from thresher.fields import MARK, as_text
 from thresher.learners import Learner
 from thresher.learners.capabilities import Probabilistic
-from thresher.model.assumptions import Assumption
 from thresher.model.categories import Categories
 from thresher.model.memory import Memory, Sample
 from thresher.model.second_look import MOST_CANDIDATES, SecondLook
-from thresher.rows import Rows
+from thresher.rows import Labels, Rows
 
 if TYPE_CHECKING:
     from thresher.model.explanation import Explanation
+    from thresher.model.learn import Learned
     from thresher.model.parameters import TrainingParameters
     from thresher.model.single import SingleTextReader
 
-__all__ = ["NO_PROBABILITIES", "Model", "Reading", "learner_probabilities"]
+__all__ = ["NO_PROBABILITIES", "Assumption", "Model", "Reading", "learner_probabilities"]
 
 NO_PROBABILITIES = (
     f"The model has no probabilities: train it with {param('calibrate', 'sigmoid')}, or "
@@ -40,6 +40,13 @@ TEXTS_READ_SINGLY = 8  # longer lists are read as one batch
 # The compiled reader is built once so many texts have been read since the last change, and one more
 # for so many features: its cost has to pay.
 TEXTS_BEFORE_READER, FEATURES_PER_TEXT = 16, 10_000
+
+
+class Assumption(NamedTuple):
+    """Something that training assumed, in a sentence that says how to correct it."""
+
+    sentence: str
+    is_doubtful: bool = False  # whether it may well be wrong, so that Python warns of it
 
 
 class Reading(NamedTuple):
@@ -162,18 +169,20 @@ class Model:
 
     def scores(self, texts: Any, n_jobs: int = 1) -> np.ndarray:
         """Return the scores of texts: float32, documents by categories."""
-        reader = self.single_reader(texts)
-        if reader is not None:
-            return reader.scores(texts)
-        features = self.features
-        return self.score_rows(features.apply(features.count(texts, n_jobs=n_jobs)), n_jobs)
+        reader = self.single_reader(texts) if len(texts) <= TEXTS_READ_SINGLY else None
+        return self._scores(texts, n_jobs) if reader is None else reader.scores(texts)
 
     def labels(self, texts: Any, n_jobs: int = 1) -> list[list[Any]]:
         """Return the labels of each text, those farthest above their thresholds first."""
-        reader = self.single_reader(texts)
+        reader = self.single_reader(texts) if len(texts) <= TEXTS_READ_SINGLY else None
         if reader is None:
-            return self.labels_of(self.scores(texts, n_jobs))
+            return self.labels_of(self._scores(texts, n_jobs))
         return [reader.labels(text, self) for text in texts]
+
+    def _scores(self, texts: Any, n_jobs: int) -> np.ndarray:
+        """Return the scores of texts that are read as one batch."""
+        features = self.features
+        return self.score_rows(features.apply(features.count(texts, n_jobs=n_jobs)), n_jobs)
 
     def labels_of(self, scores: np.ndarray) -> list[list[Any]]:
         """Return the labels that scores lead to."""
@@ -182,8 +191,10 @@ class Model:
         chosen = [labels[i] for i in numbers.tolist()]
         return [chosen[start:end] for start, end in pairwise(ends.tolist())]
 
-    def predictions(self, labels: list[list[Any]]) -> list[Any]:
-        """Return labels in the form of `Categorizer.predict`: one for each document, or a list."""
+    def predictions(self, labels: list[list[Any]]) -> Any:
+        """Return labels in the form of `Categorizer.predict`."""
+        if self.categories.form == "indicator":
+            return self.categories.encode(labels).to_dense().astype(np.int64)
         if self.decisions.mode == "single-label":
             return [chosen[0] if chosen else None for chosen in labels]
         return labels
@@ -194,9 +205,7 @@ class Model:
         It reads one text in a single compiled call. It is built when the model has not changed for
         some texts, and thrown away when the model changes.
         """
-        if type(texts) is not list or not 0 < len(texts) <= TEXTS_READ_SINGLY:
-            return None
-        if not all([type(text) is str for text in texts]):
+        if type(texts) is not list or set(map(type, texts)) != {str}:
             return None
         if self._reader is None:
             self._n_read_singly += len(texts)
@@ -250,6 +259,63 @@ class Model:
                 "The model was compacted: what learning needs is left out. Learn with the model "
                 "that it was made from, and compact that again."
             )
+
+    def learn(self, documents: Any, labels: Any = None, **options: Any) -> Learned:
+        """Learn documents, completely or not at all, and return the result.
+
+        The arguments are those of `Categorizer.learn`, and `n_jobs` and `clock`.
+        """
+        from thresher.model.learn import Update
+
+        update = Update(self, documents, labels, **options)
+        if update.can_be_undone:
+            return update.apply(self)
+        changed = self.copy()
+        learned = update.apply(changed)
+        self.become(changed)
+        return learned
+
+    def tune(
+        self,
+        known: Categories,
+        scores: np.ndarray,
+        labels: Labels,
+        names: list[str],
+        objective: str | None = "f1",
+        calibration: str | None = None,
+        **limits: Any,
+    ) -> None:
+        """Learn thresholds and probabilities from scores.
+
+        Parameters
+        ----------
+        known : Categories
+            The categories of the scores. Others, which were learned since, keep their thresholds.
+        scores, labels, names, objective, calibration, **limits
+            As for `tune_decisions`.
+        """
+        columns, n_categories = self.categories.columns_for(known), len(self.categories)
+        old = self.decisions.take(columns)
+        tuned, self.tuning = tune_decisions(
+            old, scores, labels, names, objective, calibration, **limits
+        )
+        is_new = np.ones(n_categories, bool)
+        is_new[columns] = False
+        numbers = np.empty(n_categories, np.int64)
+        numbers[columns] = np.arange(len(known))
+        numbers[is_new] = np.arange(len(known), n_categories)
+        thresholds = self.decisions.thresholds
+        self.decisions = tuned.grow(n_categories).take(numbers)
+        self.decisions.thresholds[is_new] = thresholds[is_new]
+
+    def forget(self, batches: Iterable[Batch]) -> int:
+        """Remove documents from the memory, and return how many were there."""
+        if self.memory is None:
+            return 0
+        counts = (self.features.count(batch.texts) for batch in batches)
+        positions = {position for rows in counts for position in self.memory.find(rows)}
+        self.memory, self.sample = self.memory.without(positions), None
+        return len(positions)
 
     def rename_category(self, category: Any, new: Any) -> None:
         """Give a category another label."""

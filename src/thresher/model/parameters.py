@@ -163,11 +163,6 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
         seed = getattr(self.learner, "random_state", None)
         return int(seed) if isinstance(seed, int | np.integer) else 0
 
-    @property
-    def n_jobs_(self) -> int:
-        """The number of threads."""
-        return int(self.n_jobs or getattr(self.learner, "n_jobs", None) or 1)
-
     def resolved(self, mode: str | None = None) -> Self:
         """Return a copy in which every "auto" has been replaced by a value.
 
@@ -192,6 +187,7 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
         if is_auto(self.tune_folds):
             is_fast = is_open and self.preset == "fast" and self.second_look in (AUTO, None)
             values["tune_folds"] = 0 if is_fast else 5
+        values["n_jobs"] = self.n_jobs or getattr(self.learner, "n_jobs", None) or 1
         resolved = self.replace(**values)
         resolved.check_folds()
         return resolved

@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from copy import copy
 from itertools import chain, islice
 from threading import Condition, Lock, RLock, get_ident
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from thresher.documents import Batch
 from thresher.engine import engine_for
 from thresher.errors import ModelError
-from thresher.model.learn import Learned, Lesson
+from thresher.model.learn import Learned, Update
 from thresher.model.model import Model
 from thresher.model.source import LabelledSource, timed
 
@@ -49,7 +49,7 @@ class SharedModel:
     """
 
     def __init__(self, model: Model) -> None:
-        self._slot = _Slot(model, _Gate())  # replaced as one
+        self._state = _State(model)
         self._changing = RLock()  # held by the thread that changes the model, from start to end
         _all_shared.add(self)
 
@@ -60,20 +60,20 @@ class SharedModel:
     def __setstate__(self, model: Model) -> None:
         self.__init__(model)  # type: ignore[misc]
 
-    def reading(self) -> _Reading:
+    def reading(self) -> _State:
         """Return a context manager that gives the model, which does not change meanwhile.
 
         The block should be short, such as one batch: a learner may be waiting. A thread may enter
         again inside.
         """
-        return _Reading(*self._slot)
+        return self._state
 
     @property
     def model(self) -> Model:
         """The model as it is now, for looking at what is replaced as a whole, such as names."""
-        model, gate = self._slot
-        gate.check_whole()
-        return model
+        state = self._state
+        state.check_complete()
+        return state.model
 
     def map(
         self,
@@ -115,26 +115,19 @@ class SharedModel:
 
     # ---- changing ----------------------------------------------------------------------------
 
-    def exclusive(self) -> AbstractContextManager[Any]:
-        """Return a context manager that keeps other threads from changing the model.
-
-        Readers go on. Between two changes inside, the model is nobody else's.
-        """
-        return self._changing
-
     def replace(self, model: Model) -> None:
-        """Put another model in place; readers of the old one finish with it."""
+        """Put another model in its place; readers of the old one finish with that."""
         with self._changing:
-            self._slot = _Slot(model, _Gate())
+            self._state = _State(model)
 
     @contextmanager
     def editing(self) -> Iterator[Model]:
         """Give a shallow copy, of which components may be replaced but not changed in place."""
         with self._changing:
-            model, gate = copy(self.model), self._slot.gate
-            model.forget_reader()
-            yield model
-            self._slot = _Slot(model, gate)  # the same gate, as the arrays are the same
+            edited = copy(self.model)
+            edited.forget_reader()
+            yield edited
+            self._state.model = edited  # under the same lock, as the arrays are the same
 
     @contextmanager
     def changing(self) -> Iterator[Model]:
@@ -145,59 +138,32 @@ class SharedModel:
             yield changed
             self.replace(changed)
 
-    def learn(self, lesson: Lesson) -> Learned:
-        """Learn documents, completely or not at all."""
-        if lesson.can_be_undone_in(self.model):
-            learned: Learned = self.change(lesson.teach, lesson.is_short)
-            return learned
-        with self.changing() as model:
-            return lesson.teach_copy(model)
+    def learn(self, documents: Any, labels: Any = None, **options: Any) -> Learned:
+        """Learn documents, completely or not at all, and return what came of it; see `Update`.
 
-    def change(self, change: Callable[[Model], Any], is_short: bool) -> Any:
-        """Change the model in place if readers need not wait for long, else a copy of it.
-
-        Parameters
-        ----------
-        change : callable
-            Changes the model that it is called with, wholly or not at all, and returns a result.
-        is_short : bool
-            Whether that takes only milliseconds. A longer change is made in place only if no other
-            thread has read the model since its last change.
+        Readers may be held up for some milliseconds: by few documents, which are learned in place.
+        More are learned in place only if no other thread has read the model since its last change,
+        otherwise by a copy.
         """
         with self._changing:
-            model, gate = self._slot
-            if is_short or not gate.has_other_readers:
-                with gate.writing(SECONDS_TO_WAIT) as is_alone:
+            update, state = Update(self.model, documents, labels, **options), self._state
+            if update.can_be_undone and (update.is_short or not state.has_other_readers):
+                with state.writing(SECONDS_TO_WAIT) as is_alone:
                     if is_alone:
-                        return change(model)
+                        return update.apply(state.model)
             with self.changing() as model:
-                return change(model)
+                return update.apply(model)
 
 
-class _Slot(NamedTuple):
-    model: Model
-    gate: _Gate
+class _State:
+    """A model, and a lock that lets in any number of readers or one writer alone.
 
+    As a context manager, it keeps the model from being changed in place.
+    """
 
-class _Reading(AbstractContextManager[Model]):
-    """Keeps a model from being changed in place; a class, as a reading may take microseconds."""
-
-    def __init__(self, model: Model, gate: _Gate) -> None:
-        self._model, self._gate = model, gate
-
-    def __enter__(self) -> Model:
-        self._gate.enter()
-        return self._model
-
-    def __exit__(self, *exception: object) -> None:
-        self._gate.leave()
-
-
-class _Gate:
-    """Lets in any number of readers, or one writer alone."""
-
-    def __init__(self) -> None:
-        self.is_torn = False
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._is_incomplete = False
         self._readers_since_change: set[int] = set()
         self._reset({}, None)
 
@@ -212,40 +178,43 @@ class _Gate:
         """Whether other threads than this one have read since the last change."""
         return bool(self._readers_since_change - {get_ident()})
 
-    def check_whole(self) -> None:
-        if self.is_torn:
+    def check_complete(self) -> None:
+        """Raise `ModelError` if this process was forked amid a change."""
+        if self._is_incomplete:
             raise ModelError(TORN)
 
-    def enter(self) -> None:
-        me = get_ident()
+    def __enter__(self) -> Model:
+        thread = get_ident()
         with self._lock:  # much quicker than by its condition
-            is_inside = me in self._readers or self._writer == me
+            is_inside = thread in self._readers or self._writer == thread
             if not is_inside and (self._writer is not None or self._is_awaited):
                 self._changed.wait_for(lambda: self._writer is None and not self._is_awaited)
-            self.check_whole()
-            self._readers[me] = self._readers.get(me, 0) + 1
-            self._readers_since_change.add(me)
+            if self._is_incomplete:
+                raise ModelError(TORN)
+            self._readers[thread] = self._readers.get(thread, 0) + 1
+            self._readers_since_change.add(thread)
+            return self.model
 
-    def leave(self) -> None:
-        me = get_ident()
+    def __exit__(self, *exception: object) -> None:
+        thread = get_ident()
         with self._lock:
-            self._readers[me] -= 1
-            if not self._readers[me]:
-                del self._readers[me]
+            self._readers[thread] -= 1
+            if not self._readers[thread]:
+                del self._readers[thread]
                 if self._is_awaited:
                     self._changed.notify_all()
 
     @contextmanager
     def writing(self, seconds: float) -> Iterator[bool]:
-        """Let no reader in, if those inside leave within some seconds; tell whether they did."""
-        me, is_alone = get_ident(), False
+        """Keep readers out, if those inside leave within some seconds; give whether they did."""
+        thread, is_alone = get_ident(), False
         with self._changed:
-            self.check_whole()
-            if me not in self._readers:  # else its own block would see the change
+            self.check_complete()
+            if thread not in self._readers:  # else its own block would see the change
                 self._is_awaited = True
                 try:
                     is_alone = self._changed.wait_for(lambda: not self._readers, seconds)
-                    self._writer = me if is_alone else None
+                    self._writer = thread if is_alone else None
                 finally:
                     self._is_awaited = False
                     self._changed.notify_all()
@@ -261,48 +230,47 @@ class _Gate:
 
     def before_fork(self) -> None:
         """Wait for a change in place to end, and let none begin."""
-        me = get_ident()
+        thread = get_ident()
         self._lock.acquire()
-        self._changed.wait_for(lambda: self._writer in (None, me), SECONDS_BEFORE_FORK)
+        self._changed.wait_for(lambda: self._writer in (None, thread), SECONDS_BEFORE_FORK)
 
     def after_fork_in_parent(self) -> None:
         self._lock.release()
 
     def after_fork_in_child(self) -> None:
-        """Forget the threads that are not there any more."""
-        me = get_ident()
-        readers = {me: self._readers[me]} if me in self._readers else {}
-        writer = self._writer
-        self.is_torn = self.is_torn or writer not in (None, me)
-        self._reset(readers, writer if writer == me else None)
+        """Forget the threads that do not exist in this process."""
+        thread, writer = get_ident(), self._writer
+        readers = {thread: self._readers[thread]} if thread in self._readers else {}
+        self._is_incomplete = self._is_incomplete or writer not in (None, thread)
+        self._reset(readers, writer if writer == thread else None)
 
 
 # ---- fork: the child has complete models, or a clear error ---------------------------------------
 
 _all_shared: weakref.WeakSet[SharedModel] = weakref.WeakSet()
-_gates_at_fork: list[_Gate] = []  # those that are locked from before a fork until after it
+_states_at_fork: list[_State] = []  # those that are locked from before a fork until after it
 
 
 def _before_fork() -> None:
-    _gates_at_fork[:] = dict.fromkeys(shared._slot.gate for shared in _all_shared)
-    for gate in _gates_at_fork:
-        gate.before_fork()
+    _states_at_fork[:] = dict.fromkeys(shared._state for shared in _all_shared)
+    for state in _states_at_fork:
+        state.before_fork()
 
 
 def _after_fork_in_parent() -> None:
-    for gate in _gates_at_fork:
-        gate.after_fork_in_parent()
-    _gates_at_fork.clear()
+    for state in _states_at_fork:
+        state.after_fork_in_parent()
+    _states_at_fork.clear()
 
 
 def _after_fork_in_child() -> None:
     for shared in _all_shared:
         shared._changing = RLock()
-        if shared._slot.gate not in _gates_at_fork:  # the model was replaced a moment ago
-            _gates_at_fork.append(shared._slot.gate)
-    for gate in _gates_at_fork:
-        gate.after_fork_in_child()
-    _gates_at_fork.clear()
+        if shared._state not in _states_at_fork:  # the model was replaced a moment ago
+            _states_at_fork.append(shared._state)
+    for state in _states_at_fork:
+        state.after_fork_in_child()
+    _states_at_fork.clear()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where there is no fork

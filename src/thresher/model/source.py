@@ -18,7 +18,7 @@ from thresher.rows import Labels, Rows
 
 __all__ = [
     "LabelledSource", "Progress", "Watch", "encode_labels", "no_progress", "open_source",
-    "short_list", "timed", "without_zero_weights",
+    "timed", "without_zero_weights",
 ]  # fmt: skip
 
 Progress = Callable[[str, int, float | None], None]
@@ -26,9 +26,6 @@ Progress = Callable[[str, int, float | None], None]
 
 Watch = Callable[[int, int, int, int], None]
 """Called with the number of the pass, and the documents, mistakes and decisions since last time."""
-
-
-TEXTS_WITHOUT_BATCHES = 1000  # longer lists are cut into batches
 
 
 def no_progress(stage: str, documents: int, share: float | None) -> None:
@@ -171,13 +168,6 @@ def without_zero_weights(rows: Rows, labels: Labels) -> tuple[Rows, Labels]:
         return rows, labels
     present = np.flatnonzero(labels.weights)
     return rows.take(present), labels.take(present)
-
-
-def short_list(documents: Any) -> list[str] | None:
-    """Return the documents if they are a list of texts short enough to be read at once."""
-    if type(documents) is not list or not 0 < len(documents) <= TEXTS_WITHOUT_BATCHES:
-        return None
-    return documents if all([isinstance(text, str) for text in documents]) else None
 
 
 def _wrong_number(documents: str, n_values: int, name: str) -> DocumentError:

@@ -291,7 +291,7 @@ def _read_tensors(
             end = first + math.prod(shape) * dtype.itemsize
             if last != end:
                 raise ValueError
-            if math.prod(shape) <= 1:  # NumPy refuses some shapes that need no memory
+            if math.prod(shape) <= 1 or len(shape) > 32:  # NumPy refuses some such shapes
                 np.empty(shape, dtype)
             shapes[name] = dtype, shape, first
     except (KeyError, TypeError, ValueError) as error:

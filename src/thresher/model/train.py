@@ -6,26 +6,34 @@ scores, then features, learner and second look from all documents.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from thresher.decisions import Decisions, Objective, Tuning, tune_decisions
-from thresher.documents import Batch
+from thresher.documents import Batch, Columns
 from thresher.engine import Threads
-from thresher.errors import DocumentError, ParameterError, counted, param
+from thresher.errors import DocumentError, ParameterError, SizeWarning, counted, param
 from thresher.examples import Examples, Spool
 from thresher.features import MOST_DOCUMENTS, Features
+from thresher.learners import Learner
 from thresher.learners.capabilities import Online, Tracking
-from thresher.limits import give_back
-from thresher.model.assumptions import Assumption, assume, labelled
-from thresher.model.categories import Categories
+from thresher.limits import (
+    FEWER_FEATURES,
+    MOST_WEIGHT_BYTES,
+    MUCH,
+    check_weights,
+    give_back,
+    most_columns,
+)
+from thresher.model.categories import Categories, decision_mode
 from thresher.model.held_out import held_out_scores, random_documents
 from thresher.model.memory import Memory, sampled
-from thresher.model.model import Model
+from thresher.model.model import Assumption, Model
 from thresher.model.parameters import TrainingParameters, is_auto
 from thresher.model.second_look import MOST_LOOKED, SecondLook
-from thresher.model.sizes import MOST_WEIGHT_BYTES, check_memory, most_columns, warn_of_size
 from thresher.model.source import (
     LabelledSource,
     Progress,
@@ -37,11 +45,14 @@ from thresher.model.source import (
 )
 from thresher.rows import Labels, Rows
 
-__all__ = ["count_documents", "new_model", "train", "train_on_counts"]
+__all__ = ["assume", "count_documents", "labelled", "new_model", "train", "train_on_counts"]
 
 MOST_DUAL_VARIABLES = MOST_WEIGHT_BYTES // 4  # of a linear SVM: documents times categories
 LEAST_DOCUMENTS_FOR_LOOK = 500  # for a second look, unless it is asked for
 TEXTS_PER_COUNT = 1000  # texts that are counted together
+SUSPICIOUS_CATEGORIES = 1000  # from so many on, the label column may be the wrong one
+MOST_UNLABELLED = 0.05  # share of documents without a label that are taken for missing labels
+MISSING = {"na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "nil", "none", "missing", "-", "?"}
 
 
 def train(
@@ -72,7 +83,7 @@ def train(
     with Spool() as spool:
         untrained = new_model(parameters, source.form)
         categories, features = untrained.categories, untrained.features
-        count_documents(untrained, source, spool, parameters.n_jobs_)
+        count_documents(untrained, source, spool, parameters.n_jobs or 1)
         all_labels = spool.labels()
         warn_of_size(untrained.learner, spool.n_columns, all_labels, source.columns)
         if not spool.n_entries:
@@ -152,12 +163,12 @@ def _count_unlabelled(features: Features, source: LabelledSource, seed: int) -> 
 def _departures(
     model: Model, parameters: TrainingParameters, n_unlabelled: int
 ) -> list[Assumption]:
-    """Return what was done otherwise than the parameters say, and doubts about the concepts."""
-    features, mode, found = model.features, model.decisions.mode, []
+    """Return where training departed from the parameters, and doubts about the concepts."""
+    features, mode, sentences = model.features, model.decisions.mode, []
     is_best = parameters.preset == "best" and is_auto(parameters.learner)
     n_categories = len(model.categories)
     if is_best and mode == "multi-label" and model.learner.name == "arow":
-        found.append(
+        sentences.append(
             f"The learner is arow: for {model.documents_seen:,} documents and {n_categories:,} "
             "categories, a linear SVM would need too much memory."
         )
@@ -165,8 +176,8 @@ def _departures(
         is_single = mode == "single-label"
         why = "documents have one label each" if is_single else "it promises no better decisions"
         if model.second_look is None:
-            found.append(f"The second look is left out: {why}.")
-    departures = [Assumption(sentence) for sentence in found]
+            sentences.append(f"The second look is left out: {why}.")
+    departures = [Assumption(sentence) for sentence in sentences]
     departures += [Assumption(doubt, is_doubtful=True) for doubt in features.doubts]
     n_sampled, n_all = features.n_sampled, model.documents_seen + n_unlabelled
     if 0 < n_sampled < n_all:
@@ -215,7 +226,7 @@ def train_on_counts(
     clock, n_documents = {} if clock is None else clock, len(counts)
     if parameters.concepts is not None:
         with timed(clock, "concepts"):
-            how: Any = {"seed": parameters.seed_, "n_jobs": parameters.n_jobs_}
+            how: Any = {"seed": parameters.seed_, "n_jobs": parameters.n_jobs or 1}
             counts = features.fit_concepts(counts, unlabelled, **how, progress=progress)
     mode = decision_mode(parameters.mode, counts.labels())
     parameters = _resolved_for(parameters, counts, mode)
@@ -226,14 +237,15 @@ def train_on_counts(
     if parameters.tune_folds and (_is_tuned(parameters, mode) or parameters.second_look):
         scores_by_document = _learn_decisions_by_folds(model, counts, progress, clock)
     with timed(clock, "strength"):
-        counts = features.choose(counts, most_columns(model.learner, counts.n_categories))
-        check_memory(model.learner, features, counts.n_categories)
+        weight_bytes, n_categories = model.learner.weight_bytes, counts.n_categories
+        counts = features.choose(counts, most_columns(weight_bytes, n_categories))
+        check_weights(weight_bytes, features.n_columns, n_categories)
         n_remembered = parameters.remember if isinstance(model.learner, Online) else 0
         memory = sampled(counts, n_remembered, parameters.seed_) if n_remembered else None
         strengths = features.weigh(counts)
         give_back()
     with timed(clock, "learn"):
-        how = {"n_jobs": parameters.n_jobs_, "progress": progress, "watch": watch}
+        how = {"n_jobs": parameters.n_jobs or 1, "progress": progress, "watch": watch}
         _learn(model, strengths, memory, scores_by_document, **how)
     if model.second_look is not None:
         model.second_look = model.second_look.grown(features.fields())
@@ -276,7 +288,7 @@ def _learn_decisions_by_folds(
         with timed(clock, "second look"):
             progress("a second look", len(unseen.scores), None)
             unseen = unseen.at_most(MOST_LOOKED)
-            seed, n_jobs = parameters.seed_, parameters.n_jobs_
+            seed, n_jobs = parameters.seed_, parameters.n_jobs or 1
             look, scores = SecondLook.fit(kind, unseen, n_documents, seed=seed, n_jobs=n_jobs)
             decisions, tuning = tune_decisions(untuned, scores, unseen.labels, *aims, unseen.folds)
             if not _is_worse(objective, tuning, model.tuning):
@@ -311,9 +323,8 @@ def _learn(
         give_back()
         objective = objective_for(parameters.objective, mode)
         if is_auto(parameters.objective) and objective and not parameters.calibrate:
-            model.decisions.tune(
-                scores, labels, objective
-            )  # estimating the result takes far longer
+            # Estimating the result, as `tune_decisions` does, takes far longer.
+            model.decisions.tune(scores, labels, objective)
         else:
             aims = model.categories.names, objective, parameters.calibrate, model.documents_seen
             model.decisions, model.tuning = tune_decisions(model.decisions, scores, labels, *aims)
@@ -355,14 +366,6 @@ def _fit_tracked(
 # What is checked before and while learning --------------------------------------------------------
 
 
-def decision_mode(mode: str, labels: Labels) -> str:
-    """Return "single-label" or "multi-label": the given mode, or the one that the labels show."""
-    if mode != "auto":
-        return mode
-    has_one_each = bool((np.diff(labels.indptr) == 1).all())
-    return "single-label" if has_one_each and labels.n_categories > 1 else "multi-label"
-
-
 def objective_for(objective: str | None, mode: str) -> str | None:
     """Return the objective of thresholds: "auto" is f1 for several labels and None for one."""
     if objective == "auto":
@@ -386,3 +389,101 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
             f"({n_documents:,}): there is nothing to tell it from. Add documents of another "
             "category or of none."
         )
+
+
+def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Columns | None) -> None:
+    """Warn of suspiciously many categories, or of much memory, before the first pass."""
+    n, n_categories = labels.n_rows, labels.n_categories
+    size = min(MOST_WEIGHT_BYTES, n_columns * n_categories * learner.weight_bytes)
+    if n_categories >= SUSPICIOUS_CATEGORIES and 2 * n_categories > n:
+        name = f' "{columns.labels}"' if columns is not None and columns.labels else ""
+        sentence = (
+            f"There are {n_categories:,} categories for {n:,} documents: is{name} really the "
+            "column of the labels?"
+        )
+    elif size >= MUCH:
+        sentence = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}:"
+    else:
+        return
+    if size >= MUCH:
+        sentence += (
+            f" The weights will take about {size / 2**30:.1f} GB, and up to five times that while "
+            f"they are learned; to take less, {FEWER_FEATURES}."
+        )
+    warnings.warn(sentence, SizeWarning, stacklevel=4)
+
+
+# What is assumed of the documents -----------------------------------------------------------------
+
+
+def labelled(mode: str, labels: Labels) -> np.ndarray | None:
+    """Return the documents to learn from if those without a label are left out, else None.
+
+    They are left out in mode "auto" if nearly all documents have one label, few have none, and none
+    has several: labels are missing then, and the model should still give one label to each.
+
+    Examples
+    --------
+    >>> labels = Labels.from_lists([[0], [1], []] + [[1]] * 30, 2)
+    >>> len(labelled("auto", labels)), labelled("multi-label", labels)
+    (32, None)
+    """
+    n_labels = np.diff(labels.indptr)
+    n_unlabelled = np.count_nonzero(n_labels == 0)
+    are_few = 0 < n_unlabelled <= MOST_UNLABELLED * len(n_labels) and n_labels.max() == 1
+    if mode == "auto" and labels.n_categories > 1 and are_few:
+        return np.flatnonzero(n_labels)
+    return None
+
+
+def assume(
+    given_mode: str, mode: str, labels: Labels, names: Sequence[str], columns: str = ""
+) -> list[Assumption]:
+    """Return what was assumed of the documents and labels that a model learned from.
+
+    Parameters
+    ----------
+    given_mode, mode : str
+        The parameter `mode`, and the mode of the decisions.
+    labels : Labels
+        The labels of all documents, including those that were left out.
+    names : sequence of str
+        The categories.
+    columns : str
+        Which columns were read, if any.
+
+    Examples
+    --------
+    >>> labels = Labels.from_lists([[0], [1], []] + [[1]] * 30, 2)
+    >>> for assumption in assume("auto", "single-label", labels, ["NA", "news"]):
+    ...     print(assumption.sentence)
+    One label for each document; 1 of 33 have no label and were left out. If having ...
+    The label 'NA' of 1 document looks like a missing value; ...
+    """
+    n_labels = np.diff(labels.indptr)
+    n, n_none = len(n_labels), int(np.count_nonzero(n_labels == 0))
+    n_several = int(np.count_nonzero(n_labels > 1))
+    assumptions = [Assumption(f"{columns}.")] if columns else []
+    if mode == "multi-label":
+        counts = f"{n_several:,} of {counted(n, 'document')} have several, {n_none:,} none"
+        is_doubtful = given_mode == "auto" and n_none > 0 and not n_several and len(names) > 1
+        remedy = ". If labels are missing, leave those documents out" if is_doubtful else ""
+        sentence = f"Any number of labels for each document: {counts}{remedy}."
+        assumptions.append(Assumption(sentence, is_doubtful))
+    elif n_none and given_mode == "auto":
+        left_out = f"{n_none:,} of {n:,} have no label and were left out"
+        remedy = 'If having none is an answer, take mode="multi-label" (--mode multi-label)'
+        sentence = f"One label for each document; {left_out}. {remedy}."
+        assumptions.append(Assumption(sentence, is_doubtful=True))
+    else:
+        assumptions.append(Assumption("One label for each document."))
+    counts_of = np.bincount(labels.indices, minlength=len(names))
+    for name, count in zip(names, counts_of.tolist(), strict=True):
+        if name.strip().lower() in MISSING:
+            sentence = (
+                f"The label {name!r} of {counted(count, 'document')} looks like a missing value; "
+                "it was learned as a category. If it means that there is none, empty those "
+                "labels and train again."
+            )
+            assumptions.append(Assumption(sentence, is_doubtful=True))
+    return assumptions
