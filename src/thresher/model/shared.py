@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import chain, islice
-from threading import Condition, Lock, RLock, get_ident
+from threading import Condition, Lock, RLock, get_ident, local
 from typing import Any, TypeVar
 
 import numpy as np
@@ -155,6 +155,16 @@ class SharedModel:
                 return update.apply(model)
 
 
+class _Thread(local):
+    """Holds an object for each thread; other than its identifier, it does not come back."""
+
+    def __init__(self) -> None:
+        self.key = object()
+
+
+_this_thread = _Thread()
+
+
 class _State:
     """A model, and a lock that lets in any number of readers or one writer alone.
 
@@ -164,7 +174,8 @@ class _State:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._is_incomplete = False
-        self._readers_since_change: set[int] = set()
+        self._reader_since_change: object = None  # the last one
+        self._has_other_readers = False
         self._reset({}, None)
 
     def _reset(self, readers: dict[int, int], writer: int | None) -> None:
@@ -176,7 +187,7 @@ class _State:
     @property
     def has_other_readers(self) -> bool:
         """Whether other threads than this one have read since the last change."""
-        return bool(self._readers_since_change - {get_ident()})
+        return self._has_other_readers or self._reader_since_change not in (None, _this_thread.key)
 
     def check_complete(self) -> None:
         """Raise `ModelError` if this process was forked amid a change."""
@@ -192,7 +203,10 @@ class _State:
             if self._is_incomplete:
                 raise ModelError(TORN)
             self._readers[thread] = self._readers.get(thread, 0) + 1
-            self._readers_since_change.add(thread)
+            key = _this_thread.key
+            if self._reader_since_change is not key:
+                self._has_other_readers |= self._reader_since_change is not None
+                self._reader_since_change = key
             return self.model
 
     def __exit__(self, *exception: object) -> None:
@@ -223,7 +237,8 @@ class _State:
         finally:
             if is_alone:
                 with self._changed:
-                    self._writer, self._readers_since_change = None, set()
+                    self._writer = self._reader_since_change = None
+                    self._has_other_readers = False
                     self._changed.notify_all()
 
     # ---- fork --------------------------------------------------------------------------------
