@@ -1,4 +1,4 @@
-"""The table of right and wrong decisions, and what is read from it."""
+"""Contingency tables, and the measures that are computed from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Contingency", "harmonic_mean", "ratio"]
 
 
 class Contingency(NamedTuple):
-    """Right and wrong decisions, counted; each field is a number, or an array over categories.
+    """Counts of right and wrong decisions; each field is a number or an array over categories.
 
     Examples
     --------
@@ -19,51 +19,55 @@ class Contingency(NamedTuple):
     0.960 0.937 0.942 0.939
     """
 
-    true_positives: Any  # assigned, and the document belongs
+    true_positives: Any  # the document belongs to the category and was assigned to it
     false_positives: Any
     false_negatives: Any
     true_negatives: Any
 
     @property
     def precision(self) -> Any:
-        """Share of the assigned documents that belong; 0 if none was assigned and some belong."""
+        """The share of the assigned documents that belong; 0 if none was but some belong."""
         assigned = self.true_positives + self.false_positives
         return ratio(self.true_positives, np.maximum(assigned, self.false_negatives > 0))
 
     @property
     def recall(self) -> Any:
-        """Share of the documents that belong which were assigned."""
+        """The share of the documents that belong that were assigned."""
         return ratio(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
     def f1(self) -> Any:
-        """Harmonic mean of precision and recall."""
+        """The harmonic mean of precision and recall."""
         return self.f_beta(1.0)
 
     def f_beta(self, beta: float) -> Any:
-        """Harmonic mean of precision and recall in which recall weighs `beta` times as much."""
+        """Return the mean of precision and recall in which recall weighs `beta` times as much."""
         weight = beta * beta
         top = (1 + weight) * self.true_positives
         return ratio(top, top + weight * self.false_negatives + self.false_positives)
 
     @property
     def accuracy(self) -> Any:
-        """Share of the decisions that are right."""
+        """The share of the decisions that are right."""
         return ratio(self.true_positives + self.true_negatives, sum(self))
 
     @property
     def error(self) -> Any:
-        """Share of the decisions that are wrong."""
+        """The share of the decisions that are wrong."""
         return ratio(self.false_positives + self.false_negatives, sum(self))
 
     @property
     def fallout(self) -> Any:
-        """Share of the documents that do not belong which were assigned."""
+        """The share of the documents that do not belong that were assigned."""
         return ratio(self.false_positives, self.false_positives + self.true_negatives)
 
     def total(self) -> Contingency:
-        """Return the table summed over the categories, from which micro averages are read."""
+        """Return the table summed over the categories, from which micro averages are computed."""
         return Contingency(*(int(np.sum(cell)) for cell in self))
+
+    def merge(self, other: Contingency) -> Contingency:
+        """Return the table of the documents of both, which are decided for the same categories."""
+        return Contingency(*(np.add(*cells) for cells in zip(self, other, strict=True)))
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
@@ -72,7 +76,7 @@ def harmonic_mean(precision: float, recall: float) -> float:
 
 
 def ratio(top: Any, bottom: Any) -> Any:
-    """Divide, 0/0 being NaN without a warning."""
+    """Return top / bottom, without a warning if it is NaN or infinite."""
     with np.errstate(invalid="ignore", divide="ignore"):
         quotient = np.true_divide(top, bottom)
     return float(quotient) if np.ndim(quotient) == 0 else quotient

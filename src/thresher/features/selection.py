@@ -1,4 +1,4 @@
-"""Which features tell most about the categories: chi-square and information gain."""
+"""Feature selection by association with the categories: chi-square and information gain."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _POOLS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 _UNITS = {"bits": np.log(2.0), "nats": 1.0}
 
-_PAIRS_AT_ONCE = 1 << 20  # pairs of feature and category expanded at a time: some 40 MB
-_CELLS_AT_ONCE = 1 << 16  # cells of the table scored at a time: they stay in the cache
+_PAIRS_AT_ONCE = 1 << 20  # pairs of feature and category counted at a time: some 40 MB
+_CELLS_AT_ONCE = 1 << 16  # pairs of feature and category scored at a time: they fit in the cache
 
 
 class FeatureScores(ABC):
-    """How much each feature tells about each category, from the documents observed so far.
+    """Scores of the association between features and categories in the documents observed.
 
-    Only presence counts, not how often. What is kept grows with the pairs of feature and category
-    that occur together, not with all pairs that there could be.
+    A feature is present in a document or not; its count does not matter. Memory grows with the
+    pairs of feature and category that occur together, not with all possible pairs.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class FeatureScores(ABC):
         self._together = _PairCounts()
 
     def observe(self, rows: Rows, labels: Labels) -> Self:
-        """Take notice of documents; there may be more features and categories than before.
+        """Count documents, which may have more features and categories than those before.
 
         Parameters
         ----------
@@ -63,20 +63,51 @@ class FeatureScores(ABC):
             )
         self._n_documents += rows.n_rows
         present = rows.indices[rows.values != 0]
-        self._of_feature = _with_more(self._of_feature, present, rows.n_columns)
-        self._of_category = _with_more(self._of_category, labels.indices, labels.n_categories)
+        self._of_feature = _added(self._of_feature, present, rows.n_columns)
+        self._of_category = _added(self._of_category, labels.indices, labels.n_categories)
         for features, categories in _pairs(rows, labels):
             self._together.add(features, categories)
         return self
 
+    def merge(
+        self,
+        other: FeatureScores,
+        features: np.ndarray | None = None,
+        categories: np.ndarray | None = None,
+    ) -> Self:
+        """Add what another one has counted, as if its documents had been observed here.
+
+        Parameters
+        ----------
+        other : FeatureScores
+            Of any kind; the kind of this one decides how scores are computed.
+        features, categories : array of int, optional
+            The number here of each feature and category of `other`; by default, the same number.
+
+        Examples
+        --------
+        >>> rows = Rows(np.array([0, 2]), np.array([0, 1]), np.ones(2, np.float32), 2)
+        >>> shards = [ChiSquare().observe(rows, Labels.from_lists([[0]], 1)) for _ in range(2)]
+        >>> shards[0].merge(shards[1], features=np.array([1, 2])).document_frequencies().tolist()
+        [[1], [2], [1]]
+        """
+        n_features, n_categories = other._shape
+        features = np.arange(n_features) if features is None else np.asarray(features)
+        categories = np.arange(n_categories) if categories is None else np.asarray(categories)
+        self._n_documents += other._n_documents
+        self._of_feature = _summed(self._of_feature, features, other._of_feature)
+        self._of_category = _summed(self._of_category, categories, other._of_category)
+        self._together.merge(other._together, features, categories)
+        return self
+
     def document_frequencies(self) -> np.ndarray:
-        """Return in how many documents each feature (row) is of each category (column)."""
+        """Return the number of documents of each category (column) that have each feature (row)."""
         return self._together.block(0, *self._shape)
 
     def scores(self) -> np.ndarray:
-        """Return the score of each feature (row) for each category, in single precision.
+        """Return the float32 score of each feature (row) for each category (column).
 
-        Where so large an array is too much, `pooled` does without it.
+        `pooled` needs less memory.
         """
         scores = np.empty(self._shape, np.float32)
         for start, block in self._blocks():
@@ -89,8 +120,8 @@ class FeatureScores(ABC):
         Parameters
         ----------
         pool : {"max", "mean", "sum"}
-            Over the categories, the greatest score (default), the mean weighted by how many
-            documents the categories have, or the sum.
+            How the scores for all categories are combined: the greatest (default), the mean
+            weighted by the number of documents of the categories, or the sum.
         """
         _check_choice("pool", pool, _POOLS)
         pooled = np.zeros(len(self._of_feature))
@@ -104,7 +135,7 @@ class FeatureScores(ABC):
         return len(self._of_feature), len(self._of_category)
 
     def _blocks(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the scores of some features at a time, with the number of the first."""
+        """Yield blocks of scores, each with the number of its first feature."""
         n_features, n_categories = self._shape
         step = max(1, _CELLS_AT_ONCE // max(1, n_categories))
         of_category = self._of_category.astype(np.float64)
@@ -118,18 +149,18 @@ class FeatureScores(ABC):
     def _score(
         self, both: np.ndarray, of_feature: np.ndarray, of_category: np.ndarray, n: float
     ) -> np.ndarray:
-        """Return scores, given in how many of n documents are the feature, the category, both."""
+        """Return scores, given how many of `n` documents have the feature, the category, both."""
 
 
 class ChiSquare(FeatureScores):
-    """Chi-square of a feature's presence and a category, documents being the cases.
+    """Chi-square of the presence of a feature and a category, over documents.
 
     With a documents that have both, b the feature only, c the category only and d neither,
 
         χ² = N (ad - bc)² / ((a + b) (c + d) (a + c) (b + d)),
 
-    and 0 where one of the factors below is 0. scikit-learn's `chi2` is another statistic: it
-    compares sums of counts, and leaves the documents without the feature out.
+    and 0 if one of the factors below is 0. scikit-learn's `chi2` is another statistic: it compares
+    sums of counts and ignores the documents without the feature.
 
     Examples
     --------
@@ -143,7 +174,7 @@ class ChiSquare(FeatureScores):
     def _score(
         self, both: np.ndarray, of_feature: np.ndarray, of_category: np.ndarray, n: float
     ) -> np.ndarray:
-        # ad - bc = aN - (a + b)(a + c): nothing but `both` needs a table of its own.
+        # ad - bc = aN - (a + b)(a + c), so that only `both` is needed for each pair.
         scores = n * both
         scores -= of_feature * of_category
         scores *= scores
@@ -153,7 +184,7 @@ class ChiSquare(FeatureScores):
 
 
 class InformationGain(FeatureScores):
-    """How much less uncertain a category is once it is known whether the feature is present.
+    """Reduction of a category's entropy when the presence of the feature is known.
 
         IG = H(C) - P(f) H(C | f) - P(¬f) H(C | ¬f),
 
@@ -162,7 +193,7 @@ class InformationGain(FeatureScores):
     Parameters
     ----------
     unit : {"bits", "nats"}
-        Logarithms to base 2 (default) or natural ones.
+        Use logarithms to base 2 (default) or natural ones.
 
     Examples
     --------
@@ -203,7 +234,7 @@ SELECTIONS: dict[str, type[FeatureScores]] = {
 
 
 def document_frequencies(rows: Rows, labels: Labels) -> np.ndarray:
-    """Return in how many documents of each category each feature is.
+    """Return the number of documents of each category that have each feature.
 
     Parameters
     ----------
@@ -228,8 +259,8 @@ def chi_square(rows: Rows, labels: Labels, *, pool: str | None = None) -> np.nda
     rows, labels
         As for `FeatureScores.observe`.
     pool : {None, "max", "mean", "sum"}
-        Return one score for each feature, as `FeatureScores.pooled` does. Default None: one for
-        each feature and category.
+        How to combine the scores for all categories; see `FeatureScores.pooled`. None (default):
+        return one score for each feature and category.
 
     Examples
     --------
@@ -262,14 +293,14 @@ def information_gain(
 
 
 def select(scores: np.ndarray, k: int | float) -> np.ndarray:
-    """Return which features have the k highest scores; of equals, the first come first.
+    """Return a mask of the features with the k highest scores; of equal scores, the first win.
 
     Parameters
     ----------
     scores : array of shape (features,) or (features, categories)
         With categories, k features are selected for each of them.
     k : int or float
-        How many features to select; a float is a share of all, rounded, but never to none.
+        The number of features to select. A float is a share of all, rounded to at least one.
 
     Returns
     -------
@@ -292,8 +323,8 @@ def select(scores: np.ndarray, k: int | float) -> np.ndarray:
             f"select: k is {k!r}; give a number of features from 0 on, "
             "or a share as a float above 0 and at most 1."
         )
-    wanted = max(1, round(k * len(scores))) if is_share else int(k)
-    best = np.argsort(-scores, axis=0, kind="stable")[:wanted]
+    n_selected = max(1, round(k * len(scores))) if is_share else int(k)
+    best = np.argsort(-scores, axis=0, kind="stable")[:n_selected]
     mask = np.zeros(scores.shape, bool)
     np.put_along_axis(mask, best, True, axis=0)
     return mask
@@ -303,43 +334,55 @@ def select(scores: np.ndarray, k: int | float) -> np.ndarray:
 
 
 class _PairCounts:
-    """How often each pair of feature and category was seen, sorted by feature, then category."""
+    """The number of times each pair of feature and category occurred."""
 
     def __init__(self) -> None:
+        # A pair is coded as feature << 32 | category; the codes are sorted.
         self._codes = self._counts = np.zeros(0, np.int64)
-        self._fresh: list[np.ndarray] = []  # codes not merged yet
+        self._pending: list[np.ndarray] = []  # codes that are not counted yet
 
     def add(self, features: np.ndarray, categories: np.ndarray) -> None:
-        self._fresh.append((features.astype(np.int64) << 32) | categories)
-        # A merge copies all that is there, so that it waits until there is something to gain.
-        if sum(map(len, self._fresh)) >= max(_PAIRS_AT_ONCE, len(self._codes) // 8):
-            self._merge()
+        self._pending.append((features.astype(np.int64) << 32) | categories)
+        # Counting copies all counts, so it waits until there are many codes.
+        if sum(map(len, self._pending)) >= max(_PAIRS_AT_ONCE, len(self._codes) // 8):
+            self._count_pending()
+
+    def merge(self, other: _PairCounts, features: np.ndarray, categories: np.ndarray) -> None:
+        """Add other counts, whose features and categories have other numbers here."""
+        other._count_pending()
+        codes = features[other._codes >> 32].astype(np.int64) << 32
+        codes |= categories[other._codes & 0xFFFFFFFF]
+        order = np.argsort(codes)
+        self._add_counts(codes[order], other._counts[order])
 
     def block(self, start: int, stop: int, n_categories: int) -> np.ndarray:
-        """Return the counts of the features from start to stop, as a dense array."""
-        self._merge()
+        """Return the counts of the features from start to stop as a dense array."""
+        self._count_pending()
         some = slice(*np.searchsorted(self._codes, [start << 32, stop << 32]))
         codes = self._codes[some]
         dense = np.zeros((stop - start, n_categories), np.int64)
         dense[(codes >> 32) - start, codes & 0xFFFFFFFF] = self._counts[some]
         return dense
 
-    def _merge(self) -> None:
-        if not self._fresh:
-            return
-        codes, counts = np.unique(np.concatenate(self._fresh), return_counts=True)
-        self._fresh = []
-        places = np.searchsorted(self._codes, codes)
-        known = np.zeros(len(codes), bool)
-        inside = places < len(self._codes)
-        known[inside] = self._codes[places[inside]] == codes[inside]
-        self._counts[places[known]] += counts[known]
-        self._codes = np.insert(self._codes, places[~known], codes[~known])
-        self._counts = np.insert(self._counts, places[~known], counts[~known])
+    def _count_pending(self) -> None:
+        if self._pending:
+            codes = np.concatenate(self._pending)
+            self._pending = []
+            self._add_counts(*np.unique(codes, return_counts=True))
+
+    def _add_counts(self, codes: np.ndarray, counts: np.ndarray) -> None:
+        """Add the counts of sorted codes, each of which occurs once."""
+        index = np.searchsorted(self._codes, codes)
+        is_known = np.zeros(len(codes), bool)
+        inside = index < len(self._codes)
+        is_known[inside] = self._codes[index[inside]] == codes[inside]
+        self._counts[index[is_known]] += counts[is_known]
+        self._codes = np.insert(self._codes, index[~is_known], codes[~is_known])
+        self._counts = np.insert(self._counts, index[~is_known], counts[~is_known])
 
 
 def _pairs(rows: Rows, labels: Labels) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield each feature of each document with each of its categories, in blocks of documents."""
+    """Yield the pairs of a feature and a category of each document, in blocks of documents."""
     ends = np.cumsum(np.diff(rows.indptr) * np.diff(labels.indptr))
     start = 0
     while start < rows.n_rows:
@@ -360,10 +403,18 @@ def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
         )
 
 
-def _with_more(counts: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
-    """Return the counts of at least `n` things with one more for each of the indices."""
+def _added(counts: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
+    """Return at least `n` counts, in which each of the indices counts once more."""
     total = np.bincount(indices, minlength=max(n, len(counts)))
     total[: len(counts)] += counts
+    return total
+
+
+def _summed(counts: np.ndarray, indices: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Return the counts plus `more`, whose numbers among them are `indices`."""
+    total = np.zeros(max(len(counts), int(indices.max(initial=-1)) + 1), np.int64)
+    total[: len(counts)] = counts
+    total[indices] += more
     return total
 
 
@@ -376,6 +427,6 @@ def _inverse(x: np.ndarray) -> np.ndarray:
 
 def _x_log_x(x: np.ndarray) -> np.ndarray:
     """Return x ln x, which is 0 at 0."""
-    logs: np.ndarray = np.log(np.maximum(x, 1.0))  # counts: nothing lies between 0 and 1
+    logs: np.ndarray = np.log(np.maximum(x, 1.0))  # x is a count, never between 0 and 1
     logs *= x
     return logs
