@@ -9,6 +9,7 @@ from thresher.corpora import _fetch, describe, fetch, is_corpus_spec, list_corpo
 from thresher.corpora._registry import MODULES, corpus_modules, parse_options
 from thresher.errors import DocumentError
 from thresher_papers.corpora import signature_reply
+from thresher_papers.corpora.features import feature_names
 
 NAMES = sorted(corpus_modules().keys() - MODULES.keys())
 
@@ -187,7 +188,7 @@ def test_local_copy_is_the_published_one(local, name):
 )
 def test_features_and_positives_of_the_2006_paper(local, name, features, positives):
     corpus = load(f"{name}:{describe(name).variants[0]}")
-    assert len(corpus.feature_names()) == features
+    assert len(feature_names(corpus)) == features
     assert sum(labels == [corpus.positive] for labels in corpus.split().labels) == positives
 
 

@@ -192,12 +192,6 @@ def test_documents_can_be_read_again_and_again(toy):
     assert documents.skipped == [] and documents.decoding_errors == 0
 
 
-def test_features_become_sparse_rows(toy):
-    assert toy.feature_names() == ["u", "v"]
-    dense = toy.sparse_rows("test", ["w", "u", "z"]).to_scipy().toarray()
-    assert dense.tolist() == [[1.0, 3.0, 0.0]]
-
-
 @pytest.mark.parametrize(
     "ask, sentence",
     [

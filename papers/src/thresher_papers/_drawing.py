@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.animation import PillowWriter
 
 from thresher.errors import ParameterError
+from thresher.files import replace_file
 from thresher.report.plots import COLOURS, new_figure
 
 if TYPE_CHECKING:
@@ -91,3 +95,12 @@ def draw_panels(shown: Figure) -> Any:
         grid[0].legend(frameon=False, fontsize=8)
     figure.suptitle(shown.title, fontsize=10, wrap=True)
     return figure
+
+
+def save_animation(frames: Iterator[Any], path: str | os.PathLike[str]) -> None:
+    """Write figures as the frames of a GIF that repeats for ever."""
+    writer = PillowWriter(fps=4)
+    with replace_file(path) as temporary, writer.saving(next(frames), temporary, dpi=100):
+        writer.grab_frame()
+        for _ in frames:
+            writer.grab_frame()

@@ -174,12 +174,13 @@ class Result(ABC):
         path : str or path
             The file.
         """
-        from thresher.report.plots import save_figure, save_frames
+        from thresher.report.plots import save_figure
+        from thresher_papers._drawing import save_animation
 
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".gif":
-            save_frames(self.frames(), path)
+            save_animation(self.frames(), path)
         else:
             save_figure(self.draw(), path)
         return path

@@ -12,7 +12,6 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.documents import Batch, Documents
     from thresher.documents.batch import Reading, Source
-    from thresher.rows import Rows
 
 __all__ = ["Corpus", "Split"]
 
@@ -167,35 +166,6 @@ class Corpus:
         if rows is None:
             raise ParameterError(f"The corpus {self.name} holds text only; it has no features.")
         return rows
-
-    def feature_names(self, split: str | None = None) -> list[str]:
-        """Return the names of the features that occur in a split, sorted."""
-        return sorted({name for row in self.rows(split) for name in row})
-
-    def sparse_rows(self, split: str | None = None, names: list[str] | None = None) -> Rows:
-        """Return the features of a split as compressed sparse rows.
-
-        Parameters
-        ----------
-        split : str, optional
-            As for `split`.
-        names : list of str, optional
-            The columns in order; others are left out. Default: those of `feature_names`.
-        """
-        import numpy as np
-
-        from thresher.rows import Rows
-
-        names = self.feature_names(split) if names is None else names
-        column = {name: i for i, name in enumerate(names)}
-        ends, indices, values = [0], [], []
-        for row in self.rows(split):
-            kept = [name for name in row if name in column]
-            indices += [column[name] for name in kept]
-            values += [row[name] for name in kept]
-            ends.append(len(indices))
-        arrays = np.array(ends), np.array(indices, np.int32), np.array(values, np.float32)
-        return Rows(*arrays, len(names))
 
     def categories(self, set: str | None = None, split: str | None = "all") -> list[str]:
         """Return the categories, sorted, or a set of them that has a name.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
@@ -14,7 +13,7 @@ from thresher.experiments.curves import LearningCurve
 from thresher.experiments.progressive import ProgressiveValidation
 from thresher.files import check_writable, replace_file
 
-__all__ = ["COLOURS", "check_plot", "new_figure", "plot", "save_figure", "save_frames"]
+__all__ = ["COLOURS", "check_plot", "new_figure", "plot", "save_figure"]
 
 COLOURS = ("#8c5a2b", "#2b6f8c", "#5a8c2b", "#8c2b5a")
 
@@ -131,14 +130,3 @@ def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
         raise ParameterError(
             f"{path}: the picture cannot be written ({problem}); name it like plot.png or plot.svg."
         ) from None
-
-
-def save_frames(frames: Iterator[Any], path: str | os.PathLike[str], per_second: int = 4) -> None:
-    """Write a figure that is drawn again and again as a GIF that goes on for ever."""
-    from matplotlib.animation import PillowWriter
-
-    writer = PillowWriter(fps=per_second)
-    with replace_file(path) as temporary, writer.saving(next(frames), temporary, dpi=100):
-        writer.grab_frame()
-        for _ in frames:
-            writer.grab_frame()

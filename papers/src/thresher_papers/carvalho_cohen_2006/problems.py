@@ -16,6 +16,7 @@ from thresher.features.strength import Strength
 from thresher.rows import Rows
 from thresher.text import TextCounter
 from thresher_papers._running import Problem
+from thresher_papers.corpora.features import feature_rows
 
 __all__ = ["CORPORA", "groups_problem", "problem", "words_of"]
 
@@ -65,7 +66,7 @@ def _read(spec: str, counted: str = "") -> Read:
     split, pairs = corpus.split(), list(corpus.pairs())
     labels = [own for _, own in pairs]
     if split.rows is not None:
-        return Read(corpus.sparse_rows(), labels, split.ids, [])
+        return Read(feature_rows(corpus), labels, split.ids, [])
     counter = TextCounter(**COUNTED.get(counted, {"token_pattern": LETTERS}))
     rows = counter.count([text for text, _ in pairs])
     return Read(rows, labels, split.ids, counter.feature_names())
