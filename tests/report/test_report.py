@@ -155,7 +155,7 @@ def test_confusions_equal_a_count_by_hand(block, seed):
             expected[pair] = expected.get(pair, 0) + 1
     expected.pop((n, n), None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thresher.report.confusions._BLOCK", block)
+        patch.setattr("thresher.report.confusions.PAIRS_PER_BLOCK", block)
         confused = confusions(evaluate(None, labels, decisions=decided))
     counted = zip(confused.missed, confused.given, confused.documents, strict=True)
     assert {(int(m), int(g)): int(k) for m, g, k in counted} == expected
@@ -222,7 +222,7 @@ def test_the_strongest_words_are_those_of_the_categorizer(categorizer, page, tmp
             assert f"{name(word)}<span>+{weight:.2f}</span>" in text
     hashed = Categorizer(hashing_bits=10).fit(["wheat", "oil"], ["grain", "crude"])
     write_report(tmp_path / "hashed.html", hashed, ["wheat"], ["grain"])
-    assert "For it" in text and "For it" not in (tmp_path / "hashed.html").read_text()
+    assert "Words for it" in text and "Words for it" not in (tmp_path / "hashed.html").read_text()
 
 
 # What comes first -------------------------------------------------------------------------------
@@ -258,43 +258,40 @@ def test_two_sentences_say_how_good_it_is_and_where_it_is_weakest():
     )
     assert is_one_each(evaluation)
     assert plain(evaluation) == (
-        "About 92 of 100 documents go to the right place; on others like these 600, expect 89 to "
-        "95. It is weakest in Support, where it found 83 of 100 documents."
+        "92 % of the 600 documents got the right category (95 % interval: 89 to 95 %). The weakest "
+        "category is Support, where 83 of 100 documents were found."
     )
     shown = head(Report(evaluation))
-    assert "47 of 600 documents went to the wrong place, in 3 categories." in shown
+    assert "47 of 600 documents got a wrong category, of 3 categories." in shown
     assert "missed" not in shown
-    assert "Sales → Graphics" in shown and "20 of 47 that went to the wrong place" in shown
+    assert "Sales → Graphics" in shown and "20 of 47 misclassified documents" in shown
 
 
 def test_what_is_wrongly_given_can_be_what_is_weak():
     evaluation = one_each([[100, 60, 0], [0, 40, 0], [0, 0, 200]])
-    assert "weakest in b, where 60 of the 100 documents that got it do not belong." in plain(
-        evaluation
-    )
+    assert "category is b, where 60 of 100 assigned documents do not belong." in plain(evaluation)
 
 
 def test_few_documents_are_said_and_not_overclaimed():
     assert plain(one_each([[4, 0], [0, 2]])) == (
-        "Only 6 documents were measured, too few to judge: 6 of 6 went to the right place, and "
-        "anything from 60 to 100 of 100 would fit. No category has 10 documents here, so none can "
-        "be judged by itself."
+        "Only 6 documents were measured, too few to judge: 6 of 6 got the right category (95 % "
+        "interval: 60 to 100 %). No category has 10 documents here, too few to judge one by itself."
     )
     right = one_each([[300, 0, 0], [0, 290, 0], [0, 0, 3]])
     assert plain(right) == (
-        "All 593 documents went to the right place; on others like these 593, expect 99 to 100. "
+        "All 593 documents got the right category (95 % interval: 99 to 100 %). "
         "No category with enough documents had an error; 1 of the 3 categories has fewer than 10 "
         "documents here, too few to judge."
     )
     assert "100.0 – 100.0" not in head(Report(right))  # a bootstrap without errors has no width
     nearly = one_each([[1000, 1], [0, 1000]])
-    assert plain(nearly).startswith("More than 99 of 100 documents go to the right place")
+    assert plain(nearly).startswith("More than 99 % of the 2,001 documents got the right category")
 
 
 def test_a_model_that_is_no_better_than_none_is_called_that():
     blind = one_each([[90, 0], [10, 0]], ["ham", "spam"])
     assert (
-        "Always answering ham would get 90; it is weakest in spam, where it found 0 of 10"
+        "Always answering ham would be right for 90 %; the weakest category is spam, where 0 of 10"
         in plain(blind)
     )
     assert "lways answering" not in plain(one_each([[90, 0], [2, 8]]))
@@ -308,15 +305,16 @@ def test_several_categories_and_one_have_sentences_of_their_own():
     several = evaluate(None, truth, ["grain", "ship"], decisions=decided)
     assert not is_one_each(several)
     assert plain(several).startswith(
-        "About 95 of 100 labels that it gives are right, and it finds about 95 of 100 that belong; "
-        "on others like these 200 documents, expect "
+        "On 200 documents, precision is 95 % (95 % interval: 92 to 99 %) and recall 95 % (91 to "
     )
-    assert "weakest in grain, where it found 108 of 120 documents." in plain(several)
-    assert "12 were missed" in head(Report(several)) and "wrong place" not in head(Report(several))
+    assert "category is grain, where 108 of 120 documents were found." in plain(several)
+    assert "12 were missed" in head(Report(several)) and "wrong category" not in head(
+        Report(several)
+    )
     single = evaluate(None, truth[:, :1], ["grain"], decisions=decided[:, :1])
     assert re.fullmatch(
-        r"About 92 of 100 documents that it calls grain are; on others like these 200, expect 85 "
-        r"to 96. Of those that are, it finds about 90 of 100 \(expect 83 to 95\).", plain(single)
+        r"For grain, precision is 92 % \(95 % interval: 85 to 96 %\) and recall 90 % \(83 to "
+        r"95 %\) on 200 documents.", plain(single)
     )  # fmt: skip
     for nothing, expected in ((decided[:, :1] & False, "gave no category"), (None, "No document")):
         labels = truth[:, :1] & (nothing is not None)
@@ -328,14 +326,14 @@ def test_the_weakest_category_is_not_one_of_a_few_documents():
     assert weakest(one_each([[60, 40, 0], [0, 100, 0], [2, 0, 1]])) == 0
     assert weakest(one_each([[50, 0], [0, 50]])) is None
     blind = head(Report(one_each([[50, 0, 0], [50, 0, 0], [0, 0, 9]])))
-    assert "Weakest category b F1\xa00.0: 0 of 50 found, never given" in blind.replace(
+    assert "Weakest category b F1\xa00.0: 0 of 50 found, never assigned" in blind.replace(
         "F1 ", "F1\xa0"
     )
 
 
 @pytest.mark.parametrize("block", [1, 10**6])
 def test_the_least_certain_are_those_near_another_decision(monkeypatch, block):
-    monkeypatch.setattr("thresher.report.verdict._BLOCK", block)
+    monkeypatch.setattr("thresher.report.verdict.SCORES_PER_BLOCK", block)
     scores = np.array([[2.0, 1.5, -1.0], [0.1, -3.0, -3.0], [1.0, -1.0, -0.5]])
     evaluation = evaluate(scores, np.eye(3))
     for decisions, expected in [
@@ -357,7 +355,12 @@ def test_the_cards_tell_four_different_things():
     )
     text = Report(evaluation, decisions).to_html()
     cards = re.findall(r'<div class="figure"><h2>(.*?)</h2>', text)
-    assert cards == ["Accuracy", "Weakest category", "Commonest confusion", "Least certain tenth"]
+    assert cards == [
+        "Accuracy",
+        "Weakest category",
+        "Most frequent confusion",
+        "Least certain tenth",
+    ]
     wrong = ~(evaluation.decisions == np.eye(3)[own]).all(axis=1)
     ranked = np.argsort(np.sort(scores)[:, 2] - np.sort(scores)[:, 1], kind="stable")
     shown = head(Report(evaluation, decisions))
@@ -369,7 +372,7 @@ def test_the_cards_tell_four_different_things():
     evaluation = evaluate(scores, np.eye(3)[own], decisions=decisions.decide(scores))
     n_open = int((~evaluation.decisions.any(axis=1)).sum())
     assert n_open > 5 and f"; {n_open} got no category." in head(Report(evaluation, decisions))
-    assert f"Given no category {n_open} of 120" in head(Report(evaluation, decisions))
+    assert f"No category assigned {n_open} of 120" in head(Report(evaluation, decisions))
 
 
 @pytest.mark.parametrize(
@@ -544,7 +547,7 @@ def test_one_of_anything_is_one():
         charts.learning_chart([(1, 0.2), (2, 0.5)]),
         charts.reliability_chart(ReliabilityCurve(*map(np.array, ([0.5], [1.0], [1])))),
     ]
-    ones = ["50.0, 1 document<", "pass 2: 1 correction<", "1 document: F1", "in 1 pair<"]
+    ones = ["50.0, 1 document<", "pass 2: 1 correction<", "1 document: F1", ", 1 pair<"]
     for chart, one in zip(drawn, ones, strict=True):
         assert one in chart
     assert "20 documents<" in drawn[0] and "after 1 document and" in drawn[2]
@@ -879,7 +882,7 @@ def test_the_page_can_be_read_without_script(browser, page):
         and "micro" in snapshot
         and "Corrections while learning" in snapshot
     )
-    assert "as decided" not in snapshot  # controls that could do nothing are not there
+    assert "assign more" not in snapshot  # controls that could do nothing are not there
 
 
 @pytest.mark.parametrize("n_categories", [1, 2])

@@ -108,7 +108,7 @@ def _with_errors(
     from thresher.report.worst import WorstErrors
 
     worst = WorstErrors(categorizer.categories_, categorizer.decisions_, most)
-    worst.most_alike = most  # whatever their category
+    worst.most_of_category = most  # whatever their category
     tested = categorizer.tested(documents, None, progress, lambda scored: worst.see(*scored))
     return tested.evaluate(), sorted(worst, key=lambda one: -one.margin)[:most]
 
@@ -195,7 +195,7 @@ def show_confusions(result: Evaluation) -> None:
 def error_row(one: WrongDecision) -> dict[str, Any]:
     """Return an error as a row of a table; the text is its beginning."""
     return {
-        "document": one.place,
+        "document": one.location,
         "labels": one.labels,
         "given": one.given,
         "kind": one.kind,
@@ -214,7 +214,8 @@ def show_errors(worst: list[WrongDecision]) -> None:
         right, given = (", ".join(names) or "nothing" for names in (one.labels, one.given))
         more = "" if len(one.labels) < 2 and len(one.given) < 2 else f" ({one.category} {one.kind})"
         terminal.print(
-            common.text(f"{one.margin:7.3f}  {right} → {given}{more}  {one.place}"), soft_wrap=True
+            common.text(f"{one.margin:7.3f}  {right} → {given}{more}  {one.location}"),
+            soft_wrap=True,
         )
         beginning = " ".join(error_row(one)["text"].split())
         terminal.print(common.text(f"{'':9}{beginning[:71]}", "dim"))

@@ -1,4 +1,4 @@
-"""Everything that is drawn: the page that shows what a model does well, plots, explanations."""
+"""Reports as HTML pages, plots, drawn explanations, concepts and trees."""
 
 from thresher.report.concepts import concept_page, write_concept_page
 from thresher.report.explanation import explanation_fragment, explanation_page, explanation_text

@@ -1,4 +1,4 @@
-"""One card per category: its curve, its threshold to move, its words and its confusions."""
+"""One card per category: its curve, a slider for its threshold, its words and confusions."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from thresher.report.report import Words
 
 __all__ = ["Ground", "card_id", "cards"]
 
-LONGEST_BESIDE, LONGEST_WORD = 30, 16  # characters that have room beside others on a phone
-MOST_CONFUSED = 6  # categories named as given instead
+MAX_NAME_IN_TWO_COLUMNS, MAX_WORD_IN_TWO_COLUMNS = 30, 16  # characters, on a phone
+MOST_CONFUSED = 6  # categories listed for each kind of error
 
 
 class Ground(NamedTuple):
-    """What the cards show, computed once for all of them."""
+    """Data that the sections of the report share."""
 
     evaluation: Evaluation
     curves: dict[int, ThresholdCurve]
     confused: Confusions
     words: dict[str, Words]
     shown: list[int]  # the categories that have a card, the largest first
-    moves_total: bool  # whether moving one threshold leaves the other categories' decisions alone
+    moves_total: bool  # whether a threshold changes only the decisions of its category
 
 
 def card_id(category: int) -> str:
-    """Return the name by which a card is linked to."""
+    """Return the id of a card, for links."""
     return f"c{category}"
 
 
@@ -39,8 +39,12 @@ def cards(ground: Ground) -> str:
     """Return the section of the cards."""
     drawn = "".join(_card(ground, c) for c in ground.shown)
     left_out = len(ground.evaluation.categories) - len(ground.shown)
-    note = f"<p class=soft>The {count(left_out)} smallest have no card.</p>" if left_out > 0 else ""
-    return f"""<section id="cards"><h2>One category</h2>
+    note = (
+        f"<p class=soft>The {count(left_out)} smallest categories have no card.</p>"
+        if left_out > 0
+        else ""
+    )
+    return f"""<section id="cards"><h2>Category details</h2>
 <div class="controls needs-js"{attributes(hidden=len(ground.shown) < 2)}>
 <label>Category <select id="pick"></select></label>
 <span><button type="button" id="before">← larger</button>
@@ -59,7 +63,7 @@ def _card(ground: Ground, c: int) -> str:
             why = "There are no scores"
         else:
             is_learned = c < evaluation.scores.shape[1]
-            why = "No document here belongs to it" if is_learned else "It was never learned"
+            why = "No document here belongs to it" if is_learned else "The model does not know it"
         figure = f"<p>{why}, so there is no curve.</p>{_figures(table, None, moves=False)}"
     positives = table.true_positives + table.false_negatives
     summary = f"F1&nbsp;{percent(table.f1)}, {counted(positives, 'document')}"
@@ -72,7 +76,7 @@ def _card(ground: Ground, c: int) -> str:
 
 
 def _moving(ground: Ground, c: int, curve: ThresholdCurve, table: Contingency) -> str:
-    """Return the chart, the slider and the figures that follow it."""
+    """Return the chart, the slider of the threshold, and the figures that depend on it."""
     total = ground.evaluation.contingency.total() if ground.moves_total else None
     thresholds = [float(f"{value:.4g}") for value in curve.thresholds.tolist()]
     points = {"t": thresholds, "n": curve.assigned.tolist(), "h": curve.hits.tolist()}
@@ -84,23 +88,23 @@ def _moving(ground: Ground, c: int, curve: ThresholdCurve, table: Contingency) -
 <figure>{precision_recall_chart(curve, ground.evaluation.categories[c])}</figure>
 <div><div class="slider needs-js"><label>Threshold <output>{curve.thresholds[curve.chosen]:.3f}
 </output><input type="range" min="0" max="{len(curve.thresholds) - 1}" value="{curve.chosen}">
-</label><p class="ends soft"><span>gives more</span><button type="button">as decided</button>
-<span>gives less</span></p></div>{_figures(table, total)}</div></div>"""
+</label><p class="ends soft"><span>assign more</span><button type="button">reset</button>
+<span>assign fewer</span></p></div>{_figures(table, total)}</div></div>"""
 
 
 def _figures(table: Contingency, total: Contingency | None, *, moves: bool = True) -> str:
-    """Return what was decided, with a column that is filled when the threshold is moved."""
+    """Return the figures at the current threshold, with an empty column for the moved threshold."""
     rows = {
         "precision": percent(table.precision),
         "recall": percent(table.recall),
         "F1": percent(table.f1),
-        "given": count(table.true_positives + table.false_positives),
-        "rightly": count(table.true_positives),
-        "wrongly": count(table.false_positives),
+        "assigned": count(table.true_positives + table.false_positives),
+        "right": count(table.true_positives),
+        "wrong": count(table.false_positives),
         "missed": count(table.false_negatives),
     }
     if total is not None:
-        rows["micro-F1 of all"] = percent(total.f1)
+        rows["micro-F1, all"] = percent(total.f1)
     cell = '<td class="moved needs-js"></td>' if moves else ""
     body = "".join(
         f'<tr><th scope="row">{what}</th><td>{value}</td>{cell}</tr>'
@@ -108,7 +112,7 @@ def _figures(table: Contingency, total: Contingency | None, *, moves: bool = Tru
     )
     head = '<th scope="col" class="needs-js">moved</th>' if moves else ""
     return (
-        '<table class="figures"><thead><tr><td></td><th scope="col">decided</th>'
+        '<table class="figures"><thead><tr><td></td><th scope="col">current</th>'
         f"{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
@@ -119,7 +123,9 @@ def _words(words: Words | None) -> str:
     strongest = max(abs(weight) for side in words for _, weight in side)
     digits = 2 if strongest >= 0.1 else 3  # shares of rules are small
     columns = []
-    for title, kind, side in zip(("For it", "Against it"), ("for", "against"), words, strict=True):
+    for title, kind, side in zip(
+        ("Words for it", "Words against it"), ("for", "against"), words, strict=True
+    ):
         items = "".join(
             f'<li style="--v:{abs(weight) / strongest:.3f}">{name(word)}'
             f"<span>{signed(weight, digits)}</span></li>"
@@ -127,29 +133,31 @@ def _words(words: Words | None) -> str:
         )
         shown = f"<ol>{items}</ol>" if items else "<p class=soft>none</p>"
         columns.append(f'<div class="words {kind}"><h4>{title}</h4>{shown}</div>')
-    every = [word for side in words for word, _ in side]
-    has_room = max(map(len, every)) <= LONGEST_BESIDE  # rules are longer
-    has_room &= max(len(part) for word in every for part in word.split(" ")) <= LONGEST_WORD
+    names = [word for side in words for word, _ in side]  # or rules, which are longer
+    has_room = max(map(len, names)) <= MAX_NAME_IN_TWO_COLUMNS
+    has_room &= (
+        max(len(word) for name_ in names for word in name_.split(" ")) <= MAX_WORD_IN_TWO_COLUMNS
+    )
     kind = "two sides" if has_room else "two"
     return f'<div class="{kind}">{"".join(columns)}</div>'
 
 
 def _confused(ground: Ground, c: int) -> str:
     confused, n = ground.confused, len(ground.evaluation.categories)
-    parts = []
-    for verb, others, nothing in (
-        ("Missed; given instead", confused.given_for(c), "nothing"),
-        ("Wrongly given; it was", confused.missed_for(c), "nothing that was missed"),
+    columns = []
+    for title, what, others in (
+        ("False negatives", "assigned instead", confused.given_for(c)),
+        ("False positives", "true label", confused.missed_for(c)),
     ):
         if others:
             names = ", ".join(
-                f"{nothing if other == n else linked(ground, other)}&nbsp;<b>{count(times)}</b>"
+                f"{'none' if other == n else linked(ground, other)}&nbsp;<b>{count(times)}</b>"
                 for other, times in others[:MOST_CONFUSED]
             )
             more = len(others) - MOST_CONFUSED
             names += f" and {counted(more, 'other')}" if more > 0 else ""
-            parts.append(f"<div><h4>{verb}</h4><p>{names}</p></div>")
-    return f'<div class="two">{"".join(parts)}</div>' if parts else ""
+            columns.append(f"<div><h4>{title}</h4><p>{what}: {names}</p></div>")
+    return f'<div class="two">{"".join(columns)}</div>' if columns else ""
 
 
 def linked(ground: Ground, category: int) -> str:

@@ -1,4 +1,4 @@
-"""Charts as inline SVG: drawn by hand, coloured by the page's style sheet."""
+"""Charts as inline SVG; the style sheet of the page sets their colours."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ __all__ = [
     "reliability_chart", "size_chart",
 ]  # fmt: skip
 
-# All charts have this many units of width, about as many as a phone has pixels: their text is
-# never scaled down, and scaled up a little at most.
+# The width of a chart in units is about that of a phone in pixels, so that text is not scaled down.
 WIDTH, HEIGHT = 340, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 34
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    """Return the way from a value to its place on an axis."""
+    """Return a function from a value to its position on an axis."""
     span = (high - low) or 1.0
     return lambda value: start + (value - low) / span * (end - start)
 
@@ -38,11 +37,11 @@ class Frame(NamedTuple):
 
     @classmethod
     def of(cls, x: tuple[float, float], y: tuple[float, float]) -> Frame:
-        """Spread ranges of values over the whole chart."""
+        """Return axes with the given ranges of values over the whole chart."""
         return cls(_scale(*x, LEFT, WIDTH - RIGHT), _scale(*y, HEIGHT - BOTTOM, TOP))
 
     def path(self, xs: Iterable[float], ys: Iterable[float]) -> str:
-        """Return a line through points, as SVG says it."""
+        """Return a line through points as an SVG path."""
         points = (f"{self.x(x):.4g} {self.y(y):.4g}" for x, y in zip(xs, ys, strict=True))
         return "M" + "L".join(points)
 
@@ -53,14 +52,14 @@ class Frame(NamedTuple):
         return f'<path class="line" d="{self.path(xs, ys)}"/>{dots}'
 
     def circle(self, kind: str, x: float, y: float, radius: int, title: str) -> str:
-        """Return a point that says what it is when it is pointed at."""
+        """Return a point with a tooltip."""
         return (
             f'<circle class="{kind}" cx="{self.x(x):.4g}" cy="{self.y(y):.4g}" r="{radius}">'
             f"<title>{escape(title)}</title></circle>"
         )
 
     def grid(self, xs: dict[float, str], ys: dict[float, str], title_x: str, title_y: str) -> str:
-        """Return the lines behind a chart, with the values and the names of its axes."""
+        """Return grid lines with the tick labels and titles of both axes."""
         left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
         lines = [f"M{left} {self.y(y):.4g}H{right}" for y in ys]
         lines += [f"M{self.x(x):.4g} {top}V{bottom}" for x in xs]
@@ -74,8 +73,8 @@ class Frame(NamedTuple):
         return f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
 
 
-def _text(kind: str, place: str, text: str, anchor: str = "end") -> str:
-    return f'<text class="{kind}" {place} text-anchor="{anchor}">{escape(text)}</text>'
+def _text(kind: str, position: str, text: str, anchor: str = "end") -> str:
+    return f'<text class="{kind}" {position} text-anchor="{anchor}">{escape(text)}</text>'
 
 
 PERCENTS = {0.0: "0", 0.5: "50", 1.0: "100"}
@@ -90,7 +89,7 @@ def _svg(inside: str, label: str, **others: str) -> str:
 
 
 def precision_recall_frame() -> str:
-    """Return what all precision-recall charts share, once: axes and lines of equal F1."""
+    """Return the axes and lines of equal F1 that all precision-recall charts share."""
     lines = []
     for f1 in (0.2, 0.4, 0.6, 0.8):
         recall = np.linspace(f1 / (2 - f1), 1, 30)
@@ -106,11 +105,11 @@ def precision_recall_frame() -> str:
 
 
 def precision_recall_chart(curve: ThresholdCurve, category: str) -> str:
-    """Return the curve of one category, with the chosen threshold and a mark that can be moved."""
+    """Return the curve of a category, with the current threshold and a mark that can be moved."""
     precision, recall, at = curve.precision, curve.recall, curve.chosen
     x, y = UNIT.x(float(recall[at])), UNIT.y(float(precision[at]))
     label = (
-        f"Precision against recall in {short(category)}; as decided, precision is "
+        f"Precision against recall in {short(category)}; at the current threshold, precision is "
         f"{percent(precision[at])} and recall {percent(recall[at])} percent."
     )
     return _svg(
@@ -142,12 +141,12 @@ def size_chart(points: Sequence[tuple[str, int, float, str | None]]) -> str:
 
 
 def corrections_chart(corrections: Sequence[int]) -> str:
-    """Return the corrections in each pass over the training documents."""
+    """Return the number of corrections in each pass over the training documents."""
     passes, n = range(1, len(corrections) + 1), len(corrections)
     top = _round_up(max(corrections))
     frame = Frame.of((min(1, n - 1), max(n, 2)), (0, top))
     step = max(1, -(-n // 10))
-    xs = {float(one): str(one) for one in passes if (one - 1) % step == 0}
+    xs = {float(number): str(number) for number in passes if (number - 1) % step == 0}
     ys = _ticks(top)
     titles = [f"pass {i}: {counted(m, 'correction')}" for i, m in enumerate(corrections, 1)]
     line = frame.line(passes, corrections, titles if n <= 60 else ())
@@ -156,7 +155,7 @@ def corrections_chart(corrections: Sequence[int]) -> str:
 
 
 def learning_chart(points: Sequence[tuple[int, float]]) -> str:
-    """Return F1 against the number of documents learned from."""
+    """Return F1 against the number of training documents."""
     top = _round_up(max(n for n, _ in points))
     frame = Frame.of((0, top), (0, 1))
     numbers, f1s = zip(*sorted(points), strict=True)
@@ -166,27 +165,27 @@ def learning_chart(points: Sequence[tuple[int, float]]) -> str:
         f"F1 is {percent(f1s[0])} percent after {counted(numbers[0], 'document')} and "
         f"{percent(f1s[-1])} after {numbers[-1]:,}."
     )
-    return _svg(frame.grid(_ticks(top), PERCENTS, "documents learned from", "F1, %") + line, label)
+    return _svg(frame.grid(_ticks(top), PERCENTS, "training documents", "F1, %") + line, label)
 
 
 def reliability_chart(curve: ReliabilityCurve) -> str:
-    """Return how often documents belonged against how probable it was predicted to be."""
-    grid = UNIT.grid(PERCENTS, PERCENTS, "probability, %", "belonged, %")
+    """Return the observed frequency against the predicted probability."""
+    grid = UNIT.grid(PERCENTS, PERCENTS, "predicted probability, %", "observed frequency, %")
     ideal = f'<path class="ideal" d="{UNIT.path((0, 1), (0, 1))}"/>'
     titles = [
-        f"predicted {percent(predicted)} %, was so {percent(observed)} %, in {counted(n, 'pair')}"
+        f"predicted {percent(predicted)} %, observed {percent(observed)} %, {counted(n, 'pair')}"
         for predicted, observed, n in zip(*curve, strict=True)
     ]
     line = UNIT.line(curve.predicted.tolist(), curve.observed.tolist(), titles)
     label = (
-        "How often documents belonged against the predicted probability; the mean distance is "
+        "Observed frequency against predicted probability; the mean difference is "
         f"{percent(curve.expected_error)} percent."
     )
     return _svg(grid + ideal + line, label)
 
 
 def _round_up(value: float) -> float:
-    """Return the next number that begins with 1, 2, 4, 6, 8 or 10, so that its half is round."""
+    """Return the next number with the first digits 1, 2, 4, 6, 8 or 10; its half is round, too."""
     if value <= 2:
         return 2
     power = 10.0 ** math.floor(math.log10(value))
@@ -194,11 +193,11 @@ def _round_up(value: float) -> float:
 
 
 def _ticks(top: float) -> dict[float, str]:
-    """Return where an axis has numbers, and how they are said."""
+    """Return the ticks of an axis that starts at zero, with their labels."""
     return {value: _brief(value) for value in (0.0, 0.5 * top, top)}
 
 
 def _brief(value: float) -> str:
-    """Return a round number in as few characters as an axis has room for."""
+    """Return a round number in few characters, such as 20k."""
     size, unit = (1e6, "M") if value >= 1e6 else (1e3, "k") if value >= 1e3 else (1, "")
     return f"{value / size:.3g}{unit}"

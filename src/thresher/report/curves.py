@@ -1,4 +1,4 @@
-"""What moving the threshold of a category would do, in few enough points to fit on a page."""
+"""Precision and recall of a category at other thresholds, at a bounded number of points."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ __all__ = ["ThresholdCurve", "threshold_curves"]
 
 
 class ThresholdCurve(NamedTuple):
-    """Decisions in one category at some thresholds, rising; the last assigns nothing."""
+    """Decisions in a category at increasing thresholds; the last assigns nothing."""
 
     thresholds: np.ndarray
     assigned: np.ndarray  # documents above each threshold
-    hits: np.ndarray  # those of them that belong
+    hits: np.ndarray  # documents above it that belong
     n_positives: int
-    chosen: int  # which of the points is the one that was decided by
+    chosen: int  # index of the current threshold
 
     @property
     def precision(self) -> np.ndarray:
-        """Share of the assigned that belong; 1 where nothing is assigned, as the curve begins."""
+        """Share of the assigned documents that belong; 1 if none is assigned."""
         return np.where(self.assigned, self.hits / np.maximum(self.assigned, 1), 1.0)
 
     @property
     def recall(self) -> np.ndarray:
-        """Share of those that belong which are assigned."""
+        """Share of the documents that belong that are assigned."""
         return np.asarray(self.hits / self.n_positives)
 
 
@@ -38,22 +38,21 @@ def threshold_curves(
 ) -> dict[int, ThresholdCurve]:
     """Return the curve of each category that has scores and positives.
 
-    A threshold is moved alone, all others staying as they are: in single-label mode, a document
-    then gets the category when its margin is above those of all others. A curve has at most about
-    `most` points.
+    One threshold changes at a time: in single-label mode, a document gets the category if its
+    margin is above those of all other categories. A curve has at most about `most` points.
     """
     if evaluation.scores is None or evaluation.positives is None:
         return {}
     scores, table, curves = _decisive(evaluation.scores, decisions), evaluation.contingency, {}
-    for c, ranked, own in rankings(scores, evaluation.positives):
+    for c, ranked, positives in rankings(scores, evaluation.positives):
         hits = int(table.true_positives[c])
         decided = float(decisions.thresholds[c]), hits + int(table.false_positives[c]), hits
-        curves[c] = _curve(ranked, own, decided, most)
+        curves[c] = _curve(ranked, positives, decided, most)
     return curves
 
 
 def _decisive(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
-    """Return scores that a category's threshold is compared with, all others being fixed."""
+    """Return scores to compare with the threshold of a category while all others are fixed."""
     if decisions.mode == "multi-label" or scores.shape[1] < 2:
         return scores
     margins = scores - decisions.thresholds
@@ -65,31 +64,31 @@ def _decisive(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
 
 
 def _curve(
-    ranked: np.ndarray, own: np.ndarray, decided: tuple[float, int, int], most: int
+    ranked: np.ndarray, positives: np.ndarray, decided: tuple[float, int, int], most: int
 ) -> ThresholdCurve:
-    """Choose the points: where a document that belongs is found, and some in between."""
+    """Return a curve with points where another positive is found, and some in between."""
     n, (threshold, assigned, hits) = len(ranked), decided
-    hit_at = CutPoints.of(ranked, own).taken
+    hit_at = CutPoints.of(ranked, positives).taken
     some = np.linspace(0, len(hit_at) - 1, min(len(hit_at), most * 3 // 4)).astype(int)
     last = max(int(hit_at[-1]), assigned)
     between = np.geomspace(1, last, max(2, most // 5)).astype(int)
     scores = ranked[n - np.concatenate([hit_at[some], between])]
-    taken = np.unique(n - np.searchsorted(ranked, scores))  # ties stand or fall together
+    taken = np.unique(n - np.searchsorted(ranked, scores))  # tied documents are assigned together
     taken = taken[taken != assigned][::-1]
     cuts = [*taken.tolist(), *([0] if assigned else [])]
-    order = np.sort(own)
+    order = np.sort(positives)
     moved = ((_finite(ranked, k), k) for k in cuts)
-    points = [(t, k, len(own) - int(np.searchsorted(order, t, "right"))) for t, k in moved]
+    points = [(t, k, len(positives) - int(np.searchsorted(order, t, "right"))) for t, k in moved]
     before = sum(k > assigned for _, k, _ in points)
     points.insert(before, (threshold, assigned, hits))
     thresholds, counts, hits_there = map(np.array, zip(*points, strict=True))
-    return ThresholdCurve(thresholds, counts, hits_there, len(own), before)
+    return ThresholdCurve(thresholds, counts, hits_there, len(positives), before)
 
 
 def _finite(ranked: np.ndarray, taken: int) -> float:
-    """Return the threshold that the `taken` highest exceed: a number, even for none or all."""
+    """Return a finite threshold that exactly the `taken` highest scores exceed."""
     if taken == len(ranked):
         return float(ranked[0]) - max(1.0, abs(float(ranked[0])))
-    if taken == 0:  # surely above the highest, whatever the rounding
+    if taken == 0:  # above the highest in spite of rounding
         return float(ranked[-1]) + 1e-6 * max(1.0, abs(float(ranked[-1])))
     return midpoint(ranked, taken)

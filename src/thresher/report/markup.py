@@ -1,4 +1,4 @@
-"""Small pieces of HTML: what comes from outside goes through here, and nothing else does."""
+"""Small pieces of HTML; all text from data is escaped here."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
-LONGEST_WHOLE = 24  # letters of a name that is not broken; a phone has room for so many
+LONGEST_UNBROKEN_NAME = 24  # letters that fit into a line on a phone
 RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 TURNED = re.compile(f"[{RIGHT_TO_LEFT}]+(?: [{RIGHT_TO_LEFT}]+)*")
 
 
 def escape(value: Any) -> str:
-    """Return a text as HTML can hold it, between tags and in quoted attributes."""
+    """Return a text escaped for HTML, between tags and in quoted attributes."""
     return html.escape(str(value).replace("\0", "\ufffd"), quote=True)
 
 
 def short(text: str, longest: int = LONGEST_NAME) -> str:
-    """Cut a text that is too long, before a word if little is lost by it, and mark the cut."""
+    """Return a text cut to `longest` characters, before a word if little is lost, with "…"."""
     if len(text) <= longest:
         return text
     cut = text[: longest - 1]
@@ -36,32 +36,32 @@ def short(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def name(text: str) -> str:
-    """Return a category or a word: of bounded length, its direction of writing kept to itself."""
+    """Return a category or a word as HTML, of bounded length, with isolated text direction."""
     shown = short(text)
-    # Letters of several bytes are often wider, and so are capitals.
+    # Letters of several bytes and capitals are often wider.
     room = len(shown.encode(errors="replace")) + sum(map(str.isupper, shown)) / 2
-    kind = " class=whole" if room <= LONGEST_WHOLE else ""
+    kind = " class=whole" if room <= LONGEST_UNBROKEN_NAME else ""
     title = "" if shown == text else f' title="{escape(short(text, 500))}"'
     return f"<bdi{kind}{title}>{breakable(shown) or '(no name)'}</bdi>"
 
 
 def sentence(text: str) -> str:
-    """Return a sentence of ours, escaped; names in it that run from right to left stay in place."""
+    """Return a sentence as HTML, in which names written from right to left are isolated."""
     return TURNED.sub(r"<bdi>\g<0></bdi>", escape(text))
 
 
 def arrow(origin: str, goal: str) -> str:
-    """Return where something belongs and where it went, both as HTML, the arrow never alone."""
+    """Return "origin → goal" as HTML, without a line break before the arrow."""
     return f"{origin}&nbsp;→ {goal}"
 
 
 def breakable(text: str) -> str:
-    """Return a text, escaped, in which a line may be broken after punctuation, not in numbers."""
+    """Return a text as HTML in which lines may break after punctuation, except in numbers."""
     return re.sub(r"([/:,=_]|\.(?!\d))(?=\w)", r"\1<wbr>", escape(text))
 
 
 def attributes(**values: Any) -> str:
-    """Return attributes, escaped; those that are None or False are left out, `_` stands for `-`."""
+    """Return HTML attributes without those that are None or False; `_` in a name becomes `-`."""
     return "".join(
         f' {key.strip("_").replace("_", "-")}="{escape("" if value is True else value)}"'
         for key, value in values.items()
@@ -70,22 +70,22 @@ def attributes(**values: Any) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a share in percent with one decimal; a dash where there is none."""
+    """Return a share in percent with one decimal, or a dash if it is undefined."""
     return "–" if value is None or not math.isfinite(value) else f"{100 * value:.1f}"
 
 
 def count(value: float) -> str:
-    """Return a number of things, its thousands parted."""
+    """Return a whole number with thousands separators."""
     return f"{int(value):,}"
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Return a number with its sign, a real minus."""
+    """Return a number with its sign, with a typographic minus."""
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def page(title: str, body: str, *, script: bool = True) -> str:
-    """Return a whole page with its style and its script, if it has one; it needs nothing else."""
+    """Return a self-contained page with its style and, if wanted, its script."""
     style, code = (
         files("thresher.report").joinpath(f"page.{kind}").read_text(encoding="utf-8")
         for kind in ("css", "js")

@@ -1,4 +1,4 @@
-"""The page: its sections, its style and its script in one file that needs nothing else."""
+"""The HTML report: its sections, style and script in one self-contained file."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ from thresher.report.markup import (
     page,
     percent,
     short,
-    signed,
 )
 from thresher.report.report import Report, with_cards
 from thresher.report.verdict import (
-    FEW_DOCUMENTS,
+    MIN_DOCUMENTS,
     figures,
     intervals_of,
     is_one_each,
@@ -46,47 +45,49 @@ from thresher.report.worst import WrongDecision
 
 __all__ = ["build"]
 
-MOST_POINTS, LEAST_POINTS, ALL_POINTS = 200, 30, 20_000  # of one curve, and of all together
+MOST_POINTS, FEWEST_POINTS, ALL_POINTS = 200, 30, 20_000  # of a curve, and of all together
 MOST_ROWS = 1000  # categories in the table
-FEW_ROWS = 8  # which one finds without a filter
-LEAST_SPREAD = 2  # of the sizes of categories: with less, F1 against size is one column
+MIN_ROWS_TO_FILTER = 8
+MIN_SIZE_RATIO = 2  # of the largest to the smallest category, for the chart of F1 against size
 MOST_IN_MATRIX = 16
 MOST_PAIRS = 15
-MOST_SHARES = 8  # of an error
+MOST_SHARES = 8  # listed for an error
 
 PHONE_WORD = "doc<span class=wide>ument</span>s"  # a phone is narrow
-COUNTS = {"positives": PHONE_WORD, "assigned": "given"}
+COUNTS = {"positives": PHONE_WORD, "assigned": "assigned"}
 
 
 def build(report: Report) -> str:
-    """Return the page of a report."""
+    """Return a report as an HTML page."""
     ground = _ground(report)
     decisions = _decisions(report)
     intervals = report.intervals
     if intervals is None:
         intervals = intervals_of(report.evaluation)
-    parts = {
+    sections = {
         "pictures": ("At a glance", pictures(report, ground)),
         "categories": ("Categories", categories(ground)),
-        "cards": ("One category", cards(ground)),
+        "cards": ("Category details", cards(ground)),
         "confusion": ("Confusions", confusion(ground)),
         "errors": ("Errors", errors(report)),
-        "provenance": ("How it was made", provenance(report)),
+        "provenance": ("Model and data", provenance(report)),
     }
-    links = "".join(f'<a href="#{key}">{title}</a>' for key, (title, part) in parts.items() if part)
-    sections = "".join(part for _, part in parts.values())
+    links = "".join(
+        f'<a href="#{key}">{title}</a>' for key, (title, html) in sections.items() if html
+    )
+    main = "".join(html for _, html in sections.values())
     return page(
         report.title,
         f"{opening(report, intervals)}{figures(ground, decisions, intervals)}"
-        f'<nav aria-label="Sections">{links}</nav><main>{sections}</main>',
+        f'<nav aria-label="Sections">{links}</nav><main>{main}</main>',
     )
 
 
 def _ground(report: Report) -> Ground:
-    """Compute what the sections share."""
+    """Return the data that several sections show."""
     evaluation, decisions = report.evaluation, _decisions(report)
     shown = with_cards(evaluation)
-    most = min(MOST_POINTS, max(LEAST_POINTS, ALL_POINTS // max(1, len(shown))))
+    most = min(MOST_POINTS, max(FEWEST_POINTS, ALL_POINTS // max(1, len(shown))))
     by_threshold = (
         evaluation.scores is not None
         and evaluation.decisions is not None
@@ -104,41 +105,41 @@ def _decisions(report: Report) -> Decisions:
 
 
 def opening(report: Report, intervals: dict[str, Interval]) -> str:
-    """Return the title, the sentences that answer first, and the numbers behind them."""
+    """Return the title, the summary in sentences, and the counts."""
     evaluation = report.evaluation
-    plain = " ".join(sentences(evaluation, intervals))
+    summary = " ".join(sentences(evaluation, intervals))
     date = f" · {escape(report.date)}" if report.date else ""
     return (
         f'<header><p class="over">Thresher · evaluation{date}</p>'
         f"<h1>{breakable(short(report.title, 200))}</h1>"
-        f'<p class="verdict">{plain}</p><p class="lead">{_counts(evaluation)}</p></header>'
+        f'<p class="verdict">{summary}</p><p class="lead">{_counts(evaluation)}</p></header>'
     )
 
 
 def _counts(evaluation: Evaluation) -> str:
-    """Say what became of the documents."""
+    """Return the numbers of documents, labels and errors as sentences."""
     total, n = evaluation.contingency.total(), evaluation.n_documents
-    places = counted(len(evaluation.categories), "category")
+    categories = counted(len(evaluation.categories), "category")
     given = total.true_positives + total.false_positives
     if is_one_each(evaluation):
         nothing = f"; {count(n - given)} got no category" if given < n else ""
         wrong = f"{count(total.false_positives)} of {counted(n, 'document')}"
-        return f"{wrong} went to the wrong place, in {places}{nothing}."
+        return f"{wrong} got a wrong category, of {categories}{nothing}."
     labels = total.true_positives + total.false_negatives
     return (
-        f"{counted(n, 'document')} with {counted(labels, 'label')} in {places}. "
-        f"The model gave {count(given)}: {count(total.true_positives)} were right, "
+        f"{counted(n, 'document')} with {counted(labels, 'label')} in {categories}. "
+        f"The model assigned {count(given)}: {count(total.true_positives)} were right, "
         f"{count(total.false_positives)} wrong, and {count(total.false_negatives)} were missed. "
         f"{percent(evaluation.exact_match)} % of the documents got exactly their labels."
     )
 
 
 def pictures(report: Report, ground: Ground) -> str:
-    """Return the charts that are about all categories."""
+    """Return the charts of all categories together."""
     measured, names = report.evaluation.per_category, report.evaluation.categories
     figures = []
     sizes = measured["positives"][measured["positives"] > 0]
-    if len(sizes) > 2 and sizes.max() >= LEAST_SPREAD * sizes.min():
+    if len(sizes) > 2 and sizes.max() >= MIN_SIZE_RATIO * sizes.min():
         points = [
             (names[c], int(measured["positives"][c]), float(measured["f1"][c]), card_id(c))
             for c in ground.shown
@@ -148,20 +149,23 @@ def pictures(report: Report, ground: Ground) -> str:
         figures.append(_picture(size_chart(points), title, note))
     if len(report.mistakes) > 1:
         note = (
-            f"{counted(len(report.mistakes), 'pass')}, rounds of learning on included; "
-            f"{counted(report.mistakes[-1], 'correction')} in the last. A document is corrected in "
-            "each category that it got wrong, or not surely enough."
+            f"{counted(len(report.mistakes), 'pass')}, later updates included; "
+            f"{counted(report.mistakes[-1], 'correction')} in the last. The learner corrects each "
+            "decision that is wrong or within the margin."
         )
         chart = corrections_chart(report.mistakes)
         figures.append(_picture(chart, "Corrections while learning", note))
     if len(report.learning_curve) > 1:
         chart = learning_chart(report.learning_curve)
-        note = "Micro-F1 after learning from so many documents, measured on others."
+        note = "Micro-F1 on held-out documents, by the number of training documents."
         figures.append(_picture(chart, "Learning curve", note))
-    is_enough = report.evaluation.n_documents >= FEW_DOCUMENTS
+    is_enough = report.evaluation.n_documents >= MIN_DOCUMENTS
     if is_enough and report.reliability and len(report.reliability.predicted) > 1:
         gap = percent(report.reliability.expected_error)
-        note = f"On the diagonal, probabilities mean what they say; the mean distance is {gap} %."
+        note = (
+            "On the diagonal, predicted probabilities equal observed frequencies; "
+            f"the mean difference is {gap} %."
+        )
         chart = reliability_chart(report.reliability)
         figures.append(_picture(chart, "Reliability of probabilities", note))
     drawn = f'<h2>At a glance</h2><div class="grid">{"".join(figures)}</div>'
@@ -173,7 +177,7 @@ def _picture(chart: str, title: str, note: str) -> str:
 
 
 def categories(ground: Ground) -> str:
-    """Return the table of all categories, the largest first, with the averages at its foot."""
+    """Return the table of all categories, the largest first, with averages in the last rows."""
     evaluation = ground.evaluation
     shown = [key for key in measures_of(shown=True) if key in evaluation.per_category]
     columns = COUNTS | {key: MEASURES[key].title for key in shown}
@@ -187,12 +191,12 @@ def categories(ground: Ground) -> str:
         _row(linked(ground, c), row, list(columns), full=True) for c, row in rows[:MOST_ROWS]
     )
     averages = ("micro", "macro") if len(rows) > 1 else ()
-    foot = "".join(_row(one, getattr(evaluation, one), list(columns)) for one in averages)
+    foot = "".join(_row(key, getattr(evaluation, key), list(columns)) for key in averages)
     hidden = len(rows) - MOST_ROWS
     note = f"<p class=soft>{counted(hidden, 'smaller one is', 'smaller ones are')} not shown.</p>"
     note = note if hidden > 0 else ""
     return f"""<section id="categories"><h2>Categories</h2>
-<div class="controls needs-js"{attributes(hidden=len(rows) < FEW_ROWS)}>
+<div class="controls needs-js"{attributes(hidden=len(rows) < MIN_ROWS_TO_FILTER)}>
 <label>Find <input type="search" id="find" autocomplete="off"></label>
 <label>with at least <input type="number" id="least" min="0" value="0"> documents</label>
 <output id="matches" class="soft"></output></div>
@@ -206,7 +210,7 @@ def _class(key: str) -> str | None:
 
 
 def _row(head: str, row: dict[str, Any], keys: list[str], full: bool = False) -> str:
-    """Return a row of the table; a full one can be sorted by, and its F1 is drawn."""
+    """Return a row of the table; a full row can be sorted and has a bar for F1."""
     cells = []
     for key in keys:
         value, style, raw = row.get(key), None, None
@@ -219,7 +223,7 @@ def _row(head: str, row: dict[str, Any], keys: list[str], full: bool = False) ->
 
 
 def confusion(ground: Ground) -> str:
-    """Return which categories were given in the place of which."""
+    """Return the most frequent confusions of two categories as a matrix and as a list."""
     pairs = ground.confused.pairs(MOST_PAIRS)
     if len(ground.evaluation.categories) < 2 or not pairs:
         return ""
@@ -229,17 +233,17 @@ def confusion(ground: Ground) -> str:
         f'<td class="f1" style="--v:{n / most:.3f}">{count(n)}</td></tr>'
         for missed, given, n in pairs
     )
-    what, head = "missed one category and were wrongly given another", "missed → given instead"
+    what, head = "with one category missed and another wrongly assigned", "missed → assigned"
     if is_one_each(ground.evaluation):
-        what, head = "belong to one category and went to another", "belongs to → went to"
-    return f"""<section id="confusion"><h2>Confusions</h2><p>Documents that {what}.</p>
+        what, head = "of one category that were assigned to another", "true → assigned"
+    return f"""<section id="confusion"><h2>Confusions</h2><p>Documents {what}.</p>
 <div class="two uneven">{_matrix(ground)}
 <table class="pairs"><thead><tr><th scope="col">{head}</th><th scope="col">documents</th></tr>
 </thead><tbody>{rows}</tbody></table></div></section>"""
 
 
 def _matrix(ground: Ground) -> str:
-    """Return the categories that are confused most, each against each."""
+    """Return the confusion matrix of the categories that are confused most."""
     table, names = ground.evaluation.contingency, ground.evaluation.categories
     chosen = ground.confused.most_confused(MOST_IN_MATRIX)
     size = table.true_positives + table.false_negatives
@@ -262,64 +266,64 @@ def _matrix(ground: Ground) -> str:
             cells.append(f"<td{attributes(class_=kind, style=style)}><span>{shown}</span></td>")
         head = f'<th scope="row"><i>{i}</i> {linked(ground, missed)}</th>'
         rows.append(f"<tr>{head}{''.join(cells)}</tr>")
-    return f"""<table class="matrix"><caption>Rows: where documents belong. Columns: what they were
-given, by the number of the row. Grey is right; the stronger the colour, the larger the share of the
-row.</caption><thead><tr><td></td>{heads}</tr></thead>
+    return f"""<table class="matrix"><caption>Rows: true categories. Columns: assigned categories,
+numbered like the rows. Grey cells are right; a stronger colour is a larger share of the row.
+</caption><thead><tr><td></td>{heads}</tr></thead>
 <tbody>{"".join(rows)}</tbody></table>"""
 
 
 def errors(report: Report) -> str:
-    """Return the worst errors, with the reasons for them."""
+    """Return the worst errors with their explanations."""
     single = report.decisions is not None and report.decisions.mode == "single-label"
     titles = {
-        "wrong": "In the wrong place" if single else "Wrongly given",
-        "missed": "Given no category" if single else "Missed",
+        "wrong": "Wrong category" if single else "False positives",
+        "missed": "No category assigned" if single else "False negatives",
     }
     groups = []
     for kind, title in titles.items():
-        its = [one for one in report.errors if one.kind == kind]
-        items = "".join(_error(one, one is its[0]) for one in its)
+        of_kind = [error for error in report.errors if error.kind == kind]
+        items = "".join(_error(error, error is of_kind[0]) for error in of_kind)
         if items:
             groups.append(f"<h3>{title}</h3>{items}")
     if not groups:
         return ""
     return f"""<section id="errors"><h2>The worst errors</h2>
-<p>Those furthest on the wrong side, at most a few of each category. Words in green speak for the
-category, words in red against it. Some of these may be errors of the labels: look here first.</p>
+<p>The errors with the largest margins, at most a few per category. Green words count for the
+category, red words against it. Some may be wrong labels in the data, so check these first.</p>
 {"".join(groups)}</section>"""
 
 
-def _error(one: WrongDecision, is_open: bool) -> str:
-    first = short(" ".join(one.text[:400].split()), 90) or "(no text)"
-    place = breakable(short(one.place, 200))
-    about = ", ".join(name(label) for label in one.labels[:8]) or "no category"
-    given = ", ".join(name(label) for label in one.given[:8]) or "nothing"
-    reasons = "".join(explanation_fragment(reason, MOST_SHARES) for reason in one.explanations)
+def _error(error: WrongDecision, is_open: bool) -> str:
+    beginning = short(" ".join(error.text[:400].split()), 90) or "(no text)"
+    location = breakable(short(error.location, 200))
+    labels = ", ".join(name(label) for label in error.labels[:8]) or "none"
+    given = ", ".join(name(label) for label in error.given[:8]) or "none"
+    reasons = "".join(explanation_fragment(reason, MOST_SHARES) for reason in error.explanations)
     return (
-        f'<details class="error {one.kind}"{attributes(open=is_open)}><summary>'
-        f"<strong>{_from_to(one)}</strong> <bdi>{escape(first)}</bdi></summary>"
-        f'<p class="soft">{place}. Belongs to {about}; was given {given}; '
-        f"{signed(one.margin)} on the wrong side.</p>{reasons}</details>"
+        f'<details class="error {error.kind}"{attributes(open=is_open)}><summary>'
+        f"<strong>{_from_to(error)}</strong> <bdi>{escape(beginning)}</bdi></summary>"
+        f'<p class="soft">{location}. True: {labels}; assigned: {given}; '
+        f"wrong by a margin of {error.margin:.2f}.</p>{reasons}</details>"
     )
 
 
-def _from_to(one: WrongDecision) -> str:
-    """Return where a document belongs and where it went; the category alone if that is all."""
-    missed = [label for label in one.labels if label not in one.given]
-    wrong = [label for label in one.given if label not in one.labels]
-    others = missed if one.kind == "wrong" else wrong
+def _from_to(error: WrongDecision) -> str:
+    """Return the true and the assigned category, or the category alone if there is no other."""
+    missed = [label for label in error.labels if label not in error.given]
+    wrong = [label for label in error.given if label not in error.labels]
+    others = missed if error.kind == "wrong" else wrong
     if not others:
-        return name(one.category)
+        return name(error.category)
     more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-    other, its = f"{name(others[0])}{more}", name(one.category)
-    return arrow(other, its) if one.kind == "wrong" else arrow(its, other)
+    other, category = f"{name(others[0])}{more}", name(error.category)
+    return arrow(other, category) if error.kind == "wrong" else arrow(category, other)
 
 
 def provenance(report: Report) -> str:
-    """Return how it was made."""
+    """Return the section on the model, its training and the data."""
     lines = "".join(
         f"<div><dt>{escape(short(what, 200))}</dt><dd>{escape(short(value, 2000))}</dd></div>"
         for what, value in report.provenance.items()
     )
-    section = f'<section id="provenance"><h2>How it was made</h2><dl>{lines}</dl></section>'
+    section = f'<section id="provenance"><h2>Model and data</h2><dl>{lines}</dl></section>'
     return section if lines else ""

@@ -1,4 +1,4 @@
-"""Pictures of results, where matplotlib is installed; it is imported when one is drawn."""
+"""Plots of results with matplotlib, which is imported when the first is drawn."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ COLOURS = ("#8c5a2b", "#2b6f8c", "#5a8c2b", "#8c2b5a")
 
 @singledispatch
 def plot(result: Any, path: str | os.PathLike[str]) -> None:
-    """Draw a result to a file; needs matplotlib.
+    """Write a plot of a result to a file; needs matplotlib.
 
     Parameters
     ----------
     result : Comparison, LearningCurve or ProgressiveValidation
         As `compare`, `learning_curve`, `feature_curve` and `progressive_validation` return them.
     path : path
-        The picture to write; its name says the format.
+        The picture to write; the file name ends in its format, such as .png.
     """
     kinds = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
     raise ParameterError(f"A {type(result).__name__} cannot be drawn; these can: {kinds}.")
@@ -35,15 +35,15 @@ def plot(result: Any, path: str | os.PathLike[str]) -> None:
 
 @plot.register(Comparison)
 def _plot_comparison(comparison: Comparison, path: str | os.PathLike[str]) -> None:
-    """Draw the means of all that were compared, with their standard errors."""
+    """Draw the mean of each result with its standard error."""
     names = list(comparison.results)[::-1]
     figure, axes = new_figure(len(MEASURES), height=1.2 + 0.35 * len(names))
     for axis, measure in zip(axes, MEASURES, strict=True):
         best = comparison.best[measure]
-        for place, name in enumerate(names):
+        for height, name in enumerate(names):
             result = comparison.results[name]
             axis.errorbar(
-                100 * result.mean(measure), place, xerr=100 * result.standard_error(measure),
+                100 * result.mean(measure), height, xerr=100 * result.standard_error(measure),
                 fmt="o", color=COLOURS[0 if name == best else 1], capsize=3,
             )  # fmt: skip
         axis.set_yticks(range(len(names)), names if axis is axes[0] else [""] * len(names))
@@ -87,14 +87,14 @@ def _plot_stream(stream: ProgressiveValidation, path: str | os.PathLike[str]) ->
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
-    """Raise unless a picture can be drawn and written there, before all that leads to it."""
+    """Raise an error unless a picture can be written to `path`."""
     figure, _ = new_figure()
     check_writable(path)
     end = os.path.splitext(path)[1].removeprefix(".").lower()
     known = figure.canvas.get_supported_filetypes()
     if end not in known:
         raise ParameterError(
-            f"{path}: is no name of a picture; it must end in .png, .svg or another of "
+            f"{path}: is not the name of a picture; it must end in .png, .svg or another of "
             f"{', '.join(sorted(known))}."
         )
 
@@ -102,7 +102,7 @@ def check_plot(path: str | os.PathLike[str]) -> None:
 def new_figure(
     n_axes: int = 1, height: float = 3.6, n_columns: int | None = None
 ) -> tuple[Any, list[Any]]:
-    """Return a figure that belongs to no window, with axes side by side or in several rows."""
+    """Return a figure without a window, and its axes in one or several rows."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -110,20 +110,20 @@ def new_figure(
     n_columns = min(n_columns or n_axes, n_axes)
     n_rows = -(-n_axes // n_columns)
     figure = Figure(figsize=(4.8 * n_columns, height * n_rows), layout="constrained")
-    axes = [figure.add_subplot(n_rows, n_columns, place) for place in range(1, n_axes + 1)]
-    for one in axes:
-        one.spines[["top", "right"]].set_visible(False)
-        one.grid(alpha=0.25)
+    axes = [figure.add_subplot(n_rows, n_columns, number) for number in range(1, n_axes + 1)]
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(alpha=0.25)
     return figure, axes
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure in the format that the file's name asks for, always with the same bytes."""
+    """Write a figure in the format of the file name; equal figures give equal bytes."""
     from matplotlib import rc_context
 
     metadata = {"Date": None} if os.fspath(path).endswith(".svg") else None
     try:
-        # Without the salt, names in it are random.
+        # Without a salt, identifiers in an SVG file are random.
         with replace_file(path) as temporary, rc_context({"svg.hashsalt": "thresher"}):
             figure.savefig(temporary, dpi=150, metadata=metadata)
     except ValueError as problem:

@@ -1,4 +1,4 @@
-"""What a report shows, and how it is gathered in one pass over the documents."""
+"""The data of a report, collected in one pass over the documents."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "Words", "with_cards", "write_report"]
 
-MOST_CARDS = 250  # categories with a card of their own
-MOST_WORDS = 12  # of a category, on each side
+MOST_CARDS = 250  # categories with a card
+MOST_WORDS = 12  # for a category, and against it
 
 # The strongest words for a category and against it, with their weights.
 Words = tuple[list[tuple[str, float]], list[tuple[str, float]]]
@@ -34,34 +34,34 @@ Words = tuple[list[tuple[str, float]], list[tuple[str, float]]]
 
 @dataclass(frozen=True)
 class Report:
-    """All that the page shows; only the evaluation is needed, what is not given is left out.
+    """The data of a report; everything but the evaluation is optional.
 
     Parameters
     ----------
     evaluation : Evaluation
         The figures.
     decisions : Decisions, optional
-        The rule and the thresholds by which it was decided. Default: multi-label, at zero.
+        The decision rule and thresholds. Default: multi-label, thresholds of zero.
     title : str, default="Evaluation"
-        What stands at the head of the page.
+        The title of the page.
     date : str, optional
-        When it was made; by default nothing is said, so that equal data give equal pages.
+        The date to print. Default: none, so that equal data give equal pages.
     errors : sequence of WrongDecision
         The worst errors.
     words : dict of str to Words
         The strongest words of each category.
     mistakes : sequence of int
-        Mistakes of the learner in each pass over the training documents, decisions that were right
-        but not sure enough included: what it corrected.
+        Corrections of the learner in each pass over the training documents: decisions that were
+        wrong or within the margin.
     learning_curve : sequence of (int, float)
-        Numbers of documents learned from, and the micro-F1 on others that each led to.
+        Numbers of training documents, each with the micro-F1 on held-out documents.
     reliability : ReliabilityCurve, optional
-        How often documents belonged, against how probable it was predicted to be.
+        Observed frequencies against predicted probabilities.
     intervals : dict of str to Interval, optional
-        Where the headline figures lie with 95 % confidence, as `bootstrap_intervals` gives them,
-        which is asked for them by default; an empty one for none.
+        95 % intervals of the headline figures, as `bootstrap_intervals` returns them. Default: they
+        are computed; an empty dict for none.
     provenance : dict of str to str
-        How it was made, as lines to read: what, and its value.
+        Lines on the model and the data: a name and a value each.
 
     Examples
     --------
@@ -85,13 +85,13 @@ class Report:
     provenance: dict[str, str] = field(default_factory=dict)
 
     def to_html(self) -> str:
-        """Return the page, whole and self-contained."""
+        """Return the report as a self-contained HTML page."""
         from thresher.report.page import build
 
         return build(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file; an old one is replaced in one step or not at all."""
+        """Write the report to a file; an existing file is replaced atomically."""
         write_text(path, self.to_html())
 
 
@@ -108,25 +108,30 @@ def write_report(
     most_errors: int = 12,
     progress: Any = None,
 ) -> Evaluation:
-    """Measure a categorizer on labelled documents, and write a page that shows the results.
+    """Evaluate a categorizer on labelled documents and write the results as an HTML page.
 
-    Returned is what `Categorizer.evaluate` returns. The documents are read once; besides their
-    scores and labels, only the texts of the worst errors are kept.
+    The documents are read once. Memory holds their scores and labels, and the texts of the worst
+    errors.
 
     Parameters
     ----------
     path : path
         The HTML file to write.
     categorizer : Categorizer
-        Which has learned, from other documents.
+        A trained model; its training documents should not be among `documents`.
     documents, labels, progress
         As for `cross_validate`.
     title, date, learning_curve
         As for `Report`.
     provenance : dict of str to str, optional
-        Lines to add to how it was made: where the documents are from, the model's name.
+        Further lines on the model and the data, such as the names of the files.
     most_errors : int, default=12
-        How many documents are shown that missed a category, and how many that got a wrong one.
+        The largest number of false negatives and of false positives to show.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        The same as `Categorizer.evaluate` returns.
 
     Examples
     --------
@@ -159,13 +164,13 @@ def write_report(
 
 
 def with_cards(evaluation: Evaluation) -> list[int]:
-    """Return the categories that have a card on the page: the largest, as many as can be read."""
+    """Return the largest categories, which have a card on the page."""
     sizes = evaluation.per_category["positives"]
     return np.argsort(-sizes, kind="stable")[:MOST_CARDS].tolist()  # type: ignore[no-any-return]
 
 
 def _words(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, Words]:
-    """Return the strongest words of the categories with cards; none where words are hashed."""
+    """Return the strongest words of the categories with cards; none if features are hashed."""
     learned = set() if categorizer.hashing_bits is not None else set(categorizer.categories_)
     names = (evaluation.categories[c] for c in with_cards(evaluation))
     return {name: categorizer.strongest(name, MOST_WORDS) for name in names if name in learned}
@@ -182,18 +187,18 @@ def _reliability(
 
 
 def _provenance(categorizer: Categorizer, evaluation: Evaluation) -> dict[str, str]:
-    """Say what the model is, what it has learned from, and with which versions it was measured."""
+    """Return lines on the model, its training, and the versions used."""
     summary, python = categorizer.summary(), f"Python {platform.python_version()}"
-    further = {"Second look": "second_look", "Concepts": "concepts", "Left out": "compacted"}
+    optional = {"Second look": "second_look", "Concepts": "concepts", "Left out": "compacted"}
     return {
-        "Documents measured": f"{evaluation.n_documents:,}",
-        "Documents learned from": f"{summary['documents_seen']:,}",
+        "Documents evaluated": f"{evaluation.n_documents:,}",
+        "Training documents": f"{summary['documents_seen']:,}",
         "Categories": f"{summary['categories']:,}",
         "Features": f"{summary['features']:,}",
         "Learner": summary["learner"],
         "Strengths": summary["strength"],
         "Options": summary["options"],
-        **{what: summary[key] for what, key in further.items() if key in summary},
+        **{what: summary[key] for what, key in optional.items() if key in summary},
         "Seed": str(categorizer.seed_),
         "Decisions": f"{summary['mode']}, thresholds {summary['thresholds']}",
         "Versions": f"Thresher {__version__}, {python}, NumPy {version('numpy')}",

@@ -1,4 +1,4 @@
-"""What comes first: sentences for whoever asks only whether it is good enough, and four cards."""
+"""The head of the report: a summary in sentences, and four cards with the headline figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.errors import counted
-from thresher.evaluation import Evaluation, measure_title, read_measure
+from thresher.evaluation import Contingency, Evaluation, measure_title, read_measure
 from thresher.evaluation.measures import exactly_right
 from thresher.evaluation.significance import Interval, bootstrap_intervals, share_interval
 from thresher.report.cards import Ground, linked
@@ -17,13 +17,14 @@ from thresher.report.markup import arrow, count, name, percent
 
 __all__ = ["certainty", "figures", "intervals_of", "is_one_each", "sentences", "weakest"]
 
-FEWEST_DRAWS, MOST_DRAWS, ALL_DRAWN = 100, 1000, 20_000_000  # of the bootstrap; documents in all
-FEW_DOCUMENTS, WIDE = 30, 0.2  # fewer, or an interval wider than this, are too few to judge by
-FEW_OF_CATEGORY = 10  # too few to judge a category by
-_BLOCK = 4_000_000  # scores that are looked at together
-PART, FEWEST_IN_PART = 10, 2  # a tenth of the documents is looked at, if it is at least two
+FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 1000  # of the bootstrap
+MOST_RESAMPLED_DOCUMENTS = 20_000_000  # in all resamples together
+MIN_DOCUMENTS, MAX_INTERVAL_WIDTH = 30, 0.2  # otherwise there are too few documents to judge
+MIN_CATEGORY_DOCUMENTS = 10  # with fewer, a category is not judged
+SCORES_PER_BLOCK = 4_000_000
+LEAST_CERTAIN, FEWEST_LEAST_CERTAIN = 10, 2  # one document in ten, and at least two
 
-# The measure on the first card, and those that are told below the cards.
+# The measure on the first card, and those listed below the cards.
 HEADLINES = {
     "one category": ["micro_f1", "micro_precision", "micro_recall", "exact_match"],
     "one each": ["exact_match", "macro_f1", "macro_precision", "macro_recall"],
@@ -32,7 +33,7 @@ HEADLINES = {
 
 
 def is_one_each(evaluation: Evaluation) -> bool:
-    """Return whether each document belongs to one category and got one, or none."""
+    """Return True if each document has exactly one category and was assigned at most one."""
     positives, decisions = evaluation.positives, evaluation.decisions
     if positives is None or decisions is None or len(evaluation.categories) < 2:
         return False
@@ -47,7 +48,7 @@ def _kind(evaluation: Evaluation) -> str:
 
 
 def intervals_of(evaluation: Evaluation) -> dict[str, Interval]:
-    """Return the intervals of the headline figures: Wilson's of a share of documents."""
+    """Return 95 % intervals of the headline figures: Wilson's for shares, otherwise bootstrap."""
     if evaluation.decisions is None or not evaluation.n_documents:
         return {}
     kind, n = _kind(evaluation), evaluation.n_documents
@@ -58,35 +59,35 @@ def intervals_of(evaluation: Evaluation) -> dict[str, Interval]:
         "micro_precision": share_interval(hits, hits + total.false_positives),
         "micro_recall": share_interval(hits, hits + total.false_negatives),
     }
-    known = [one for one in HEADLINES[kind] if math.isfinite(read_measure(evaluation, one))]
-    drawn: dict[str, Interval] = {}
-    if n >= FEW_DOCUMENTS:
-        draws = max(FEWEST_DRAWS, min(MOST_DRAWS, ALL_DRAWN // n))
-        are_documents = "exact_match", *(HEADLINES[kind] if kind == "one category" else ())
-        drawn = bootstrap_intervals(
-            None, evaluation.labels(), evaluation.decisions, n_resamples=draws,
-            measures=[one for one in known if one == "micro_f1" or one not in are_documents],
+    measures = [key for key in HEADLINES[kind] if math.isfinite(read_measure(evaluation, key))]
+    resampled: dict[str, Interval] = {}
+    if n >= MIN_DOCUMENTS:
+        resamples = max(FEWEST_RESAMPLES, min(MOST_RESAMPLES, MOST_RESAMPLED_DOCUMENTS // n))
+        are_shares = "exact_match", *(HEADLINES[kind] if kind == "one category" else ())
+        resampled = bootstrap_intervals(
+            None, evaluation.labels(), evaluation.decisions, n_resamples=resamples,
+            measures=[key for key in measures if key == "micro_f1" or key not in are_shares],
         )  # fmt: skip
-        # Where nothing was wrong, no draw is: an interval without width would promise too much.
-        drawn = {one: its for one, its in drawn.items() if its.low < its.high}
-    return {one: its for one, its in (shares | drawn).items() if one in known}
+        # Without any error, all resamples are equal; an interval of no width would mislead.
+        resampled = {key: value for key, value in resampled.items() if value.low < value.high}
+    return {key: value for key, value in (shares | resampled).items() if key in measures}
 
 
 def weakest(evaluation: Evaluation) -> int | None:
-    """Return the category with the lowest F1 of those with enough documents; None if it is 1."""
+    """Return the category with the lowest F1 below 1, of those with enough documents, or None."""
     f1, sizes = evaluation.per_category["f1"], evaluation.per_category["positives"]
-    able = np.flatnonzero((sizes >= FEW_OF_CATEGORY) & (f1 < 1))
-    return int(able[np.argmin(f1[able])]) if len(able) else None
+    candidates = np.flatnonzero((sizes >= MIN_CATEGORY_DOCUMENTS) & (f1 < 1))
+    return int(candidates[np.argmin(f1[candidates])]) if len(candidates) else None
 
 
 def certainty(evaluation: Evaluation, decisions: Decisions) -> np.ndarray | None:
-    """Return how far the scores of each document are from another decision."""
+    """Return the smallest change of scores that would change the decision on each document."""
     scores = evaluation.scores
     if scores is None or not scores.size:
         return None
-    step = max(1, _BLOCK // scores.shape[1])
-    parts = (scores[start : start + step] for start in range(0, len(scores), step))
-    return np.concatenate([_distance(part, decisions) for part in parts])
+    step = max(1, SCORES_PER_BLOCK // scores.shape[1])
+    blocks = (scores[start : start + step] for start in range(0, len(scores), step))
+    return np.concatenate([_distance(block, decisions) for block in blocks])
 
 
 def _distance(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
@@ -102,32 +103,29 @@ def _distance(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
 
 
 def sentences(evaluation: Evaluation, intervals: dict[str, Interval]) -> list[str]:
-    """Say in plain words how good it is, how sure that is, and where it is weakest."""
+    """Return sentences on how good the model is, how certain that is, and where it is weakest."""
     total = evaluation.contingency.total()
-    given = total.true_positives + total.false_positives
-    labels = total.true_positives + total.false_negatives
-    if not labels:
-        return ["No document here belongs to any category, so nothing can be told."]
-    if not given:
-        them = counted(evaluation.n_documents, "document")
-        return [f"It gave no category to any of the {them}."]
-    kind = _kind(evaluation)
-    if kind == "one category":
-        return _of_one_category(evaluation, intervals)
-    first = _of_one_each if kind == "one each" else _of_several
-    return [first(evaluation, intervals), _where(evaluation, intervals)]
+    if not total.true_positives + total.false_negatives:
+        return ["No document here has a label, so nothing can be measured."]
+    if not total.true_positives + total.false_positives:
+        documents = counted(evaluation.n_documents, "document")
+        return [f"The model gave no category to any of the {documents}."]
+    if _kind(evaluation) == "one category":
+        return [_of_one_category(evaluation, intervals)]
+    first = _of_one_each if _kind(evaluation) == "one each" else _of_several
+    return [first(evaluation, intervals), _weak_points(evaluation, intervals)]
 
 
 def _of_one_each(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
     n, interval = evaluation.n_documents, intervals.get("exact_match")
     right = round(evaluation.exact_match * n)
     if _is_few(n, [interval]):
-        fits = f", and anything from {_range(interval)} of 100 would fit" if interval else ""
-        return f"{_only(n)}: {right} of {n} went to the right place{fits}."
+        return f"{_only(n)}: {right} of {n} got the right category{_range(interval)}."
     if right == n:
-        return f"All {counted(n, 'document')} went to the right place{_expect(n, interval)}."
-    share = _of_100(evaluation.exact_match, "documents").capitalize()
-    return f"{share} go to the right place{_expect(n, interval)}."
+        return f"All {counted(n, 'document')} got the right category{_range(interval)}."
+    share = _whole_percent(evaluation.exact_match)
+    share = f"{share[0].upper()}{share[1:]}"
+    return f"{share} of the {count(n)} documents got the right category{_range(interval)}."
 
 
 def _of_several(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
@@ -137,109 +135,105 @@ def _of_several(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
     precision, recall = intervals.get("micro_precision"), intervals.get("micro_recall")
     if _is_few(n, [precision, recall]):
         return (
-            f"{_only(n)}: {total.true_positives} of the {counted(given, 'label')} that it gave "
-            f"were right, of {labels} that belong."
+            f"{_only(n)}: {total.true_positives} of {counted(given, 'assigned label')} are right, "
+            f"of {labels} true ones."
         )
-    expect = ""
-    if precision and recall:
-        ranges = f"{_range(precision)}, and {_range(recall)}"
-        expect = f"; on others like these {count(n)} documents, expect {ranges}"
+    return f"On {count(n)} documents, {_precision_and_recall(total, precision, recall)}."
+
+
+def _of_one_category(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
+    n, total = evaluation.n_documents, evaluation.contingency.total()
+    hits, category = total.true_positives, name(evaluation.categories[0])
+    given, belonging = hits + total.false_positives, hits + total.false_negatives
+    precision, recall = intervals.get("micro_precision"), intervals.get("micro_recall")
+    if _is_few(min(given, belonging), [precision, recall]):
+        few = _only(n) if n < MIN_DOCUMENTS else f"Too few documents of {category} to judge"
+        return (
+            f"{few}: {hits} of {counted(given, 'document')} assigned to {category} belong to it, "
+            f"of {belonging} that do."
+        )
+    shares = _precision_and_recall(total, precision, recall)
+    return f"For {category}, {shares} on {count(n)} documents."
+
+
+def _precision_and_recall(
+    total: Contingency, precision: Interval | None, recall: Interval | None
+) -> str:
+    recall_range = _range(recall, is_first=precision is None)
     return (
-        f"{_of_100(evaluation.micro['precision'], 'labels').capitalize()} that it gives are right, "
-        f"and it finds {_of_100(evaluation.micro['recall'], '')} that belong{expect}."
+        f"precision is {_whole_percent(total.precision)}{_range(precision)} "
+        f"and recall {_whole_percent(total.recall)}{recall_range}"
     )
 
 
-def _of_one_category(evaluation: Evaluation, intervals: dict[str, Interval]) -> list[str]:
-    n, total = evaluation.n_documents, evaluation.contingency.total()
-    hits, its = total.true_positives, name(evaluation.categories[0])
-    given, own = hits + total.false_positives, hits + total.false_negatives
-    precision, recall = intervals.get("micro_precision"), intervals.get("micro_recall")
-    if _is_few(min(given, own), [precision, recall]):
-        return [
-            f"{_only(n) if n < FEW_DOCUMENTS else 'There is too little of it to judge'}: "
-            f"{hits} of {given} that it calls {its} are, of {own} that there are."
-        ]
-    return [
-        f"{_of_100(hits / given, 'documents').capitalize()} that it calls {its} are"
-        f"{_expect(n, precision)}.",
-        f"Of those that are, it finds {_of_100(hits / own, '')}"
-        f"{f' (expect {_range(recall)})' if recall else ''}.",
-    ]
-
-
-def _where(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
-    """Say whether it is better than no model, where it is weakest, and what cannot be judged."""
+def _weak_points(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
+    """Compare with a constant answer; name the weakest category and those not judged."""
     sizes = evaluation.per_category["positives"]
-    n_few = int(np.count_nonzero(sizes < FEW_OF_CATEGORY))
+    n_few = int(np.count_nonzero(sizes < MIN_CATEGORY_DOCUMENTS))
     if n_few == len(sizes):
-        return f"No category has {FEW_OF_CATEGORY} documents here, so none can be judged by itself."
-    parts = []
+        least = MIN_CATEGORY_DOCUMENTS
+        return f"No category has {least} documents here, too few to judge one by itself."
+    clauses = []
     interval = intervals.get("exact_match")
     largest, share = int(sizes.argmax()), float(sizes.max()) / evaluation.n_documents
     if is_one_each(evaluation) and interval and interval.low <= share:
         always = name(evaluation.categories[largest])
-        parts.append(f"always answering {always} would get {round(100 * share)}")
+        clauses.append(f"always answering {always} would be right for {_whole_percent(share)}")
     if (c := weakest(evaluation)) is None:
-        parts.append("no category with enough documents had an error")
+        clauses.append("no category with enough documents had an error")
     else:
-        parts.append(f"it is weakest in {name(evaluation.categories[c])}, {_why(evaluation, c)}")
+        weak = name(evaluation.categories[c])
+        clauses.append(f"the weakest category is {weak}, {_weakness(evaluation, c)}")
     if n_few:
         have = "has" if n_few == 1 else "have"
-        parts.append(
+        clauses.append(
             f"{count(n_few)} of the {count(len(sizes))} categories {have} fewer than "
-            f"{FEW_OF_CATEGORY} documents here, too few to judge"
+            f"{MIN_CATEGORY_DOCUMENTS} documents here, too few to judge"
         )
-    sentence = "; ".join(parts)
+    sentence = "; ".join(clauses)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _why(evaluation: Evaluation, c: int) -> str:
-    """Say what is worse in a category: what it missed, or what it was wrongly given to."""
+def _weakness(evaluation: Evaluation, c: int) -> str:
+    """Return the more frequent kind of error in a category as a clause."""
     table = evaluation.contingency
     hits, wrong, missed = (int(cell[c]) for cell in table[:3])
     if missed >= wrong:
-        return f"where it found {count(hits)} of {counted(hits + missed, 'document')}"
-    return (
-        f"where {count(wrong)} of the {counted(hits + wrong, 'document')} that got it do not belong"
-    )
+        return f"where {count(hits)} of {counted(hits + missed, 'document')} were found"
+    return f"where {count(wrong)} of {counted(hits + wrong, 'assigned document')} do not belong"
 
 
 def _is_few(n: int, intervals: list[Interval | None]) -> bool:
-    return n < FEW_DOCUMENTS or any(one and one.high - one.low > WIDE for one in intervals)
+    widths = [interval.high - interval.low for interval in intervals if interval]
+    return n < MIN_DOCUMENTS or max(widths, default=0.0) > MAX_INTERVAL_WIDTH
 
 
 def _only(n: int) -> str:
     return f"Only {counted(n, 'document was', 'documents were')} measured, too few to judge"
 
 
-def _of_100(value: float, what: str) -> str:
-    """Say a share as so many of a hundred; what is not all is never called all."""
-    of = f"of 100 {what}".rstrip()
+def _whole_percent(value: float) -> str:
+    """Return a share in whole percent; only 0 and 1 are shown as 0 % and 100 %."""
     if 0.995 <= value < 1:
-        return f"more than 99 {of}"
+        return "more than 99 %"
     if 0 < value < 0.005:
-        return f"fewer than 1 {of}"
-    return f"{'about ' if 0 < value < 1 else ''}{round(100 * value)} {of}"
+        return "less than 1 %"
+    return f"{round(100 * value)} %"
 
 
-def _range(interval: Interval) -> str:
-    """Say an interval in whole hundredths, never narrower than it is."""
-    low, high = math.floor(100 * interval.low + 1e-9), math.ceil(100 * interval.high - 1e-9)
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _expect(n: int, interval: Interval | None) -> str:
+def _range(interval: Interval | None, *, is_first: bool = True) -> str:
+    """Return an interval in brackets, in whole percent, never narrower than it is."""
     if interval is None:
         return ""
-    return f"; on others like these {count(n)}, expect {_range(interval)}"
+    low, high = math.floor(100 * interval.low + 1e-9), math.ceil(100 * interval.high - 1e-9)
+    return f" ({'95 % interval: ' if is_first else ''}{low} to {high} %)"
 
 
 # The cards ---------------------------------------------------------------------------------------
 
 
 class Figure(NamedTuple):
-    """A card: a number or a name, and what it means."""
+    """A card: a number or a name, and a note that explains it."""
 
     title: str
     value: str
@@ -248,7 +242,7 @@ class Figure(NamedTuple):
     is_name: bool = False
 
     def html(self) -> str:
-        """Return it as a part of the page."""
+        """Return the card as HTML."""
         bar = ""
         if self.interval is not None:
             value, low, high = self.interval
@@ -265,7 +259,7 @@ class Figure(NamedTuple):
 
 
 def figures(ground: Ground, decisions: Decisions, intervals: dict[str, Interval]) -> str:
-    """Return the cards, which tell different things, and the other averages in a line."""
+    """Return the cards, and a line with the averages that have no card."""
     evaluation = ground.evaluation
     first, *others = HEADLINES[_kind(evaluation)]
     cards: list[Figure | None] = [_overall(evaluation, first, intervals.get(first))]
@@ -275,7 +269,7 @@ def figures(ground: Ground, decisions: Decisions, intervals: dict[str, Interval]
     else:
         cards += [_weakest(ground), _confusion(ground)]
     cards.append(_least_certain(evaluation, decisions))
-    drawn = "".join(one.html() for one in cards if one is not None)
+    drawn = "".join(card.html() for card in cards if card is not None)
     return (
         f'<section class="headline" aria-label="Headline figures">{drawn}</section>'
         f"{_below(evaluation, others, intervals)}"
@@ -286,7 +280,7 @@ def _overall(evaluation: Evaluation, measure: str, interval: Interval | None) ->
     n = evaluation.n_documents
     if measure == "exact_match":
         right = round(evaluation.exact_match * n)
-        title, note = "Accuracy", f"{count(right)} of {counted(n, 'document')} in the right place"
+        title, note = "Accuracy", f"{count(right)} of {counted(n, 'document')} are right"
     else:
         precision, recall = evaluation.micro["precision"], evaluation.micro["recall"]
         title = "F1" if len(evaluation.categories) == 1 else "Micro-F1"
@@ -298,10 +292,10 @@ def _overall(evaluation: Evaluation, measure: str, interval: Interval | None) ->
 def _two_errors(evaluation: Evaluation, intervals: dict[str, Interval]) -> list[Figure]:
     hits, wrong, missed, _ = (int(cell) for cell in evaluation.contingency.total())
     return [
-        Figure("Wrongly given", f"{count(wrong)}<small> of {count(hits + wrong)}</small>",
+        Figure("False positives", f"{count(wrong)}<small> of {count(hits + wrong)}</small>",
                f"precision {percent(evaluation.micro['precision'])}"
                f"{_bracket(intervals.get('micro_precision'))}"),
-        Figure("Missed", f"{count(missed)}<small> of {count(hits + missed)}</small>",
+        Figure("False negatives", f"{count(missed)}<small> of {count(hits + missed)}</small>",
                f"recall {percent(evaluation.micro['recall'])}"
                f"{_bracket(intervals.get('micro_recall'))}"),
     ]  # fmt: skip
@@ -313,10 +307,10 @@ def _weakest(ground: Ground) -> Figure | None:
         return None
     measured, table = ground.evaluation.per_category, ground.evaluation.contingency
     hits, wrong, missed = (int(cell[c]) for cell in table[:3])
-    wrongly = f"{count(wrong)} of {count(hits + wrong)} wrongly given"
+    false_positives = f"{counted(wrong, 'false positive')} of {count(hits + wrong)}"
     note = (
         f"F1&nbsp;{percent(measured['f1'][c])}: {count(hits)} of {count(hits + missed)} found, "
-        f"{wrongly if hits + wrong else 'never given'}"
+        f"{false_positives if hits + wrong else 'never assigned'}"
     )
     return Figure("Weakest category", linked(ground, c), note, is_name=True)
 
@@ -326,17 +320,17 @@ def _confusion(ground: Ground) -> Figure | None:
     if not pairs:
         return None
     missed, given, n = pairs[0]
-    note = f"{counted(n, 'document')} missed the first and got the second"
+    note = f"{counted(n, 'document')} with the first missed and the second assigned"
     if is_one_each(ground.evaluation):
         wrong = int(ground.evaluation.contingency.false_positives.sum())
-        part = f"{count(n)} of {count(wrong)}" if n < wrong or n == 1 else f"all {count(n)}"
-        note = f"{part} that went to the wrong place"
+        errors = counted(wrong, "misclassified document")
+        note = f"{count(n)} of {errors}" if n < wrong or n == 1 else f"all {errors}"
     value = arrow(linked(ground, missed), linked(ground, given))
-    return Figure("Commonest confusion", value, note, is_name=True)
+    return Figure("Most frequent confusion", value, note, is_name=True)
 
 
 def _least_certain(evaluation: Evaluation, decisions: Decisions) -> Figure | None:
-    """Tell what was left undecided, or else how many errors hide where the model is unsure."""
+    """Return the number of undecided documents, or else of errors among the least certain."""
     if evaluation.positives is None or evaluation.decisions is None:
         return None
     n, is_right = evaluation.n_documents, exactly_right(evaluation.decisions, evaluation.positives)
@@ -344,14 +338,16 @@ def _least_certain(evaluation: Evaluation, decisions: Decisions) -> Figure | Non
     n_open = n - int(np.count_nonzero(decided))
     if n_open and (is_one_each(evaluation) or decisions.abstain_below is not None):
         right = percent(is_right[decided].mean() if n_open < n else None)
-        note = f"documents; of the others {right} % are right"
-        return Figure("Given no category", f"{count(n_open)}<small> of {count(n)}</small>", note)
-    sure, n_wrong, part = certainty(evaluation, decisions), int((~is_right).sum()), -(-n // PART)
-    if sure is None or not n_wrong or part < FEWEST_IN_PART:
+        note = f"documents; {right} % of the others are right"
+        return Figure("No category assigned", f"{count(n_open)}<small> of {count(n)}</small>", note)
+    distances, n_errors = certainty(evaluation, decisions), int((~is_right).sum())
+    n_least = -(-n // LEAST_CERTAIN)
+    if distances is None or not n_errors or n_least < FEWEST_LEAST_CERTAIN:
         return None
-    there = int((~is_right)[np.argsort(sure, kind="stable")[:part]].sum())
-    note = f"documents with an error are among the {count(part)} that it is least sure of"
-    return Figure("Least certain tenth", f"{count(there)}<small> of {count(n_wrong)}</small>", note)
+    least = np.argsort(distances, kind="stable")[:n_least]
+    value = f"{count((~is_right)[least].sum())}<small> of {count(n_errors)}</small>"
+    note = f"documents with an error are among the {count(n_least)} closest to another decision"
+    return Figure("Least certain tenth", value, note)
 
 
 def _bracket(interval: Interval | None) -> str:
@@ -359,14 +355,14 @@ def _bracket(interval: Interval | None) -> str:
 
 
 def _below(evaluation: Evaluation, measures: list[str], intervals: dict[str, Interval]) -> str:
-    """Return the averages that have no card, and what a range means."""
+    """Return the averages that have no card, and the meaning of the ranges."""
     listed = ", ".join(
-        f"<span>{measure_title(one)} {percent(read_measure(evaluation, one))}"
-        f"{_bracket(intervals.get(one))}</span>"
-        for one in measures
+        f"<span>{measure_title(key)} {percent(read_measure(evaluation, key))}"
+        f"{_bracket(intervals.get(key))}</span>"
+        for key in measures
     )
-    means = (
-        " A range is a 95&nbsp;% interval: how far a figure would vary if other documents of the "
-        "same kind had been drawn."
+    meaning = (
+        " Ranges are 95&nbsp;% confidence intervals: how much a figure would vary with other "
+        "documents of the same kind."
     )
-    return f'<p class="soft below">Also: {listed}.{means if intervals else ""}</p>'
+    return f'<p class="soft below">Also: {listed}.{meaning if intervals else ""}</p>'

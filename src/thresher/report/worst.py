@@ -1,4 +1,4 @@
-"""The worst errors: found while the documents stream by, a fixed number of them kept."""
+"""The worst errors: a bounded number of them, collected batch by batch."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FAINT = 0.04  # words with less than this share of the strongest word's are not 
 
 @dataclass(frozen=True)
 class WrongDecision:
-    """A document that did not get one of its categories, or got one that it does not belong to."""
+    """A wrong decision on a document: a missed category or a false positive."""
 
     kind: str  # "missed" or "wrong"
     category: str
     margin: float  # how far the score was on the wrong side
-    place: str
+    location: str
     text: str
     labels: list[str]
     given: list[str]
@@ -40,34 +40,34 @@ class WrongDecision:
 
     @property
     def explained(self) -> list[str]:
-        """The categories to explain: this one and, where it stands for another, that one."""
+        """The categories to explain: this one, and the true one if it is the only label."""
         lost = [name for name in self.labels if name not in self.given]
         alone = len(self.labels) == len(self.given) == 1
         return [self.category, *(lost if self.kind == "wrong" and alone else [])]
 
 
 class WorstErrors:
-    """Keep the `most` worst errors of each kind, no more than a few of the same category.
+    """Collect the `most` worst errors of each kind, at most a few of the same category.
 
-    The further the score is on the wrong side of the threshold, the worse is the error. In
-    single-label mode, what counts is how far the category that was given is ahead of the right
-    one, and only the documents that got nothing are called missed.
+    An error is the worse, the further its score is on the wrong side of the threshold. In
+    single-label mode, its size is the distance between the scores of the assigned and the true
+    category, and only documents without an assigned category count as missed.
     """
 
     def __init__(self, categories: Sequence[str], decisions: Decisions, most: int = 12) -> None:
         self.categories = list(categories)
         self.decisions = decisions
         self.most = most
-        self.most_alike = max(2, most // max(1, len(self.categories)))
+        self.most_of_category = max(2, most // max(1, len(self.categories)))
         self._numbers = {name: c for c, name in enumerate(self.categories)}
-        self._kept: dict[str, list[WrongDecision]] = {"missed": [], "wrong": []}
+        self._worst_errors: dict[str, list[WrongDecision]] = {"missed": [], "wrong": []}
 
     def __iter__(self) -> Iterator[WrongDecision]:
-        for kept in self._kept.values():
-            yield from kept
+        for errors in self._worst_errors.values():
+            yield from errors
 
     def see(self, batch: Batch, scores: np.ndarray, decided: np.ndarray) -> None:
-        """Look for errors worse than those kept, in documents with labels, scores and decisions."""
+        """Collect the worst errors of a batch, given its scores and decisions."""
         belongs = np.zeros(decided.shape, bool)
         for i, labels in enumerate(batch.labels or ()):
             known = [self._numbers[name] for name in map(str, labels) if name in self._numbers]
@@ -77,7 +77,7 @@ class WorstErrors:
         if self.decisions.mode == "single-label":
             missed &= ~decided.any(axis=1, keepdims=True)
             right = np.where(belongs, margins, -np.inf).max(axis=1, initial=-np.inf)
-            wrong &= np.isfinite(right)[:, None]  # a category never learned cannot be compared
+            wrong &= np.isfinite(right)[:, None]  # the model may not know the true category
             ahead = margins - right[:, None]
         for kind, errors, badness in (("missed", missed, -margins), ("wrong", wrong, ahead)):
             errors_here = [
@@ -92,8 +92,10 @@ class WorstErrors:
                 )
                 for row, column in self._worst(errors, badness)
             ]
-            worst_first = sorted(self._kept[kind] + errors_here, key=lambda one: -one.margin)
-            self._kept[kind] = self._few_of_each(worst_first, lambda one: one.category)
+            worst_first = sorted(
+                self._worst_errors[kind] + errors_here, key=lambda error: -error.margin
+            )
+            self._worst_errors[kind] = self._few_of_each(worst_first, lambda error: error.category)
 
     def _worst(self, errors: np.ndarray, badness: np.ndarray) -> list[tuple[int, int]]:
         """Return rows and columns of the worst errors in a batch."""
@@ -103,32 +105,31 @@ class WorstErrors:
         return self._few_of_each(worst_first, lambda pair: pair[1])
 
     def _few_of_each(self, errors: Iterable[T], category: Callable[[T], Any]) -> list[T]:
-        """Return the first errors, which come worst first, no more than a few of a category."""
+        """Return the first of the errors, at most a few of each category."""
         seen: Counter[Any] = Counter()
         chosen: list[T] = []
-        for one in errors:
+        for error in errors:
             if len(chosen) == self.most:
                 break
-            seen[category(one)] += 1
-            if seen[category(one)] <= self.most_alike:
-                chosen.append(one)
+            seen[category(error)] += 1
+            if seen[category(error)] <= self.most_of_category:
+                chosen.append(error)
         return chosen
 
     def explain(self, categorizer: Categorizer) -> list[WrongDecision]:
-        """Return the errors with the reasons for them, cut to what can be read."""
+        """Return the errors with explanations, shortened to excerpts."""
         known, explained = set(categorizer.categories_), []
-        for one in self:
-            names = [name for name in one.explained if name in known]
-            reasons = [excerpt(categorizer.explain(one.text, name)) for name in names]
-            explained.append(replace(one, explanations=reasons))
+        for error in self:
+            names = [name for name in error.explained if name in known]
+            reasons = [excerpt(categorizer.explain(error.text, name)) for name in names]
+            explained.append(replace(error, explanations=reasons))
         return explained
 
 
 def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explanation:
-    """Return an explanation with the part of the text from which most of the score comes.
+    """Return an explanation with the passage of the text that contributes most to the score.
 
-    At most `longest` characters of it are left. Names of features and of categories are cut, too,
-    if they are too long to be read.
+    The passage has at most `longest` characters. Long names of features and categories are cut.
     """
     text, faint = explanation.text, FAINT * explanation.largest_share
     spans = [span for span in explanation.spans if abs(span[2]) >= faint]
@@ -139,31 +140,31 @@ def excerpt(explanation: Explanation, longest: int = LONGEST_EXCERPT) -> Explana
     change, rival = explanation.change, explanation.rival
     if change is not None:
         winner = change.winner and short(change.winner)
-        change = change._replace(features=[short(one) for one in change.features], winner=winner)
+        change = change._replace(features=[short(name) for name in change.features], winner=winner)
     return replace(
         explanation,
         category=short(explanation.category),
         rival=rival and (short(rival[0]), rival[1]),
         text=opening + text[start:end] + closing,
         spans=[(a + shift, b + shift, s) for a, b, s in spans if start <= a and b <= end],
-        shares=[one._replace(feature=short(one.feature)) for one in explanation.shares],
+        shares=[item._replace(feature=short(item.feature)) for item in explanation.shares],
         change=change,
     )
 
 
 def _window(text: str, spans: list[tuple[int, int, float]], longest: int) -> tuple[int, int]:
-    """Return where the stretch of `longest` characters with the heaviest words begins and ends."""
+    """Return the span of `longest` characters whose words have the largest shares."""
     first, last = len(text) - len(text.lstrip()), len(text.rstrip())
     if last - first <= longest:
         return min(first, last), last
     weights = [abs(share) for _, _, share in spans]
     starts = np.array([0, *(a for a, _, _ in spans)])
     sums = np.concatenate([[0.0], np.cumsum(weights)])
-    core = longest * 4 // 5  # with a tenth on either side, so that no heavy word is at the edge
+    core = longest * 4 // 5  # a tenth on either side is context
     inside = sums[np.searchsorted(starts[1:], starts + core)]
     inside -= sums[np.searchsorted(starts[1:], starts)]
     begin = int(starts[np.argmax(inside)]) - longest // 10
     begin = max(first, min(begin, last - longest))
-    if begin > first:  # not in the middle of a word, unless it is a very long one
+    if begin > first:  # begin after a blank, unless the word is very long
         begin += len(text[begin : begin + 40].partition(" ")[0]) % 40
     return begin, min(begin + longest, last)
