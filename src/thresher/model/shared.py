@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from copy import copy
 from itertools import chain, islice
 from threading import Condition, Lock, RLock, get_ident, local
+from time import monotonic
 from typing import Any, TypeVar
 
 import numpy as np
@@ -182,7 +183,7 @@ class _State:
         self._lock = Lock()
         self._changed = Condition(self._lock)
         self._readers = readers  # how often each thread that reads has entered
-        self._writer, self._is_awaited = writer, False
+        self._writer, self._closed_until = writer, 0.0
 
     @property
     def has_other_readers(self) -> bool:
@@ -198,8 +199,8 @@ class _State:
         thread = get_ident()
         with self._lock:  # much quicker than by its condition
             is_inside = thread in self._readers or self._writer == thread
-            if not is_inside and (self._writer is not None or self._is_awaited):
-                self._changed.wait_for(lambda: self._writer is None and not self._is_awaited)
+            while not is_inside and (self._writer is not None or self._closed_until > monotonic()):
+                self._changed.wait(SECONDS_TO_WAIT)
             if self._is_incomplete:
                 raise ModelError(TORN)
             self._readers[thread] = self._readers.get(thread, 0) + 1
@@ -215,31 +216,35 @@ class _State:
             self._readers[thread] -= 1
             if not self._readers[thread]:
                 del self._readers[thread]
-                if self._is_awaited:
+                if self._closed_until:
                     self._changed.notify_all()
 
     @contextmanager
     def writing(self, seconds: float) -> Iterator[bool]:
         """Keep readers out, if those inside leave within some seconds; give whether they did."""
-        thread, is_alone = get_ident(), False
-        with self._changed:
-            self.check_complete()
-            if thread not in self._readers:  # else its own block would see the change
-                self._is_awaited = True
-                try:
+        thread = get_ident()
+        try:
+            with self._lock:
+                self.check_complete()
+                is_alone = False
+                if thread not in self._readers:  # else its own block would see the change
+                    self._closed_until = monotonic() + seconds
                     is_alone = self._changed.wait_for(lambda: not self._readers, seconds)
                     self._writer = thread if is_alone else None
-                finally:
-                    self._is_awaited = False
-                    self._changed.notify_all()
-        try:
             yield is_alone
         finally:
-            if is_alone:
-                with self._changed:
-                    self._writer = self._reader_since_change = None
-                    self._has_other_readers = False
-                    self._changed.notify_all()
+            try:
+                self._admit_readers(thread)
+            finally:
+                self._admit_readers(thread)  # if an interrupt has stopped the first call
+
+    def _admit_readers(self, writer: int) -> None:
+        with self._lock:
+            self._closed_until = 0.0
+            if self._writer == writer:
+                self._writer = self._reader_since_change = None
+                self._has_other_readers = False
+            self._changed.notify_all()
 
     # ---- fork --------------------------------------------------------------------------------
 
