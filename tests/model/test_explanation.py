@@ -241,7 +241,7 @@ def test_a_page_shows_shares_and_folds_away_what_they_are_made_of(joint):
     assert "<script" not in page
     assert shown.count('<th scope="col">') == 2 and ">share<" in shown
     assert "starting point" in shown and "(always on)" not in page
-    assert "What the shares are made of" in folded and ">runs<" in folded
+    assert "Parts of each share" in folded and ">runs<" in folded
     alone = Categorizer(preset="fast").fit(TEXTS, LABELS).explain("wheat rate", "money")
     assert "<details><summary>Strength and weight</summary>" in explanation_page(alone)
     assert "starting point" in printed(alone) and "(always on)" in str(alone)
@@ -261,13 +261,13 @@ def test_the_shares_that_are_shown_add_up(most, options):
     table = fragment[fragment.index("<tbody>") : fragment.index("</table>")]
     *shares, total = (float(one.replace("−", "-")) for one in re.findall("<td>([^<]*)</td>", table))
     shown = re.search("chosen, (?:score )?([-+.0-9]+[0-9])", explanation.verdict())
-    assert total == float(shown[1]) and f"{n_others} smaller ones</th>" in table
+    assert total == float(shown[1]) and f"{n_others} smaller shares</th>" in table
     assert len(shares) == most + 1 + ("objective" in options)
     assert sum(shares) == pytest.approx(total, abs=5e-4 * len(shares))
     lines = str(explanation).splitlines()[1:-1]
     assert lines[10].endswith(f"from {len(explanation.shares) - 10} smaller words")
     assert sum(float(line.split()[0]) for line in lines) == pytest.approx(total, abs=6e-3)
-    assert "smaller one" not in explanation_fragment(model.explain("wheat", "grain"))
+    assert "smaller share" not in explanation_fragment(model.explain("wheat", "grain"))
 
 
 def test_strongest_parts_are_marked():
@@ -360,7 +360,7 @@ def test_neighbours_are_named_with_the_words_that_they_share():
     assert json.loads(json.dumps(explanation.to_dict()))["neighbors"][1]["document"] == 9
     console = Console(width=90, file=StringIO())
     console.print(explanation_text(explanation))
-    assert "words that both have" in console.file.getvalue()
+    assert "shared words" in console.file.getvalue()
     assert "<li>document 9 (grain)" in explanation_fragment(explanation)
     assert categorizer.explain("zzz", "grain").neighbors[0].words == []
 

@@ -99,8 +99,8 @@ def test_the_concepts_of_a_word_follow_from_bayes(view):
     ("word", "sentence"),
     [
         ("whaet", "Did you mean 'wheat'?"),
-        ("zzzzzz", "in too few or in too many of the documents that they come from, or in none.$"),
-        ("crude oil", "more than one word to the model: crude, oil. Give one of them."),
+        ("zzzzzz", "in too few or too many of their training documents, or in none.$"),
+        ("crude oil", "more than one word to the model: crude, oil. Give a single word."),
     ],
 )
 def test_a_word_that_concepts_do_not_know_gets_a_sentence(view, word, sentence):
@@ -143,7 +143,7 @@ def test_a_learner_without_weights_and_rules_has_no_influence():
     view = ConceptView(fitted(KNeighborsClassifier(3)))
     assert view.influence() is None and view.of_category("grain") == []
     page = concept_page(view)
-    assert 'id="categories"' not in page and "Speaks for" not in page and 'id="z0"' in page
+    assert 'id="categories"' not in page and "Counts for" not in page and 'id="z0"' in page
 
 
 def test_a_text_of_a_concept_gets_the_category_it_is_about(view):
@@ -160,7 +160,7 @@ def test_examples_are_the_documents_that_belong_most(view):
         is_grain = view.concept(z, 1).words[0][0] in WORDS["grain"]
         longest = "wheat corn" if is_grain else "crude oil barrel opec"
         assert [one.beginning for one in examples[z]] == [longest] * 2
-        assert examples[z][0].share > 0.9 and examples[z][0].place.startswith("document ")
+        assert examples[z][0].share > 0.9 and examples[z][0].location.startswith("document ")
     together = view.examples(texts[:7], top=3)
     assert len(together) == 6 and all(len(one) <= 3 for one in together)
 
@@ -351,8 +351,8 @@ def test_the_page_needs_nothing_else_and_equal_data_give_equal_pages(model, page
 
 
 def test_many_concepts_have_cards_up_to_a_number(monkeypatch):
-    monkeypatch.setattr(sys.modules["thresher.report.concepts"], "ALL_SHOWN", 6)
-    monkeypatch.setattr(sys.modules["thresher.report.concepts"], "FEWEST_SHOWN", 1)
+    monkeypatch.setattr(sys.modules["thresher.report.concepts"], "MOST_CARDS", 6)
+    monkeypatch.setattr(sys.modules["thresher.report.concepts"], "FEWEST_CARDS_OF_MODEL", 1)
     view = ConceptView(fitted(concepts=(5, 5)))
     text = concept_page(view)
     assert text.count('class="card"') == 6 and "4 smaller ones are not shown." in text
@@ -365,7 +365,7 @@ def test_the_command_line_writes_the_page(model, tmp_path):
     printed = run("concepts", model, "--html", html, "--documents", data)
     assert f"The page is in {html}." in printed.replace("\n", " ")
     text = html.read_text(encoding="utf-8")
-    assert "<h1>news.<wbr>thresher</h1>" in text and "Its documents" in text
+    assert "<h1>news.<wbr>thresher</h1>" in text and "Documents; P(" in text
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -431,6 +431,6 @@ def test_the_list_is_sorted_and_filtered(browser, page):
 def test_the_page_can_be_read_without_script(browser, page):
     browser.open(page, script=False)
     shown = browser.text()
-    for words in ("Map", "Its colour is the category", "Categories", "grain", "energy"):
+    for words in ("Map", "its colour the category", "Categories", "grain", "energy"):
         assert words in shown
     assert "← larger" not in shown

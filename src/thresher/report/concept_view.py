@@ -1,4 +1,4 @@
-"""Seeing concepts: their words, and those of a document, of a word and of a category."""
+"""The concepts of a model, of a document, of a word and of a category."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 __all__ = ["Concept", "ConceptView", "Example", "Influence"]
 
-LEAST_SHARE = 0.01  # of a document or a word in a concept that is worth a line
-LEAST_CHANCE = 1e-3  # of its likeliest word's; a concept hardly has what it has less of
-N_WRITTEN = 25  # words of a concept that make a text of it
+LEAST_SHARE = 0.01  # smallest P(z|d) or P(z|w) that is listed
+LEAST_CHANCE = 1e-3  # smallest P(w|z) of a listed word, as a fraction of the likeliest word's
+WORDS_PER_TEXT = 25  # words of a concept that make a text to categorize
 BEGINNING = 300  # characters of a document that are shown
 
 
 class Concept(NamedTuple):
-    """A concept, and how far it is the one that was asked for.
+    """A concept with its share and its words.
 
     Attributes
     ----------
     number : int
         Its number among all concepts of the model.
     size : int
-        How many concepts there are in the pLSA model that it is of.
+        Number of concepts of its pLSA model.
     share : float
-        P(z), or P(z|d) or P(z|w) where the concepts of a document or a word were asked for.
+        P(z), or P(z|d) for a document, or P(z|w) for a word.
     words : list of (str, float)
-        Its words with P(w|z), the most telling first; for a document, the words that brought it,
-        and which part of it each brought.
+        Its words with P(w|z), the most characteristic first; for a document, the words that
+        contribute to P(z|d), with their contributions.
     """
 
     number: int
@@ -49,17 +49,17 @@ class Concept(NamedTuple):
 
 
 class Influence(NamedTuple):
-    """What a concept counts for in a category.
+    """The weight of a concept for a category.
 
     Attributes
     ----------
     number : int
         The concept.
     text : str
-        The concept by its name, or the rule about it.
+        The name of the concept, or the rule about it.
     weight : float
-        What a document that is wholly of the concept gets; of a rule, what it adds to the score
-        where it holds, and takes off where it does not.
+        What a document entirely about the concept adds to the score; of a rule, what it adds if it
+        holds, and subtracts otherwise.
     """
 
     number: int
@@ -68,15 +68,15 @@ class Influence(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A document that belongs to a concept: P(z|d), where it stands and how it begins."""
+    """A document of a concept: P(z|d), its location and its beginning."""
 
     share: float
-    place: str
+    location: str
     beginning: str
 
 
 class ConceptView:
-    """Look at the concepts of a model.
+    """A view of the concepts of a model.
 
     Parameters
     ----------
@@ -109,11 +109,11 @@ class ConceptView:
         return self.features.n_concepts
 
     def models(self) -> list[np.ndarray]:
-        """Return the numbers of the concepts of each model, those of the largest share first."""
+        """Return the numbers of the concepts of each pLSA model, the largest share first."""
         return self._ordered(self.shares)
 
     def concept(self, number: int, top: int = 8) -> Concept:
-        """Return a concept with its share P(z) and so many of its words."""
+        """Return a concept with its share P(z) and its `top` words."""
         with self.categorizer.shared_.reading():
             words = self._words(number, top)
         return Concept(number, self._size(number), float(self.shares[number]), words)
@@ -121,16 +121,16 @@ class ConceptView:
     def of_document(
         self, text: str, top: int = 5, least: float = LEAST_SHARE
     ) -> tuple[list[Concept], bool]:
-        """Return the concepts of a document, and whether it has any word that they know.
+        """Return the concepts of a document, and whether it has any word of the concepts.
 
-        A document without such a word has what all documents together have.
+        A document without such a word has the average shares of all documents.
 
         Parameters
         ----------
         text : str
             The document.
         top : int, default=5
-            How many of the words that brought each concept are given.
+            Number of contributing words to return for each concept.
         least : float, default=0.01
             Concepts with a smaller P(z|d) are left out.
         """
@@ -139,15 +139,15 @@ class ConceptView:
             (memberships,) = self.concepts.memberships(counts)
             names, concepts = self.counter.names(counts.indices), []
             for number in self._largest(memberships, least):
-                parts = self.concepts.responsibility(counts, number)
-                order = np.argsort(-parts, kind="stable")[:top]
-                words = [(names[i], float(parts[i])) for i in order if parts[i] >= LEAST_SHARE]
+                shares = self.concepts.responsibility(counts, number)
+                order = np.argsort(-shares, kind="stable")[:top]
+                words = [(names[i], float(shares[i])) for i in order if shares[i] >= LEAST_SHARE]
                 share = float(memberships[number])
                 concepts.append(Concept(number, self._size(number), share, words))
         return concepts, bool(np.isin(counts.indices, self.concepts.columns_).any())
 
     def of_word(self, word: str, top: int = 8, least: float = LEAST_SHARE) -> list[Concept]:
-        """Return the concepts of a word, P(z|w), each with the other words that it has.
+        """Return the concepts of a word, P(z|w), each with its other words.
 
         Parameters
         ----------
@@ -162,15 +162,15 @@ class ConceptView:
             chances = self.concepts.concepts_of(column)
             concepts = []
             for number in self._largest(chances, least):
-                words = [one for one in self._words(number, top + 1) if one[0] != name][:top]
+                words = [item for item in self._words(number, top + 1) if item[0] != name][:top]
                 concepts.append(Concept(number, self._size(number), float(chances[number]), words))
         return concepts
 
     def of_category(self, category: Any) -> list[Influence]:
-        """Return where concepts matter for a category, the strongest first.
+        """Return the weights of concepts for a category, the strongest first.
 
-        These are the weights of the concepts or, where the model has rules, those about concepts.
-        There are none where the model has neither.
+        If the model has rules, these are the rules about concepts. A learner without weights and
+        rules gives an empty list.
         """
         with self.categorizer.shared_.reading():
             number, learner = self.model.categories.number(category), self._learner
@@ -184,39 +184,41 @@ class ConceptView:
                 ]
             else:
                 weights = self._weights()
-                own = {} if weights is None else dict(enumerate(weights[:, number].tolist()))
+                column = [] if weights is None else weights[:, number].tolist()
                 lines = [
-                    Influence(z, self.features.concept_name(z), w) for z, w in own.items() if w
+                    Influence(z, self.features.concept_name(z), w)
+                    for z, w in enumerate(column)
+                    if w
                 ]
-        return sorted(lines, key=lambda one: -abs(one.weight))
+        return sorted(lines, key=lambda line: -abs(line.weight))
 
     def categories_of(self, concepts: Sequence[int]) -> list[int | None]:
-        """Return the number of the category that a text of each concept's words would get.
+        """Return the number of the category predicted for a text of each concept's words.
 
-        None where it would get none, and for all where words are hashed and cannot be read.
+        None if no category is predicted, and for all if words are hashed.
         """
         if self.counter.hashing_bits is not None:
             return [None] * len(concepts)
-        words = [self.concept(int(z), N_WRITTEN).words for z in concepts]
-        scores = self.categorizer.scores([" ".join(word for word, _ in one) for one in words])
+        lists = [self.concept(int(z), WORDS_PER_TEXT).words for z in concepts]
+        scores = self.categorizer.scores([" ".join(word for word, _ in words) for words in lists])
         decisions = self.model.decisions
         margins = np.where(decisions.decide(scores), scores - decisions.thresholds, -np.inf)
         return [int(np.argmax(row)) if np.isfinite(row).any() else None for row in margins]
 
     def weight_on_concepts(self, category: Any) -> float | None:
-        """Return which part of a category's weight is on rules about concepts; None: no rules."""
+        """Return the share of a category's weight on rules about concepts; None without rules."""
         if not isinstance(self._learner, Rules):
             return None
         shares = self._learner.threshold_share([self._learner.n_iter_])
         return float(np.nan_to_num(shares[self.model.categories.number(category), 0]))
 
     def influence(self) -> np.ndarray | None:
-        """Return the weight of each concept for each category, all the rules about it together.
+        """Return the weight of each concept for each category, summed over its rules if it has any.
 
         Returns
         -------
         array of float (concepts, categories) or None
-            None where the learner has neither weights nor rules.
+            None if the learner has neither weights nor rules.
         """
         with self.categorizer.shared_.reading():
             if not isinstance(self._learner, Rules):
@@ -233,14 +235,14 @@ class ConceptView:
     ) -> list[list[Example]]:
         """Return the documents that belong most to each concept.
 
-        Of documents whose P(z|d) is alike, to the second digit, the longer ones are taken.
+        If P(z|d) is equal to two digits, longer documents come first.
 
         Parameters
         ----------
         documents, progress
-            As for `Categorizer.fit`; labels are not looked at.
+            As for `Categorizer.fit`; labels are ignored.
         top : int, default=3
-            How many documents of each concept.
+            Number of documents for each concept.
         """
         columns, fields = self.model.columns, self.categorizer.fields
         source = LabelledSource(documents, None, columns, fields, progress)
@@ -251,40 +253,40 @@ class ConceptView:
                 counts = self.counter.count(batch.texts, grow=False)
                 memberships = self.concepts.memberships(counts, self.categorizer.n_jobs_)
             n_known = self._n_known(counts)
-            memberships[n_known == 0] = 0  # those of nothing are P(z)
+            memberships[n_known == 0] = 0  # without known words, they are P(z)
             keys = memberships.round(2) + n_known[:, None] / (1e3 * (1 + n_known.max(initial=0)))
             for z, rows in enumerate(np.argsort(-keys, axis=0, kind="stable")[:top].T):
                 for i in rows[memberships[rows, z] >= LEAST_SHARE].tolist():
-                    share, place = float(memberships[i, z]), batch.location(i)
+                    share, location = float(memberships[i, z]), batch.location(i)
                     beginning = str(batch.texts[i])[:BEGINNING].replace(MARK, "\n").strip()
-                    example = Example(share, place, beginning)
+                    example = Example(share, location, beginning)
                     heapq.heappush(
                         best[z], (round(share, 2), int(n_known[i]), -n_read - i, example)
                     )
                     if len(best[z]) > top:
                         heapq.heappop(best[z])
             n_read += len(batch)
-        return [[entry[-1] for entry in sorted(one, reverse=True)] for one in best]
+        return [[entry[-1] for entry in sorted(entries, reverse=True)] for entries in best]
 
     def positions(self, concepts: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return places in the plane for concepts of one model: those of like words lie together.
+        """Return points in the plane for concepts of a model; similar concepts are close.
 
-        They are the classical scaling of the Hellinger distances between the P(w|z), which is the
-        same as the principal components of their square roots.
+        Classical scaling of the Hellinger distances between the P(w|z), which equals the principal
+        components of their square roots.
 
         Returns
         -------
         array of float (concepts, 2)
         """
         model, first = self.concepts.locate(int(concepts[0]))
-        places = np.asarray(concepts) - int(concepts[0]) + first
-        roots = np.sqrt(self.concepts.word_probabilities_[model].T[places])
+        columns = np.asarray(concepts) - int(concepts[0]) + first
+        roots = np.sqrt(self.concepts.word_probabilities_[model].T[columns])
         roots -= roots.mean(0)
         values, vectors = np.linalg.eigh((roots @ roots.T).astype(np.float64))
-        plane = np.zeros((len(places), 2))
-        for axis in range(min(2, len(places))):
+        plane = np.zeros((len(columns), 2))
+        for axis in range(min(2, len(columns))):
             line = vectors[:, -1 - axis] * np.sqrt(max(values[-1 - axis], 0))
-            sign = np.sign(line[np.argmax(np.abs(line))])  # eigenvectors have none of their own
+            sign = np.sign(line[np.argmax(np.abs(line))])  # an eigenvector has no sign
             plane[:, axis] = line * sign
         return plane
 
@@ -304,7 +306,7 @@ class ConceptView:
         return [(word, chance) for word, chance in words if chance >= least]
 
     def _largest(self, shares: np.ndarray, least: float) -> list[int]:
-        """Return the concepts with at least that share: model by model, the largest first."""
+        """Return the concepts with at least this share: model by model, the largest first."""
         order = np.concatenate(self._ordered(shares))
         return order[shares[order] >= max(least, 1e-12)].tolist()  # type: ignore[no-any-return]
 
@@ -313,7 +315,7 @@ class ConceptView:
         return [model[np.argsort(-shares[model], kind="stable")] for model in models]
 
     def _weights(self) -> np.ndarray | None:
-        """Return what a document that belongs wholly to a concept has of it, by category."""
+        """Return what a document entirely about a concept adds to the score of each category."""
         weights = self._learner.linear_weights()
         if weights is None:
             return None
@@ -324,7 +326,7 @@ class ConceptView:
         return np.diff(np.append(0, np.cumsum(is_known))[counts.indptr])
 
     def _column(self, word: str) -> int:
-        """Return the column of a word that the concepts know, or say which are like it."""
+        """Return the column of a word of the concepts; the error suggests similar words."""
         columns = self.concepts.columns_
         names = self.counter.names(columns)
         if word in names:
@@ -336,11 +338,11 @@ class ConceptView:
         if len(known):
             raise ParameterError(
                 f"{word!r} is more than one word to the model: "
-                f"{', '.join(self.counter.names(known))}. Give one of them."
+                f"{', '.join(self.counter.names(known))}. Give a single word."
             )
         close = difflib.get_close_matches(word, names, 3)
         meant = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         raise ParameterError(
-            f"The concepts do not know {word!r}: it was in too few or in too many of the documents "
-            f"that they come from, or in none.{meant}"
+            f"The concepts do not know {word!r}: it was in too few or too many of their training "
+            f"documents, or in none.{meant}"
         )

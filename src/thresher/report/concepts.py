@@ -1,4 +1,4 @@
-"""The page of the concepts: a map of them, a card for each, and where they matter."""
+"""The concept page: a map, a card for each concept, and their weights for the categories."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ if TYPE_CHECKING:
 
 __all__ = ["concept_page", "write_concept_page"]
 
-ALL_SHOWN, FEWEST_SHOWN = 1000, 50  # concepts with a card: in all, and of each model at least
-MOST_COLOURS = 8  # categories with a colour of their own
+MOST_CARDS, FEWEST_CARDS_OF_MODEL = 1000, 50  # concepts with a card
+MOST_COLOURS = 8  # categories that have a colour
 MOST_CATEGORIES = 250  # in the table of categories
-MOST_WORDS, MOST_NAMED, MOST_CONCEPTS = 15, 6, 4  # on a card; categories there; of a category
+MOST_WORDS, MOST_NAMED = 15, 6  # words and categories on a card
+MOST_CONCEPTS = 4  # listed for a category, and against it
 WIDTH, HEIGHT = 640, 520  # of the map
-FILLED = 0.16  # of the map that circles cover
-LETTER, LETTER_ON_PHONE = 6.4, 11.5  # units that a letter of a label is wide, about
+FILLED = 0.16  # share of the map that circles cover
+LETTER, LETTER_ON_PHONE = 6.4, 11.5  # average width of a letter of a label, in units
 
 
 class Ground(NamedTuple):
-    """What the sections share."""
+    """Data that the sections of the page share."""
 
     view: ConceptView
     shown: list[np.ndarray]  # the concepts of each model that are shown, the largest first
     concepts: dict[int, Concept]
-    owners: dict[int, int | None]  # the category that a text of the concept would get
-    colours: dict[int, int]  # of the categories that most concepts would get
+    owners: dict[int, int | None]  # the category predicted for the concept's words
+    colours: dict[int, int]  # of the categories predicted most often
     influence: np.ndarray | None
     examples: Sequence[Sequence[Example]]
 
@@ -53,12 +54,12 @@ class Ground(NamedTuple):
         return self.view.categorizer.categories_
 
     def colour(self, concept: int) -> str:
-        """Return the class of a concept's colour."""
+        """Return the CSS class of a concept's colour."""
         owner = self.owners[concept]
         return f"hue{self.colours[owner]}" if owner in self.colours else "hueless"
 
     def owner_name(self, concept: int) -> str | None:
-        """Return the category that a text of the concept would get."""
+        """Return the category predicted for the words of a concept."""
         owner = self.owners[concept]
         return None if owner is None else self.categories[owner]
 
@@ -80,9 +81,9 @@ def write_concept_page(
     view : ConceptView
         The concepts.
     documents : list of str, path, Documents or table, optional
-        Of these, the ones that belong most to each concept are shown beside it.
+        The documents that belong most to each concept are shown on its card.
     title : str, default="Concepts"
-        What stands at the head of the page.
+        The title of the page.
     progress : callable, optional
         As for `Categorizer.fit`.
 
@@ -106,10 +107,10 @@ def write_concept_page(
 def concept_page(
     view: ConceptView, examples: Sequence[Sequence[Example]] = (), *, title: str = "Concepts"
 ) -> str:
-    """Return the page, whole and self-contained; see `write_concept_page`."""
-    most = max(FEWEST_SHOWN, ALL_SHOWN // len(view.sizes))
+    """Return the concepts as a self-contained HTML page; see `write_concept_page`."""
+    most = max(FEWEST_CARDS_OF_MODEL, MOST_CARDS // len(view.sizes))
     shown = [numbers[:most] for numbers in view.models()]
-    concepts = {int(z): view.concept(int(z), MOST_WORDS) for one in shown for z in one}
+    concepts = {int(z): view.concept(int(z), MOST_WORDS) for numbers in shown for z in numbers}
     owners = dict(zip(concepts, view.categories_of(list(concepts)), strict=True))
     frequent = Counter(owner for owner in owners.values() if owner is not None)
     colours = {c: hue for hue, (c, _) in enumerate(frequent.most_common(MOST_COLOURS))}
@@ -123,17 +124,19 @@ def concept_page(
     left_out = len(view) - len(concepts)
     hidden = counted(left_out, "smaller one is", "smaller ones are")
     note = f"<p class=soft>{hidden} not shown.</p>" if left_out else ""
-    parts = {
+    sections = {
         "map": ("Map", _map(ground)),
         "list": ("Concepts", _list(ground) + note),
         "categories": ("Categories", _categories(ground)),
     }
-    links = "".join(f'<a href="#{key}">{text}</a>' for key, (text, part) in parts.items() if part)
+    links = "".join(
+        f'<a href="#{key}">{text}</a>' for key, (text, html) in sections.items() if html
+    )
     return page(
         title,
         f'<header><p class="over">Thresher · concepts</p><h1>{breakable(short(title, 200))}</h1>'
         f'<p class="lead">{lead}</p></header><nav aria-label="Sections">{links}</nav>'
-        f"<main>{''.join(part for _, part in parts.values())}</main>",
+        f"<main>{''.join(html for _, html in sections.values())}</main>",
     )
 
 
@@ -153,9 +156,9 @@ def _map(ground: Ground) -> str:
         keys.append('<li class="hueless">another, or none</li>')
     legend = f'<ul class="legend">{"".join(keys)}</ul>' if ground.colours else ""
     cards = "".join(_card(ground, z) for z in ground.concepts)
-    return f"""<section id="map"><h2>Map</h2><p>Concepts with like words lie close together; the
-larger a circle, the larger the concept's share of all words. Its colour is the category that a
-text of its words would get. Choose a concept to see its card.</p>
+    return f"""<section id="map"><h2>Map</h2><p>Concepts with similar words are close together.
+The area of a circle is the concept's share of all words, its colour the category predicted for a
+text of its words. Choose a concept to see its card.</p>
 <div class="atlas"><div>{legend}{"".join(maps)}</div>
 <div id="cards"><div class="controls needs-js">
 <label>Concept <select id="pick"></select></label>
@@ -164,19 +167,19 @@ text of its words would get. Choose a concept to see its card.</p>
 
 
 def _drawing(ground: Ground, numbers: np.ndarray) -> str:
-    """Return the map of the concepts of one model."""
+    """Return the map of the concepts of a model."""
     shares = np.maximum(ground.view.shares[numbers], 0)
     radii = np.sqrt(FILLED * WIDTH * HEIGHT / np.pi * shares / (shares.sum() or 1))
     radii = np.clip(radii, 3, 0.2 * HEIGHT)
-    places = _spread(ground.view.positions(numbers), radii)
+    points = _spread(ground.view.positions(numbers), radii)
     named = (", ".join(w for w, _ in ground.concepts[int(z)].words[:2]) for z in numbers)
     labels = [short(label, 24) for label in named]
     halves = np.array([LETTER_ON_PHONE * len(label) / 2 for label in labels])
-    middles = np.clip(places[:, 0], halves, WIDTH - halves)  # of labels, which shall not be cut
-    kinds = _legible(labels, np.column_stack([middles, places[:, 1]]))
+    middles = np.clip(points[:, 0], halves, WIDTH - halves)  # so that no label is cut
+    kinds = _legible(labels, np.column_stack([middles, points[:, 1]]))
     marks = []
     for z, (x, y), middle, radius, label, kind in zip(
-        numbers.tolist(), places, middles, radii, labels, kinds, strict=True
+        numbers.tolist(), points, middles, radii, labels, kinds, strict=True
     ):
         owner = ground.owner_name(z)
         about = f"concept {z}: {', '.join(w for w, _ in ground.concepts[z].words[:6])}"
@@ -195,36 +198,36 @@ def _drawing(ground: Ground, numbers: np.ndarray) -> str:
 
 
 def _spread(plane: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Return the places on the map: as wide as it is, and no circle upon another."""
+    """Return the centres of the circles, spread over the whole map without overlaps."""
     size = np.array([WIDTH, HEIGHT], float)
     low, span = plane.min(0), np.ptp(plane, axis=0)
-    # Half by value and half by rank: a few concepts that are unlike all would crowd the others.
+    # Half by value and half by rank, so that a few outliers do not crowd all other concepts.
     ranks = np.argsort(np.argsort(plane, axis=0, kind="stable"), axis=0) / max(1, len(plane) - 1)
     scaled = (plane - low) / np.where(span > 0, span, 1)
     scaled[:, span <= 0] = ranks[:, span <= 0] = 0.5
     margin = radii[:, None] + 4
-    places: np.ndarray = margin + (scaled + ranks) / 2 * (size - 2 * margin)
+    points: np.ndarray = margin + (scaled + ranks) / 2 * (size - 2 * margin)
     for _ in range(300):
-        gaps = places[:, None] - places
+        gaps = points[:, None] - points
         distances = np.maximum(np.hypot(*np.moveaxis(gaps, 2, 0)), 1e-6)
         overlaps = np.maximum(0, radii[:, None] + radii + 3 - distances)
         np.fill_diagonal(overlaps, 0)
         if not overlaps.any():
             break
-        places = places + (0.25 * (overlaps / distances)[..., None] * gaps).sum(1)
-        places = np.clip(places, margin, size - margin)
-    return places
+        points = points + (0.25 * (overlaps / distances)[..., None] * gaps).sum(1)
+        points = np.clip(points, margin, size - margin)
+    return points
 
 
 def _legible(labels: Sequence[str], middles: np.ndarray) -> list[str]:
-    """Return for each label whether there is room for it: on a phone too, if wide, or nowhere."""
+    """Return the CSS class of each label: shown everywhere, on wide screens only, or hidden."""
     kinds, boxes = ["hidden"] * len(labels), np.zeros((0, 2, 2))
     for letter, height, kind in ((LETTER_ON_PHONE, 24, "label"), (LETTER, 15, "label wide")):
         for i, label in enumerate(labels):
             half = np.array([letter * len(label) / 2, height / 2])
             box = np.array([middles[i] - half, middles[i] + half])
-            are_over = (box[0] < boxes[:, 1]).all(1) & (boxes[:, 0] < box[1]).all(1)
-            if kinds[i] == "hidden" and not are_over.any():
+            overlaps = (box[0] < boxes[:, 1]).all(1) & (boxes[:, 0] < box[1]).all(1)
+            if kinds[i] == "hidden" and not overlaps.any():
                 kinds[i], boxes = kind, np.concatenate([boxes, box[None]])
     return kinds
 
@@ -241,27 +244,28 @@ def _card(ground: Ground, number: int) -> str:
         f'<details class="card" id="z{number}"><summary><h3>{number} · {name(head)}</h3> '
         f"<span class=soft>{100 * concept.share:.1f} % of all words; one of "
         f"{counted(concept.size, 'concept')}</span></summary>"
-        '<div class="words brought"><h4>Its words, the most telling first; P(word | concept), %'
+        '<div class="words brought"><h4>Most characteristic words; P(word | concept), %'
         f"</h4><ol>{words}</ol></div>"
-        f"{_speaks(ground, number)}{_documents(ground, number)}</details>"
+        f"{_weights(ground, number)}{_documents(ground, number)}</details>"
     )
 
 
-def _speaks(ground: Ground, number: int) -> str:
+def _weights(ground: Ground, number: int) -> str:
     if ground.influence is None:
         return ""
-    own, parts = ground.influence[number], []
-    for title, sign in (("Speaks for", 1), ("Speaks against", -1)):
-        order = [int(c) for c in np.argsort(-sign * own, kind="stable") if sign * own[c] > 0]
+    weights, columns = ground.influence[number], []
+    for title, sign in (("Counts for", 1), ("Counts against", -1)):
+        order = np.argsort(-sign * weights, kind="stable")
+        order = order[sign * weights[order] > 0].tolist()
         named = ", ".join(
-            f"{name(ground.categories[c])}&nbsp;<b>{signed(own[c], 3)}</b>"
+            f"{name(ground.categories[c])}&nbsp;<b>{signed(weights[c], 3)}</b>"
             for c in order[:MOST_NAMED]
         )
         more = len(order) - MOST_NAMED
         named += f" and {counted(more, 'other')}" if more > 0 else ""
         if named:
-            parts.append(f"<div><h4>{title}</h4><p>{named}</p></div>")
-    return f'<div class="two">{"".join(parts)}</div>' if parts else ""
+            columns.append(f"<div><h4>{title}</h4><p>{named}</p></div>")
+    return f'<div class="two">{"".join(columns)}</div>' if columns else ""
 
 
 def _documents(ground: Ground, number: int) -> str:
@@ -269,16 +273,16 @@ def _documents(ground: Ground, number: int) -> str:
         return ""
     items = "".join(
         f"<li><b>{100 * share:.0f} %</b> <bdi>{escape(short(' '.join(beginning.split()), 200))}"
-        f"</bdi> <span class=soft>{breakable(short(place, 100))}</span></li>"
-        for share, place, beginning in ground.examples[number]
+        f"</bdi> <span class=soft>{breakable(short(location, 100))}</span></li>"
+        for share, location, beginning in ground.examples[number]
     )
-    return f'<div><h4>Its documents: P(concept | document)</h4><ol class="texts">{items}</ol></div>'
+    return f'<div><h4>Documents; P(concept | document)</h4><ol class="texts">{items}</ol></div>'
 
 
 def _list(ground: Ground) -> str:
-    """Return the table of all concepts that are shown."""
+    """Return the table of the concepts shown."""
     several = len(ground.view.sizes) > 1
-    titles = {"concept": None, "share, %": None, "of": "wide", "a text of it gets": "wide"}
+    titles = {"concept": None, "share, %": None, "of": "wide", "predicted category": "wide"}
     if not several:
         del titles["of"]
     heads = "".join(
@@ -308,24 +312,27 @@ def _list(ground: Ground) -> str:
 
 
 def _categories(ground: Ground) -> str:
-    """Return the table of categories with the concepts that matter most for each."""
+    """Return the table of categories with the largest weights of concepts for each."""
     if ground.influence is None:
         return ""
     rows = []
     for c, category in enumerate(ground.categories[:MOST_CATEGORIES]):
-        own, cells = ground.influence[:, c], []
+        weights, cells = ground.influence[:, c], []
         for sign, kind in ((1, None), (-1, "wide")):
-            order = np.argsort(-sign * own, kind="stable")[:MOST_CONCEPTS]
-            named = [_linked(ground, int(z), float(own[z])) for z in order if sign * own[z] > 0]
+            order = np.argsort(-sign * weights, kind="stable")[:MOST_CONCEPTS]
+            order = order[sign * weights[order] > 0]
+            named = [_linked(ground, int(z), float(weights[z])) for z in order]
             cells.append(f"<td{attributes(class_=kind)}>{'<br>'.join(named) or '–'}</td>")
-        part = ground.view.weight_on_concepts(category)
-        on = "" if part is None else f"<br><span class=soft>{100 * part:.0f} % on concepts</span>"
-        rows.append(f'<tr><th scope="row">{name(category)}{on}</th>{"".join(cells)}</tr>')
-    what = "Each figure is what a document that is wholly of the concept gets for it."
+        share = ground.view.weight_on_concepts(category)
+        note = (
+            "" if share is None else f"<br><span class=soft>{100 * share:.0f} % on concepts</span>"
+        )
+        rows.append(f'<tr><th scope="row">{name(category)}{note}</th>{"".join(cells)}</tr>')
+    what = "Numbers are what a document entirely about the concept adds to the score."
     if hasattr(ground.view.categorizer.learner_, "rules"):
-        what = """Each figure is the sum of the rules about the concept: what they add to a score
-where they hold, and take off where they do not. Below its name, the part of a category's weight
-that is on such rules."""
+        what = """Numbers are the sum of the rules about the concept: what they add to the score if
+they hold, and subtract otherwise. Below the name of a category is the share of its weight that is
+on such rules."""
     left_out = len(ground.categories) - len(rows)
     hidden = counted(left_out, "other is", "others are")
     note = f"<p class=soft>{hidden} not shown.</p>" if left_out else ""

@@ -1,4 +1,4 @@
-"""An explanation drawn: coloured in the terminal, as a fragment of HTML, and as a page."""
+"""Explanations as coloured text in the terminal, as a fragment of HTML, and as a page."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
 
 MOST_LINES, MOST_ROWS = 10, 20  # features, or neighbours, listed in the terminal, and in HTML
-WORDS_ALONE = ["share", "strength", "weight", "feature"]  # headings where nothing else is counted
-PORTIONS = "parts", "runs", "concepts"  # of a word's share, beside its own
-OF_PORTIONS = "A share is what the word itself adds (own) and what these add: "
-OF_WORDS = "A share is the word's strength in the document times its weight for the category."
-ALWAYS_ON = "(always on)"  # what learners call the share of no feature
-FAINT, BOLD = 0.05, 0.4  # shares of the largest one below and above which colour is left out, bold
+WORD_HEADINGS = ["share", "strength", "weight", "feature"]  # if only words are counted
+PORTIONS = "parts", "runs", "concepts"  # that a word's share includes, beside its own
+PORTIONS_NOTE = "A share is the sum of what the word itself adds (own) and what these add: "
+WORDS_NOTE = "A share is the word's strength in the document times its weight for the category."
+ALWAYS_ON = "(always on)"  # the learners' name of the constant feature
+FAINT, BOLD = 0.05, 0.4  # fractions of the largest share: no colour below, bold above
 
 
 def explanation_text(explanation: Explanation) -> Group:
-    """Return an explanation for the terminal: the text, the verdict, the shares and the remedy.
+    """Return an explanation for the terminal: text, verdict, shares, and what would change it.
 
-    Words for the category are green, words against it red.
+    Words that count for the category are green, words against it red.
 
     Examples
     --------
@@ -51,32 +51,32 @@ def explanation_text(explanation: Explanation) -> Group:
     for heading in headings:
         table.add_column(heading, justify="right")
     table.add_column(last)
-    for one in explanation.largest(MOST_LINES):
-        name = Text.assemble(escaped(_name(one)), (escaped(_hint(one)), "dim"))
-        colour = "green" if one.share > 0 else "red"
-        table.add_row(*_numbers(one, headings, digits=3), name, style=colour)
+    for item in explanation.largest(MOST_LINES):
+        name = Text.assemble(escaped(_name(item)), (escaped(_hint(item)), "dim"))
+        colour = "green" if item.share > 0 else "red"
+        table.add_row(*_numbers(item, headings, digits=3), name, style=colour)
     verdict = Text(explanation.verdict(), style="bold")
-    parts: list[RenderableType] = [_coloured(explanation), Text(), verdict, table]
+    lines: list[RenderableType] = [_coloured(explanation), Text(), verdict, table]
     n_others, rest = explanation.smaller(MOST_LINES)
     if n_others:
-        parts.append(Text(f"{rest:+.3f} from {counted(n_others, f'other {last}')}", style="dim"))
-    if explanation.rival and explanation.threshold:  # which the verdict has taken off its scores
-        parts.append(Text(f"{-explanation.threshold:+.3f} less the threshold", style="dim"))
+        lines.append(Text(f"{rest:+.3f} from {counted(n_others, f'other {last}')}", style="dim"))
+    if explanation.rival and explanation.threshold:  # subtracted in the verdict
+        lines.append(Text(f"{-explanation.threshold:+.3f} less the threshold", style="dim"))
     if explanation.neighbors:
-        parts += _near_table(explanation)
-    return Group(*parts, Text(explanation.remedy()))
+        lines += _near_table(explanation)
+    return Group(*lines, Text(explanation.remedy()))
 
 
 def _near_table(explanation: Explanation) -> list[RenderableType]:
-    """Return the documents that decide as a table, and how many more there are."""
+    """Return the nearest training documents as a table, and a line about those not listed."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for heading in ("vote", "similarity", "document"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("its categories")
-    table.add_column("words that both have")
+    table.add_column("categories")
+    table.add_column("shared words")
     for near in explanation.neighbors[:MOST_LINES]:
         agrees = explanation.category in near.categories
         numbers = f"{near.vote:.3f}", f"{near.similarity:.3f}", f"{near.document:,}"
@@ -87,38 +87,40 @@ def _near_table(explanation: Explanation) -> list[RenderableType]:
 
 
 def _other_votes(explanation: Explanation, most: int) -> str:
-    """Say how many neighbours are not listed, if any, and what they have of the votes."""
+    """Return a sentence on the votes of the neighbours that are not listed, if any."""
     others = explanation.neighbors[most:]
     votes = sum(near.vote for near in others)
     return f"{votes:.3f} from {counted(len(others), 'more neighbour')}" if others else ""
 
 
 def _headings(explanation: Explanation) -> list[str]:
-    """Return what is shown of each line: what its share is made of, if that is not words alone."""
+    """Return the columns to show, with the portions of the shares if there are any."""
     if explanation.unit != "word":
         return ["share", explanation.unit]
-    portions = [name for name in PORTIONS if any(getattr(one, name) for one in explanation.shares)]
-    return ["share", "own", *portions, "word"] if portions else WORDS_ALONE
+    portions = [
+        name for name in PORTIONS if any(getattr(item, name) for item in explanation.shares)
+    ]
+    return ["share", "own", *portions, "word"] if portions else WORD_HEADINGS
 
 
-def _numbers(one: Share, headings: list[str], digits: int) -> list[str]:
-    """Return the numbers under the headings: a strength without a sign, and no portion of zero."""
-    values = [(name, getattr(one, name)) for name in headings]
+def _numbers(item: Share, headings: list[str], digits: int) -> list[str]:
+    """Return the numbers below the headings; strengths have no sign, zero portions are blank."""
+    values = [(name, getattr(item, name)) for name in headings]
     shown = [f"{value:{'' if name == 'strength' else '+'}.{digits}f}" for name, value in values]
-    of_zero = [name in ("own", *PORTIONS) and not value for name, value in values]
-    return ["" if zero else number for number, zero in zip(shown, of_zero, strict=True)]
+    is_blank = [name in ("own", *PORTIONS) and not value for name, value in values]
+    return ["" if blank else number for number, blank in zip(shown, is_blank, strict=True)]
 
 
-def _name(one: Share) -> str:
-    """Return what to call a line: what a reader knows, where the learner's word says little."""
-    return "starting point" if one.feature == ALWAYS_ON else one.feature
+def _name(item: Share) -> str:
+    """Return the name of a feature, with a plain name for the constant one."""
+    return "starting point" if item.feature == ALWAYS_ON else item.feature
 
 
-def _hint(one: Share) -> str:
-    """Name the run, or the concept, that the share is from; the stronger, if both are."""
-    if one.concept and not (one.run and abs(one.runs) >= abs(one.concepts)):
-        return f"  as {one.concept}"
-    return f"  in {one.run!r}" if one.run else ""
+def _hint(item: Share) -> str:
+    """Return the run or the concept that contributes most to a share."""
+    if item.concept and not (item.run and abs(item.runs) >= abs(item.concepts)):
+        return f"  as {item.concept}"
+    return f"  in {item.run!r}" if item.run else ""
 
 
 def _coloured(explanation: Explanation) -> Text:
@@ -134,9 +136,9 @@ def _coloured(explanation: Explanation) -> Text:
 
 
 def explanation_fragment(explanation: Explanation, most: int = MOST_ROWS) -> str:
-    """Return an explanation as a fragment of HTML, which notebooks and the report show.
+    """Return an explanation as a fragment of HTML, for notebooks and the report.
 
-    Of the shares, the largest are listed, at `most` so many, and the others added up.
+    It lists the `most` largest shares and the sum of the others.
     """
     text, pieces, done = explanation.text, [], 0
     for start, end, share in explanation.spans:
@@ -149,10 +151,10 @@ def explanation_fragment(explanation: Explanation, most: int = MOST_ROWS) -> str
         )
         done = end
     pieces.append(escape(text[done:]))
-    lines = "".join(f"<li>{escape(str(one))}" for one in explanation.neighbors[:most])
+    lines = "".join(f"<li>{escape(str(near))}" for near in explanation.neighbors[:most])
     votes = _other_votes(explanation, most)
     more = f"<p>{votes}</p>" if votes else ""
-    near = f"<p>The documents that decide:</p><ol>{lines}</ol>{more}" if lines else ""
+    near = f"<p>Nearest training documents:</p><ol>{lines}</ol>{more}" if lines else ""
     return (
         f'<div class="thresher-explanation"><p><b>{sentence(explanation.verdict())}</b></p>'
         f'<p style="white-space:pre-wrap;unicode-bidi:plaintext">{"".join(pieces)}</p>'
@@ -162,19 +164,19 @@ def explanation_fragment(explanation: Explanation, most: int = MOST_ROWS) -> str
 
 
 def _share_table(explanation: Explanation, most: int) -> str:
-    """Return what matters: each word and its share, drawn as long as it is large, and the sum."""
+    """Return a table of the largest shares, with a bar each, and of the sum."""
     shares, (n_others, rest) = explanation.largest(most), explanation.smaller(most)
-    largest = max((abs(one.share) for one in shares), default=0.0) or 1.0
-    rows = ((one, signed(one.share, 3), abs(one.share) / largest) for one in shares)
+    largest = max((abs(item.share) for item in shares), default=0.0) or 1.0
     body = "".join(
-        f'<tr class="{"for" if one.share > 0 else "against"}" style="--v:{level:.3f}">'
-        f'<th scope="row">{escape(_name(one))}<small>{escape(_hint(one))}</small></th>'
-        f"<td>{number}</td></tr>"
-        for one, number, level in rows
+        f'<tr class="{"for" if item.share > 0 else "against"}" '
+        f'style="--v:{abs(item.share) / largest:.3f}">'
+        f'<th scope="row">{escape(_name(item))}<small>{escape(_hint(item))}</small></th>'
+        f"<td>{signed(item.share, 3)}</td></tr>"
+        for item in shares
     )
-    others = {counted(n_others, "smaller one"): rest} if n_others else {}
-    name, total = "together", explanation.total
-    if explanation.rival:  # the verdict has both scores, of which thresholds are taken off
+    others = {counted(n_others, "smaller share"): rest} if n_others else {}
+    name, total = "sum", explanation.total
+    if explanation.rival:  # the verdict shows both scores less their thresholds
         name, total = "score", explanation.score
         others |= {"less the threshold": -explanation.threshold} if explanation.threshold else {}
     body += "".join(
@@ -191,18 +193,18 @@ def _share_table(explanation: Explanation, most: int) -> str:
 
 
 def _portion_table(explanation: Explanation, most: int) -> str:
-    """Return what the shares are made of, folded away; nothing for rules and tests."""
+    """Return a folded table of the portions of the shares, or "" if there are none."""
     _, *portions, unit = _headings(explanation)
-    if not portions or len(explanation.shares) < 2:  # a second look that refused has one line
+    if not portions or len(explanation.shares) < 2:  # one line: refused by the second look
         return ""
     rows = ""
-    for one in explanation.largest(most):
-        cells = "".join(f"<td>{number}</td>" for number in _numbers(one, portions, digits=3))
-        rows += f'<tr><th scope="row">{escape(_name(one))}</th>{cells.replace("-", "−")}</tr>'
-    heads = "".join(f'<th scope="col">{one}</th>' for one in (unit, *portions))
+    for item in explanation.largest(most):
+        cells = "".join(f"<td>{number}</td>" for number in _numbers(item, portions, digits=3))
+        rows += f'<tr><th scope="row">{escape(_name(item))}</th>{cells.replace("-", "−")}</tr>'
+    heads = "".join(f'<th scope="col">{heading}</th>' for heading in (unit, *portions))
     is_whole = "strength" in portions
-    what = "Strength and weight" if is_whole else "What the shares are made of"
-    note = OF_WORDS if is_whole else f"{OF_PORTIONS}{', '.join(portions[1:])}."
+    what = "Strength and weight" if is_whole else "Parts of each share"
+    note = WORDS_NOTE if is_whole else f"{PORTIONS_NOTE}{', '.join(portions[1:])}."
     return (
         f"<details><summary>{what}</summary><p>{note}</p>"
         f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
@@ -210,13 +212,13 @@ def _portion_table(explanation: Explanation, most: int) -> str:
 
 
 def explanation_page(explanation: Explanation) -> str:
-    """Return an explanation as a whole HTML page, readable in light and in dark."""
+    """Return an explanation as a self-contained HTML page."""
     title = f"Why {'' if explanation.chosen else 'not '}{explanation.category}"
     return page(
         title,
         '<header><p class="over">Thresher · explanation</p>'
         f"<h1>{breakable(short(title, 200))}</h1></header><main>"
-        "<p>Green speaks for the category, red against it. All shares together, the starting point "
-        f"included, decide.</p>{explanation_fragment(explanation)}</main>",
+        "<p>Green words count for the category, red words against it. The score is the sum of all "
+        f"shares, including the starting point.</p>{explanation_fragment(explanation)}</main>",
         script=False,
     )

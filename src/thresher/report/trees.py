@@ -1,4 +1,4 @@
-"""Decision trees, drawn: as indented text, and as boxes joined by lines."""
+"""Decision trees as indented text and as SVG."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Names = Mapping[int, str] | Sequence[str]
 
 LONGEST_NAME = 18  # characters of a feature's name
 GAP, STEP, MARGIN = 18, 64, 16  # between boxes, between levels, around all; pixels
-DOWN = 0.6  # of the way to a child is its answer
-LINE, LETTER = 16, 6.9  # how high a line of text is, and about how wide a letter
+DOWN = 0.6  # position of an answer on the line to a child
+LINE, LETTER = 16, 6.9  # height of a line of text, average width of a letter
 STYLE = """
 .thresher-tree { --paper: #fffdf8; --ink: #26221b; --soft: #5a5347; --yes: #2e8b57; --no: #b4593f;
   font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
@@ -48,11 +48,11 @@ def tree_text(
     tree : Tree
         The tree, as `DecisionTree.tree` has it.
     names : mapping or sequence of str
-        What its columns are called.
+        The names of its columns.
     title : str, default="node 1"
-        What stands before the root.
+        The name of the root.
     max_depth : int, optional
-        How many questions deep it is shown; all by default.
+        The largest depth shown; all by default.
 
     Examples
     --------
@@ -87,19 +87,19 @@ def tree_text(
 def tree_svg(
     tree: Tree, names: Names, *, title: str = "A decision tree", max_depth: int | None = 4
 ) -> str:
-    """Return a tree as a picture: a box for each node with its number and its documents.
+    """Return a tree as SVG: a box for each node with its number, documents and probability.
 
-    Boxes are the greener the more probable it is that a document there belongs, and else the
-    redder. The picture follows the reader's light or dark colours.
+    Boxes are greener for higher probabilities and redder for lower ones. The colours follow the
+    light or dark mode of the reader.
 
     Parameters
     ----------
     tree, names
         As for `tree_text`.
     title : str, default="A decision tree"
-        What is read out in place of the picture.
+        The text alternative of the picture.
     max_depth : int, optional
-        How many questions deep it is drawn; what is below is an ellipsis. None: all of it.
+        The largest depth drawn; an ellipsis stands for the nodes below. None: all nodes.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def tree_svg(
 
 
 class _Box(NamedTuple):
-    """A node as it is drawn."""
+    """A node to draw."""
 
     depth: int
     is_open: bool  # whether its children are drawn
@@ -153,9 +153,9 @@ class _Box(NamedTuple):
         return 12.0 + LINE * len(self.lines)
 
     def draw(self, x: float, top: float, probability: float) -> str:
-        """Draw the box, coloured by how sure it is."""
+        """Return the box as SVG, coloured by its probability."""
         side = "yes" if probability > 0.5 else "no"
-        place = (
+        position = (
             f'x="{x - self.width / 2:.1f}" y="{top:.1f}" width="{self.width:.1f}" '
             f'height="{self.height:.1f}" rx="6"'
         )
@@ -165,11 +165,13 @@ class _Box(NamedTuple):
             f"{escape(text)}</text>"
             for n, (kind, text) in enumerate(self.lines)
         )
-        return f'<rect class="under" {place}/><rect class="box {side}" {place} {sure}/>{texts}'
+        return (
+            f'<rect class="under" {position}/><rect class="box {side}" {position} {sure}/>{texts}'
+        )
 
 
 def _boxes(tree: Tree, names: Names, max_depth: int | None) -> dict[int, _Box]:
-    """Return the nodes that are drawn, each before those below it."""
+    """Return the boxes of the nodes to draw, parents first."""
     depths, sizes = tree.depths(), _sizes(tree)
     boxes = {}
     shown = np.flatnonzero(depths <= (tree.n_nodes if max_depth is None else max_depth))
@@ -191,21 +193,24 @@ def _boxes(tree: Tree, names: Names, max_depth: int | None) -> dict[int, _Box]:
 
 
 def _centres(tree: Tree, boxes: dict[int, _Box]) -> dict[int, float]:
-    """Return where each box is, from left to right: subtrees stand as close as they can."""
+    """Return the horizontal centre of each box; subtrees are as close as possible."""
     offsets: dict[int, float] = {0: 0.0}  # from the node above
-    outlines: dict[int, list[tuple[float, float]]] = {}  # of a subtree, level by level
+    outlines: dict[
+        int, list[tuple[float, float]]
+    ] = {}  # left and right ends of a subtree, level by level
     for node in reversed(boxes):
         box, below = boxes[node], []
         if box.is_open:
             left, right = int(tree.left[node]), int(tree.right[node])
-            one, other = outlines.pop(left), outlines.pop(right)
-            apart = max(a[1] - b[0] for a, b in zip(one, other, strict=False)) + GAP
+            outline_left, outline_right = outlines.pop(left), outlines.pop(right)
+            apart = max(a[1] - b[0] for a, b in zip(outline_left, outline_right, strict=False))
+            apart += GAP
             apart = max(apart, (LETTER * box.answer_length + GAP / 2) / DOWN)
             offsets[left], offsets[right] = -apart / 2, apart / 2
-            for level in range(max(len(one), len(other))):
+            for level in range(max(len(outline_left), len(outline_right))):
                 ends = [
                     (start + by, end + by)
-                    for outline, by in ((one, -apart / 2), (other, apart / 2))
+                    for outline, by in ((outline_left, -apart / 2), (outline_right, apart / 2))
                     for start, end in outline[level : level + 1]
                 ]
                 below.append((ends[0][0], ends[-1][1]))
@@ -226,19 +231,19 @@ def _edge(x: float, bottom: float, to: float, top: float, answer: str) -> str:
 
 
 def _answers(tree: Tree, node: int, names: Names) -> tuple[str, str]:
-    """Say the two answers to a node's question."""
+    """Return the two answers to a node's question."""
     name, threshold = short(names[int(tree.column[node])], LONGEST_NAME), tree.threshold[node]
     return f"{name} < {threshold:.4g}", f"{name} ≥ {threshold:.4g}"
 
 
 def _documents(tree: Tree, node: int) -> str:
-    """Say how many documents a node has; they may be weighed."""
+    """Return the number of documents of a node, which may be a sum of weights."""
     n = float(tree.n_documents[node])
     return counted(int(n), "document") if n == int(n) else f"{n:,.4g} documents"
 
 
 def _sizes(tree: Tree) -> np.ndarray:
-    """Return how many nodes there are in each subtree."""
+    """Return the number of nodes in each subtree."""
     sizes = np.ones(tree.n_nodes, np.int64)
     for node in np.flatnonzero(tree.column >= 0)[::-1]:
         sizes[node] += sizes[tree.left[node]] + sizes[tree.right[node]]
