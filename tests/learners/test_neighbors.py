@@ -264,7 +264,7 @@ def test_where_the_index_ends_does_not_show(metric, monkeypatch):
     X, y = collection()
     whole = NearestNeighbors(metric=metric, n_neighbors=5).fit_rows(examples_of(X, y))
     for few in (0, 60, 5000):
-        monkeypatch.setattr(_collection, "FEW", few)
+        monkeypatch.setattr(_collection, "MAX_UNINDEXED", few)
         grown, sizes = NearestNeighbors(metric=metric, n_neighbors=5).start(400, 3), set()
         for start in range(0, 700, 50):
             grown.learn_rows(rows_of(X[start : start + 50]), labels_of(y[start : start + 50]))
@@ -351,7 +351,7 @@ def test_what_is_reserved_is_not_saved():
     again = NearestNeighbors.from_state(json.loads(json.dumps(header)), tensors)
     assert bytes_of(again) == bytes_of(whole)
     again = pickle.loads(pickle.dumps(grown))
-    assert len(again._collection._arrays["columns"]._whole) == len(tensors["columns"])
+    assert len(again._collection._arrays["columns"]._buffer) == len(tensors["columns"])
     assert grown.summary() == {"documents": 120, "entries": len(tensors["columns"])}
 
 

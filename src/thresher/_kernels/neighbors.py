@@ -1,10 +1,14 @@
 """The nearest documents: an inverted index, sums over shared words, and the votes of the nearest.
 
-How near a stored document is, its key, is `sums * scales - sizes`, the sum being over the words
-that it shares with the one that asks. For the cosine, which the key is times the length of the one
-that asks, the scale is one over its own length and its size 0; for distances the key is the size of
-the one that asks, less the (squared) distance. Words ascend in every document, so that a sum has
-the same bits however it is reached.
+The similarity of a stored document to a query is expressed by its key, `sums * scales - sizes`,
+where the sum is over the shared words. For the cosine, the key is the cosine times the length of
+the query; the scale of a stored document is one over its length, and its size is 0. For distances,
+the key is the size of the query less the (squared) distance. The words of every document ascend, so
+that a sum has the same bits however it is computed.
+
+Three tuples describe the arrays: `queries` has `indptr`, `columns`, `values` and sizes of the
+documents to decide; `contents` has `indptr`, `columns` and `values` of the stored documents, and
+how many of them are in the index; `stored` has their scales, sizes and weights.
 """
 
 from typing import NamedTuple
@@ -14,40 +18,40 @@ import numpy as np
 from thresher._kernels._jit import kernel
 
 COSINE, EUCLIDEAN, DIFFERENCE = 0, 1, 2
-LANES = 64  # documents that are looked over at once
-FEW = 16  # more than one of so many documents are not looked at one by one
-TIED = 1e-9  # of the size of the one that asks: keys that differ by less are the same
+DOCUMENTS_PER_BLOCK = 64
+DOCUMENTS_PER_INSPECTED = 16  # inspect documents singly if it is at most one of so many
+TIED = 1e-9  # relative to the size of the query: keys that differ by less are equal
 
 
 class Scratch(NamedTuple):
-    """Room for what a kernel is at, a cell for each document unless it says otherwise."""
+    """Working memory of a kernel, with a cell for each stored document unless noted."""
 
-    query: np.ndarray  # float64, a cell for each column: the values of the one that asks, else 0
+    query: np.ndarray  # float64, a cell for each column: the values of the query, or 0
     sums: np.ndarray  # float64
-    heap: np.ndarray  # float64: the keys of the nearest, the farthest of them first
-    members: np.ndarray  # int64: whose they are
-    numbers: np.ndarray  # int64: the documents that are looked at
-    keys: np.ndarray  # float64: theirs
-    votes: np.ndarray  # float64: theirs
+    heap: np.ndarray  # float64: the keys of the nearest documents, the least first
+    members: np.ndarray  # int64: the numbers of these documents
+    numbers: np.ndarray  # int64: the documents under inspection
+    keys: np.ndarray  # float64: their keys
+    votes: np.ndarray  # float64: their votes
     rough: np.ndarray  # float32: sums of 24 bits
     rough_bits: np.ndarray  # int32: the same memory
-    frequent: np.ndarray  # float32, a cell for each frequent column: the asking one's values
-    bounds: np.ndarray  # float32: what a rough sum may come to
+    frequent: np.ndarray  # float32, a cell for each frequent column: the values of the query
+    bounds: np.ndarray  # float32: upper bounds of the rough keys
     bound_bits: np.ndarray  # int32: the same memory
-    peaks: np.ndarray  # float32, a cell for each block of documents: the largest there
+    peaks: np.ndarray  # float32, a cell for each block of documents: the largest number
     peak_bits: np.ndarray  # int32: the same memory
-    every: np.ndarray  # int64: all numbers
+    every: np.ndarray  # int64: the numbers of all documents
     totals: np.ndarray  # float64, a cell for each category: its votes
 
 
 @kernel
-def invert(indptr, columns, values, places, documents, strengths):
-    """Put the entries of documents into their columns, from `places` on, by document."""
+def invert(indptr, columns, values, positions, documents, strengths):
+    """Write the entries of documents by column, from `positions` on, each column by document."""
     for i in range(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):
-            place = places[columns[p]]
-            places[columns[p]] = place + 1
-            documents[place], strengths[place] = i, values[p]
+            position = positions[columns[p]]
+            positions[columns[p]] = position + 1
+            documents[position], strengths[position] = i, values[p]
 
 
 @kernel
@@ -62,15 +66,15 @@ def add_squares(indptr, values, squares):
 
 @kernel
 def add_column(value, documents, strengths, sums):
-    """Add to the sum of each document in a column of the index what it shares of it."""
+    """Add the products of a value with one column of the index to the sums of its documents."""
     for q in range(len(documents)):
         sums[documents[q]] += value * strengths[q]
 
 
 @kernel
-def find_all(i, asking, index, kept, stored, scratch):
-    """Put all documents with their keys into the scratch, and return how many they are."""
-    indptr, columns, values = asking[0], asking[1], asking[2]
+def find_all(i, queries, index, contents, stored, scratch):
+    """Write all documents and their keys into the scratch, and return their number."""
+    indptr, columns, values = queries[0], queries[1], queries[2]
     starts, documents, strengths = index
     sums, query, numbers, keys = scratch.sums, scratch.query, scratch.numbers, scratch.keys
     sums[:] = 0.0
@@ -80,22 +84,22 @@ def find_all(i, asking, index, kept, stored, scratch):
         if j < len(starts) - 1:
             add_column(value, documents[starts[j] : starts[j + 1]],
                        strengths[starts[j] : starts[j + 1]], sums)  # fmt: skip
-    n_indexed = kept[3]
+    n_indexed = contents[3]
     for d in range(len(sums)):
         numbers[d] = d
         if d < n_indexed:
             keys[d] = sums[d] * stored[0][d] - stored[1][d]
-        else:  # it is not in the index yet
-            keys[d] = key_of(d, kept, query, stored)
+        else:  # not in the index yet
+            keys[d] = key_of(d, contents, query, stored)
     for p in range(indptr[i], indptr[i + 1]):
         query[columns[p]] = 0.0
     return len(sums)
 
 
 @kernel
-def key_of(d, kept, query, stored):
-    """Return the key of a document, from all of its words; `query` has the other's values."""
-    indptr, columns, values = kept[0], kept[1], kept[2]
+def key_of(d, contents, query, stored):
+    """Return the key of a stored document from all of its words; `query` has the values."""
+    indptr, columns, values = contents[0], contents[1], contents[2]
     total = 0.0
     for p in range(indptr[d], indptr[d + 1]):
         total += query[columns[p]] * values[p]
@@ -103,16 +107,17 @@ def key_of(d, kept, query, stored):
 
 
 @kernel
-def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
-    """Put the documents that may be among the nearest by cosine into the scratch; return how many.
+def find_near(i, n_neighbors, queries, index, short, contents, stored, scratch):
+    """Write the candidates for the nearest by cosine into the scratch; return their number.
 
-    Frequent words are most of the work and say little. So the others are added up first, roughly;
-    what frequent ones can add is bounded by the lengths of what the two documents have of them.
-    Then documents are looked at, the nearest first: the nearest so far set a bar, and who cannot
-    exceed it is out. Where too many can, the frequent words are added up for
-    all. Who reaches the last bar is added up anew, exactly.
+    Frequent words are most of the work and say little. So the other words are added up first, in
+    single precision. What the frequent words can add is bounded by the product of the lengths of
+    both documents in these columns. Then documents are inspected, the nearest first: the nearest
+    so far set a bar, and documents whose bound does not exceed it are skipped. If too many exceed
+    it, the frequent words are added up for all documents. The keys of the documents that reach the
+    last bar are computed again exactly.
     """
-    indptr, columns, values, lengths = asking
+    indptr, columns, values, lengths = queries
     starts, documents, _ = index
     units, ranks = short[:2]
     query, numbers, keys = scratch.query, scratch.numbers, scratch.keys
@@ -127,29 +132,29 @@ def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
         elif j < len(ranks):
             add_column(value, documents[starts[j] : starts[j + 1]],
                        units[starts[j] : starts[j + 1]], rough)  # fmt: skip
-    # What numbers of 24 bits may be wrong by, on both sides, is far more than what is tied.
+    # The error of single precision, on both sides; it is far larger than the tolerance of ties.
     margin = np.float32((4.0 + n_words) * 2.5e-7 * lengths[i])
     length = np.float32(np.sqrt(square))
-    n_rough, bar = look_closer(n_neighbors, length, margin, kept[3], short, stored[2], scratch)
+    n_rough, bar = inspect_some(n_neighbors, length, margin, contents[3], short, stored[2], scratch)
     if n_rough < 0:
         for p in range(indptr[i], indptr[i + 1]):
             j, value = columns[p], values[p]
             if j < len(ranks) and ranks[j] >= 0:
                 add_column(value, documents[starts[j] : starts[j + 1]],
                            units[starts[j] : starts[j + 1]], rough)  # fmt: skip
-        n_rough, bar = look_at_all(n_neighbors, margin, kept[3], stored[2], scratch)
+        n_rough, bar = inspect_all(n_neighbors, margin, contents[3], stored[2], scratch)
     for p in range(indptr[i], indptr[i + 1]):
         query[columns[p]] = values[p]
         if columns[p] < len(ranks) and ranks[columns[p]] >= 0:
             frequent[ranks[columns[p]]] = 0.0
     n = 0
-    for place in range(n_rough):
-        if keys[place] >= bar:
-            numbers[n] = numbers[place]
-            keys[n] = key_of(numbers[place], kept, query, stored)
+    for m in range(n_rough):
+        if keys[m] >= bar:
+            numbers[n] = numbers[m]
+            keys[n] = key_of(numbers[m], contents, query, stored)
             n += 1
-    for d in range(kept[3], len(stored[0])):  # those that are not in the index yet
-        numbers[n], keys[n] = d, key_of(d, kept, query, stored)
+    for d in range(contents[3], len(stored[0])):  # not in the index yet
+        numbers[n], keys[n] = d, key_of(d, contents, query, stored)
         n += 1
     for p in range(indptr[i], indptr[i + 1]):
         query[columns[p]] = 0.0
@@ -157,50 +162,52 @@ def find_near(i, n_neighbors, asking, index, short, kept, stored, scratch):
 
 
 @kernel
-def look_closer(n_neighbors, length, margin, n_indexed, short, weights, scratch):
-    """Add frequent words to those documents only that may then be among the nearest.
+def inspect_some(n_neighbors, length, margin, n_indexed, short, weights, scratch):
+    """Add frequent words only to the documents that may then be among the nearest.
 
-    The documents and their rough keys are put into the scratch; returned are how many they are,
-    less than zero where they would be too many, and what key the nearest have at least.
+    The documents and their rough keys are written into the scratch. Returned are their number,
+    negative if there are too many, and a lower bound of the keys of the nearest.
     """
     rough, bounds, peaks, n_blocks = scratch.rough, scratch.bounds, scratch.peaks, 0
     find_peaks(scratch.rough_bits[:n_indexed], scratch.peak_bits)
-    for block in range((n_indexed + LANES - 1) // LANES):
+    for block in range((n_indexed + DOCUMENTS_PER_BLOCK - 1) // DOCUMENTS_PER_BLOCK):
         if n_blocks < n_neighbors:
             push(scratch.heap, scratch.members, n_blocks, peaks[block], block)
             n_blocks += 1
         elif peaks[block] > scratch.heap[0]:
             sift(scratch.heap, scratch.members, n_blocks, peaks[block], block)
-    # At least so many blocks have somebody who is as near, without frequent words.
+    # At least this many blocks have a document with this key, without frequent words.
     n, least = 0, scratch.heap[0]
     if n_blocks < n_neighbors or least <= 0:
         return -1, np.float32(0.0)
-    for place in range(n_blocks):
-        first = scratch.members[place] * LANES
-        for d in range(first, min(first + LANES, n_indexed)):
+    for m in range(n_blocks):
+        first = scratch.members[m] * DOCUMENTS_PER_BLOCK
+        for d in range(first, min(first + DOCUMENTS_PER_BLOCK, n_indexed)):
             if rough[d] >= least:
                 scratch.numbers[n] = d
                 n += 1
     find_bounds(n_indexed, length, rough, short[5], bounds)
     size, total = 0, 0.0
-    for place in range(n):
-        d = scratch.numbers[place]
-        bounds[d] = 0.0  # it is seen here, and not again
-        scratch.keys[place] = rough[d] + frequent_part(d, short, scratch.frequent)
-        if total < n_neighbors or scratch.keys[place] > scratch.heap[0]:
-            size, total = offer(scratch.keys[place], d, n_neighbors, size, total, weights, scratch)
+    for m in range(n):
+        d = scratch.numbers[m]
+        bounds[d] = 0.0  # so that it is not inspected again below
+        scratch.keys[m] = rough[d] + frequent_share(d, short, scratch.frequent)
+        if total < n_neighbors or scratch.keys[m] > scratch.heap[0]:
+            size, total = offer(scratch.keys[m], d, n_neighbors, size, total, weights, scratch)
     bar = np.float32(scratch.heap[0]) - margin
     if total < n_neighbors or bar <= 0:
         return -1, bar
     find_peaks(scratch.bound_bits[:n_indexed], scratch.peak_bits)
-    for block in range((n_indexed + LANES - 1) // LANES):
+    for block in range((n_indexed + DOCUMENTS_PER_BLOCK - 1) // DOCUMENTS_PER_BLOCK):
         if peaks[block] <= bar:
             continue
-        if n * FEW > n_indexed:
+        if n * DOCUMENTS_PER_INSPECTED > n_indexed:
             return -1, bar
-        for d in range(block * LANES, min((block + 1) * LANES, n_indexed)):
+        for d in range(
+            block * DOCUMENTS_PER_BLOCK, min((block + 1) * DOCUMENTS_PER_BLOCK, n_indexed)
+        ):
             if bounds[d] > bar:
-                key = rough[d] + frequent_part(d, short, scratch.frequent)
+                key = rough[d] + frequent_share(d, short, scratch.frequent)
                 scratch.numbers[n], scratch.keys[n] = d, key
                 n += 1
                 if key > scratch.heap[0]:
@@ -211,7 +218,7 @@ def look_closer(n_neighbors, length, margin, n_indexed, short, weights, scratch)
 
 @kernel
 def find_bounds(n, length, rough, reach, bounds):
-    """Write what the keys of documents may come to at most."""
+    """Write upper bounds of the keys of documents."""
     for d in range(n):
         bounds[d] = rough[d] + length * reach[d]
 
@@ -220,25 +227,25 @@ def find_bounds(n, length, rough, reach, bounds):
 def find_peaks(bits, peaks):
     """Write the bits of the largest number of each block, or of zero.
 
-    The bits of numbers above zero, as whole numbers, are in the order of the numbers; and of whole
-    numbers the largest is found many at a time.
+    The bits of positive numbers, read as integers, have the order of the numbers, and the loop over
+    integers vectorises.
     """
-    for block in range((len(bits) + LANES - 1) // LANES):
-        own = bits[block * LANES : (block + 1) * LANES]
+    for block in range((len(bits) + DOCUMENTS_PER_BLOCK - 1) // DOCUMENTS_PER_BLOCK):
+        numbers = bits[block * DOCUMENTS_PER_BLOCK : (block + 1) * DOCUMENTS_PER_BLOCK]
         most = np.int32(0)
-        for place in range(len(own)):
-            most = max(most, own[place])
+        for m in range(len(numbers)):
+            most = max(most, numbers[m])
         peaks[block] = most
 
 
 @kernel
-def look_at_all(n_neighbors, margin, n_indexed, weights, scratch):
-    """Put those documents into the scratch that are roughly nearest; return as `look_closer`."""
+def inspect_all(n_neighbors, margin, n_indexed, weights, scratch):
+    """Write the documents that are roughly nearest into the scratch; return as `inspect_some`."""
     rough, n = scratch.rough, 0
     find_nearest(n_indexed, n_neighbors, rough, scratch.every, weights, scratch)
     bar = np.float32(scratch.heap[0]) - margin
-    for first in range(0, n_indexed, LANES):
-        end = min(first + LANES, n_indexed)
+    for first in range(0, n_indexed, DOCUMENTS_PER_BLOCK):
+        end = min(first + DOCUMENTS_PER_BLOCK, n_indexed)
         if any_reach(rough[first:end], bar):
             for d in range(first, end):
                 scratch.numbers[n], scratch.keys[n] = d, rough[d]
@@ -247,8 +254,8 @@ def look_at_all(n_neighbors, margin, n_indexed, weights, scratch):
 
 
 @kernel
-def frequent_part(d, short, frequent):
-    """Return what the frequent words of a document add to its cosine, roughly."""
+def frequent_share(d, short, frequent):
+    """Return roughly what the frequent words of a document add to its cosine."""
     starts, ranks, units = short[2:5]
     total = np.float32(0.0)
     for p in range(starts[d], starts[d + 1]):
@@ -257,14 +264,14 @@ def frequent_part(d, short, frequent):
 
 
 @kernel
-def add_savings(i, asking, index, tables, stored, scratch):
-    """Put all documents into the scratch, their sums being how much nearer shared words bring them.
+def add_savings(i, queries, index, tables, stored, scratch):
+    """Write all documents into the scratch; the sums are what shared words take off distances.
 
-    Values are codes, numbers of the values that a column has; -1 is one that was never seen.
-    `tables` has the columns' first rows in the next two: how probable each category is with the
-    value, and how far the value is from none.
+    Values are codes: the numbers of the values of a column, or -1 for a value never seen.
+    `tables` has the first row of each column in the next two, which are the probability of each
+    category given the value, and the distance of the value from a missing one.
     """
-    indptr, columns, codes = asking[0], asking[1], asking[2]
+    indptr, columns, codes = queries[0], queries[1], queries[2]
     starts, documents, codes_of = index
     firsts, probable, apart, prior = tables
     sums, savings, numbers, keys = scratch.sums, scratch.query, scratch.numbers, scratch.keys
@@ -272,10 +279,10 @@ def add_savings(i, asking, index, tables, stored, scratch):
     for p in range(indptr[i], indptr[i + 1]):
         j = columns[p]
         first = firsts[j]
-        own = prior if codes[p] < 0 else probable[first + np.int64(codes[p])]
-        distance = difference(own, probable[first])
+        given = prior if codes[p] < 0 else probable[first + np.int64(codes[p])]
+        distance = difference(given, probable[first])
         for row in range(first, firsts[j + 1]):
-            savings[row - first] = distance + apart[row] - difference(own, probable[row])
+            savings[row - first] = distance + apart[row] - difference(given, probable[row])
         for q in range(starts[j], starts[j + 1]):
             sums[documents[q]] += savings[np.int64(codes_of[q])]
     for d in range(len(sums)):
@@ -285,42 +292,38 @@ def add_savings(i, asking, index, tables, stored, scratch):
 
 
 @kernel
-def difference(one, other):
-    """Return how far two distributions are apart: the sum over the categories."""
+def difference(p, q):
+    """Return the sum of absolute differences of two distributions."""
     total = 0.0
-    for k in range(len(one)):
-        total += abs(one[k] - other[k])
+    for k in range(len(p)):
+        total += abs(p[k] - q[k])
     return total
 
 
 @kernel
 def find_nearest(n, n_neighbors, keys, numbers, weights, scratch):
-    """Put the nearest of n documents into the heap, the farthest at its root; return how many.
+    """Put the nearest of n documents into the heap, the farthest at its root; return their number.
 
-    A document of weight w counts w times: the heap holds as few as count k times, or all.
+    A document of weight w counts w times: the heap holds the fewest that count k times, or all.
     """
     size, total = 0, 0.0
-    for first in range(0, n, LANES):
-        end = min(first + LANES, n)
+    for first in range(0, n, DOCUMENTS_PER_BLOCK):
+        end = min(first + DOCUMENTS_PER_BLOCK, n)
         if total >= n_neighbors and not any_reach(keys[first:end], scratch.heap[0]):
             continue
-        for place in range(first, end):
-            if total < n_neighbors or keys[place] > scratch.heap[0]:
-                one = keys[place], numbers[place]
-                size, total = offer(*one, n_neighbors, size, total, weights, scratch)
+        for m in range(first, end):
+            if total < n_neighbors or keys[m] > scratch.heap[0]:
+                size, total = offer(keys[m], numbers[m], n_neighbors, size, total, weights, scratch)
     return size
 
 
 @kernel
 def offer(key, number, n_neighbors, size, total, weights, scratch):
-    """Take a document into the heap, and out of it what is no longer needed; return its size.
-
-    Also returned is how often all in it count together.
-    """
+    """Add a document to the heap and remove those no longer needed; return its size and weight."""
     heap, members = scratch.heap, scratch.members
     total += weights[number]
     root = weights[members[0]] if size and key > heap[0] else np.inf
-    if total - root >= n_neighbors:  # it takes the root's place
+    if total - root >= n_neighbors:  # it replaces the root
         total -= root
         sift(heap, members, size, key, number)
     else:
@@ -335,16 +338,16 @@ def offer(key, number, n_neighbors, size, total, weights, scratch):
 
 @kernel
 def any_reach(keys, bar):
-    """Count how many keys reach a bar: a loop that becomes vectors."""
+    """Return the number of keys that reach a bar; the loop vectorises."""
     n_above = 0
-    for place in range(len(keys)):
-        n_above += keys[place] >= bar
+    for m in range(len(keys)):
+        n_above += keys[m] >= bar
     return n_above
 
 
 @kernel
 def push(heap, members, size, key, number):
-    """Put a document into a heap of `size` others."""
+    """Insert a document into a heap of `size` documents."""
     child = size
     while child and heap[(child - 1) >> 1] > key:
         parent = (child - 1) >> 1
@@ -355,7 +358,7 @@ def push(heap, members, size, key, number):
 
 @kernel
 def sift(heap, members, size, key, number):
-    """Put a document in the place of the root of a heap."""
+    """Replace the root of a heap by a document."""
     parent = 0
     while 2 * parent + 1 < size:
         child = 2 * parent + 1
@@ -370,65 +373,65 @@ def sift(heap, members, size, key, number):
 
 @kernel
 def find_votes(n, metric, by_similarity, size, scratch, weights):
-    """Keep of n documents those that are as near as the root of the heap, with their votes."""
+    """Keep the documents at least as near as the root of the heap, and write their votes."""
     heap, numbers, keys, votes = scratch.heap, scratch.numbers, scratch.keys, scratch.votes
     bar = heap[0] - TIED * max(size, abs(heap[0]))
     n_voters, total, nearest = 0, 0.0, -np.inf
-    for place in range(n):
-        if keys[place] >= bar:
-            numbers[n_voters], keys[n_voters] = numbers[place], keys[place]
-            nearest = max(nearest, keys[place])
+    for m in range(n):
+        if keys[m] >= bar:
+            numbers[n_voters], keys[n_voters] = numbers[m], keys[m]
+            nearest = max(nearest, keys[m])
             n_voters += 1
-    # At no distance at all, only those vote that are there too.
-    is_there = metric != COSINE and size - nearest <= TIED * max(size, abs(nearest))
-    for place in range(n_voters):
-        key, weight = keys[place], weights[numbers[place]]
+    # If a document has distance zero, only the documents at distance zero vote.
+    is_at_zero = metric != COSINE and size - nearest <= TIED * max(size, abs(nearest))
+    for m in range(n_voters):
+        key, weight = keys[m], weights[numbers[m]]
         if by_similarity and metric == COSINE:
             weight *= max(key, 0.0)
-        elif by_similarity and is_there:
+        elif by_similarity and is_at_zero:
             weight *= size - key <= TIED * max(size, abs(nearest))
         elif by_similarity:
             weight /= np.sqrt(size - key) if metric == EUCLIDEAN else size - key
-        votes[place] = weight
+        votes[m] = weight
         total += weight
-    if by_similarity and metric == COSINE and nearest <= TIED * size:  # they share nothing
+    if by_similarity and metric == COSINE and nearest <= TIED * size:  # nothing is shared
         total = 0.0
-        for place in range(n_voters):
-            votes[place] = weights[numbers[place]]
-            total += votes[place]
-    for place in range(n_voters):
-        votes[place] /= total
+        for m in range(n_voters):
+            votes[m] = weights[numbers[m]]
+            total += votes[m]
+    for m in range(n_voters):
+        votes[m] /= total
     return n_voters
 
 
 @kernel
-def vote(i, rules, asking, index, short, kept, stored, tables, scratch):
-    """Find who votes on document i, with each one's share of the votes, and return how many."""
+def vote(i, rules, queries, index, short, contents, stored, tables, scratch):
+    """Find the voters on document i and their shares of the votes; return their number."""
     metric, by_similarity, n_neighbors = rules
     weights = stored[2]
     if len(weights) == 0:
         return 0
     if metric == DIFFERENCE:
-        n = add_savings(i, asking, index, tables, stored, scratch)
-    elif metric == COSINE and n_neighbors < kept[3]:
-        n = find_near(i, n_neighbors, asking, index, short, kept, stored, scratch)
+        n = add_savings(i, queries, index, tables, stored, scratch)
+    elif metric == COSINE and n_neighbors < contents[3]:
+        n = find_near(i, n_neighbors, queries, index, short, contents, stored, scratch)
     else:
-        n = find_all(i, asking, index, kept, stored, scratch)
+        n = find_all(i, queries, index, contents, stored, scratch)
     find_nearest(n, n_neighbors, scratch.keys, scratch.numbers, weights, scratch)
-    return find_votes(n, metric, by_similarity, asking[3][i], scratch, weights)
+    return find_votes(n, metric, by_similarity, queries[3][i], scratch, weights)
 
 
 @kernel
-def score_documents(rules, asking, index, short, kept, stored, tables, labels, scratch, scores,
+def score_documents(rules, queries, index, short, contents, stored, tables, labels, scratch, scores,
                     first, end):  # fmt: skip
-    """Write the share of the votes that each category has, less a half: 0 where it is a tie."""
+    """Write the share of the votes of each category less one half; a tie is exactly 0."""
     label_starts, categories = labels
     voters, votes, totals = scratch.numbers, scratch.votes, scratch.totals
     for i in range(first, end):
         totals[:] = -0.5
-        for place in range(vote(i, rules, asking, index, short, kept, stored, tables, scratch)):
-            d = voters[place]
+        for m in range(vote(i, rules, queries, index, short, contents, stored, tables, scratch)):
+            d = voters[m]
             for p in range(label_starts[d], label_starts[d + 1]):
-                totals[categories[p]] += votes[place]
+                totals[categories[p]] += votes[m]
         for k in range(len(totals)):
             scores[i, k] = totals[k] if abs(totals[k]) > TIED else 0.0

@@ -1,4 +1,4 @@
-"""Documents kept as they were learned, with an inverted index over all but the latest."""
+"""Stored training documents, with an inverted index of all but the latest."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from thresher.limits import LARGEST_SAMPLE_WEIGHT
 from thresher.rows import Labels, Rows
 from thresher.state import require_tensor
 
-FEW, PART = 256, 8  # so many are never worth a new index, nor is this part of those that have one
+# The index is rebuilt when the documents outside it are more than this, and more than one of so
+# many inside it.
+MAX_UNINDEXED, INDEXED_PER_UNINDEXED = 256, 8
 STORED = {
     "indptr": np.int64, "columns": np.int32, "values": np.float32,
     "label_indptr": np.int64, "labels": np.int32, "weights": np.float64,
 }  # fmt: skip
-FREQUENT = 6  # a word is that is in more than one of so many documents
+DOCUMENTS_PER_FREQUENT = 6  # a word in more than one of so many documents is frequent
 
 
-class Growing:
+class GrowingArray:
     """An array that grows at its end, with room reserved ahead."""
 
     def __init__(self, values: np.ndarray | list[int], dtype: Any) -> None:
@@ -48,8 +50,8 @@ class Growing:
 class Collection:
     """Documents with their labels and weights; those of weight 0 are left out.
 
-    The columns of a document ascend, as do its labels. A document is added at the cost of its
-    words: the latest few have no index yet, and it is made anew when they are many.
+    The columns of a document ascend, as do its labels. The cost of adding a document depends on
+    its words only: the latest documents are not in the index, which is rebuilt when they are many.
 
     Examples
     --------
@@ -62,7 +64,7 @@ class Collection:
 
     def __init__(self) -> None:
         self._arrays = {
-            name: Growing([0] if name.endswith("indptr") else [], dtype)
+            name: GrowingArray([0] if name.endswith("indptr") else [], dtype)
             for name, dtype in (STORED | {"squares": np.float64}).items()
         }
         self.index_all(self["values"], 0)
@@ -75,12 +77,12 @@ class Collection:
         return self._arrays["weights"].size
 
     def append(self, rows: Rows, labels: Labels, weights: np.ndarray) -> None:
-        """Add documents, of which everything has been checked."""
+        """Add checked documents."""
         if not weights.all():
-            there = np.flatnonzero(weights)
-            rows, labels, weights = rows.take(there), labels.take(there), weights[there]
+            counted = np.flatnonzero(weights)
+            rows, labels, weights = rows.take(counted), labels.take(counted), weights[counted]
         rows = ordered(rows)
-        starts, categories = _once(labels)
+        starts, categories = _unique_labels(labels)
         self._arrays["indptr"].extend(rows.indptr[1:] + self["indptr"][-1])
         self._arrays["columns"].extend(rows.indices)
         self._arrays["values"].extend(rows.values)
@@ -106,17 +108,18 @@ class Collection:
     # ---- the index ---------------------------------------------------------------------------
 
     def index_if_due(self, n_columns: int) -> None:
-        """Make the index anew where the documents without one have become many."""
-        if self.n_documents - self.n_indexed > max(FEW, self.n_indexed // PART):
+        """Rebuild the index if the documents outside it have become many."""
+        n_allowed = max(MAX_UNINDEXED, self.n_indexed // INDEXED_PER_UNINDEXED)
+        if self.n_documents - self.n_indexed > n_allowed:
             self.index_all(self["values"], n_columns)
 
     def index_all(self, values: np.ndarray, n_columns: int) -> None:
-        """Put all documents into the index, with these values.
+        """Build the index of all documents, with these values.
 
-        It has where each column starts, its documents, and their values. Beside it is what a short
-        look takes, as if all documents had the length 1: the values; a number for each frequent
-        column, -1 for others; where the frequent columns of each document start, their numbers and
-        values; and the length of these together.
+        `index` has the start of each column, its documents, and their values. `short` is for quick
+        upper bounds of the cosine; all its documents have length 1. It has the values; the number
+        of each frequent column, -1 for others; the start of the frequent columns of each document,
+        their numbers and values; and their length.
         """
         from thresher._kernels.neighbors import invert
 
@@ -126,7 +129,7 @@ class Collection:
         documents, strengths = np.empty(len(columns), np.uint32), np.empty(len(columns), np.float32)
         invert(self["indptr"], columns, values, starts[:-1].copy(), documents, strengths)
         lengths = np.sqrt(self["squares"]).astype(np.float32)
-        is_frequent = counts * FREQUENT > n
+        is_frequent = counts * DOCUMENTS_PER_FREQUENT > n
         ranks = np.where(is_frequent, np.cumsum(is_frequent) - 1, -1).astype(np.int32)
         frequent = self.rows(n_columns).keep(is_frequent)
         units = frequent.values / np.repeat(lengths, np.diff(frequent.indptr))
@@ -145,8 +148,8 @@ class Collection:
     # ---- undoing, saving ---------------------------------------------------------------------
 
     def checkpoint(self) -> Callable[[], None]:
-        """Return a function that takes back what was added since."""
-        sizes = {name: one.size for name, one in self._arrays.items()}
+        """Return a function that removes the documents added from now on."""
+        sizes = {name: array.size for name, array in self._arrays.items()}
         indexed = self.index, self.short, self.n_indexed
 
         def restore() -> None:
@@ -162,7 +165,7 @@ class Collection:
 
     @classmethod
     def read(cls, tensors: dict[str, np.ndarray], n_columns: int, n_categories: int) -> Collection:
-        """Return what `tensors` returned, or say what is wrong with it."""
+        """Return a collection from what `tensors` returned, or raise `ModelError`."""
         collection = cls()
         bounds: dict[str, dict[str, Any]] = {
             "columns": {"low": 0, "high": n_columns - 1},
@@ -172,21 +175,23 @@ class Collection:
         }
         for name, dtype in STORED.items():
             array = require_tensor(tensors, name, dtype, (None,), **bounds.get(name, {}))
-            collection._arrays[name] = Growing(array, dtype)
+            collection._arrays[name] = GrowingArray(array, dtype)
         n = len(collection["weights"])
-        for name, of in (("indptr", "columns"), ("label_indptr", "labels")):
-            _check_ends(name, collection[name], n, collection[of])
+        for name, entries in (("indptr", "columns"), ("label_indptr", "labels")):
+            _check_ends(name, collection[name], n, collection[entries])
         values = collection["values"]
         if len(values) != len(collection["columns"]) or not values.all():
             raise ModelError("The documents of the model have not a value for each column.")
         if n and not collection["weights"].min() > 0:
             raise ModelError("The documents of the model have weights that are not above zero.")
-        collection._arrays["squares"] = Growing(squares_of(collection.rows(n_columns)), np.float64)
+        collection._arrays["squares"] = GrowingArray(
+            squares_of(collection.rows(n_columns)), np.float64
+        )
         return collection
 
 
 def _check_ends(name: str, ends: np.ndarray, n: int, columns: np.ndarray) -> None:
-    """Refuse ends of documents that are none, or columns that do not ascend between them."""
+    """Raise `ModelError` unless the ends of documents rise and their columns ascend."""
     if len(ends) != n + 1 or ends[0] != 0 or ends[-1] != len(columns) or (np.diff(ends) < 0).any():
         raise ModelError(
             f"The model's tensor {name!r} must rise from 0 to {len(columns)} in {n} steps, one for "
@@ -194,20 +199,20 @@ def _check_ends(name: str, ends: np.ndarray, n: int, columns: np.ndarray) -> Non
         )
     falls = np.diff(columns) <= 0
     inner = ends[(ends > 0) & (ends < len(columns))]
-    falls[inner - 1] = False  # where the next document begins
+    falls[inner - 1] = False  # between documents
     if falls.any():
         raise ModelError(f"The model's documents do not ascend: see its tensor {name!r}.")
 
 
 def ordered(rows: Rows) -> Rows:
-    """Return documents whose columns ascend, without those that are zero."""
+    """Return documents with ascending columns and without zeros."""
     order = _order(rows.indptr, rows.indices)
     indices, values = rows.indices[order], rows.values[order]
-    there = values != 0
-    if there.all():
+    is_set = values != 0
+    if is_set.all():
         return rows._replace(indices=indices, values=values)
-    indptr = np.append(0, np.cumsum(there))[rows.indptr]
-    return rows._replace(indptr=indptr, indices=indices[there], values=values[there])
+    indptr = np.append(0, np.cumsum(is_set))[rows.indptr]
+    return rows._replace(indptr=indptr, indices=indices[is_set], values=values[is_set])
 
 
 def squares_of(rows: Rows) -> np.ndarray:
@@ -219,8 +224,8 @@ def squares_of(rows: Rows) -> np.ndarray:
     return squares
 
 
-def _once(labels: Labels) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels in ascending order, each once."""
+def _unique_labels(labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+    """Return the starts and the categories of labels, ascending and without repetitions."""
     categories = labels.indices[_order(labels.indptr, labels.indices)]
     documents = np.repeat(np.arange(labels.n_rows), np.diff(labels.indptr))
     is_new = np.ones(len(categories), bool)
@@ -229,7 +234,7 @@ def _once(labels: Labels) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _order(indptr: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the order in which the columns of each document ascend."""
+    """Return the order of entries in which the columns of each document ascend."""
     documents = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     width = int(columns.max(initial=0)) + 1
     return np.argsort(documents * width + columns, kind="stable")

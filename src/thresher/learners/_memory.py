@@ -1,4 +1,4 @@
-"""Learners that need all documents at once, and take the categories one after the other."""
+"""Helpers of learners that need all documents in memory and learn category by category."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from thresher.learners.scoring import check_labels, check_rows, checked_sample_w
 from thresher.limits import check_room
 from thresher.rows import Labels, Rows
 
-NOTHING = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
+NO_ROWS = Rows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), 0)
 
 
 def in_memory(
     examples: Examples, owner: str, non_negative: bool = False
 ) -> tuple[Rows, Labels, np.ndarray]:
-    """Return all documents that count, checked, with their labels and weights."""
-    parts = [rows for rows, _ in examples] or [NOTHING]
+    """Return all documents of nonzero weight, checked, with their labels and weights."""
+    parts = [rows for rows, _ in examples] or [NO_ROWS]
     rows = parts[0] if len(parts) == 1 else Rows.concatenate(parts)
     labels = examples.labels()
     check_rows(rows, owner, examples.n_columns, non_negative)
@@ -37,7 +37,7 @@ def in_memory(
 
 
 def signs_of(labels: Labels) -> np.ndarray:
-    """Return 1 where a document belongs, -1 where it does not and 0 where that is not known."""
+    """Return 1 if a document belongs to a category, -1 if it does not and 0 if unknown."""
     what = (
         f"Answers of {counted(labels.n_rows, 'document')} for "
         f"{counted(labels.n_categories, 'category')}"
@@ -55,28 +55,28 @@ def each_in_rounds(
     progress: Progress,
     n_documents: int,
 ) -> None:
-    """Call `work(number, tick)` for every number, on threads; it calls `tick` after each round.
+    """Call `work(number, tick)` for every number, in threads; `work` calls `tick` after each round.
 
-    There are up to `sizes[number]` rounds. Once anything fails, or the caller is interrupted, the
-    next `tick` of all others ends them.
+    There are up to `sizes[number]` rounds. After an error or an interrupt, the next `tick` ends
+    the work in all other threads.
     """
-    done, engine, is_cancelled = [0] * len(sizes), engine_for(n_jobs), Event()
+    n_done, engine, is_cancelled = [0] * len(sizes), engine_for(n_jobs), Event()
     caller = get_ident()
 
     def report() -> None:
         if progress is not None:
-            progress("rounds", n_documents, min(1.0, sum(done) / max(1, sum(sizes))))
+            progress("rounds", n_documents, min(1.0, sum(n_done) / max(1, sum(sizes))))
 
     def tick(number: int) -> None:
-        done[number] += 1
+        n_done[number] += 1
         if is_cancelled.is_set():
             raise CancelledError
         if get_ident() == caller:
             report()
 
-    def whole(number: int) -> None:
+    def run(number: int) -> None:
         work(number, partial(tick, number))
-        done[number] = sizes[number]
+        n_done[number] = sizes[number]
 
-    for _ in engine.map(whole, range(len(sizes)), poll=report, cancel=is_cancelled.set):
+    for _ in engine.map(run, range(len(sizes)), poll=report, cancel=is_cancelled.set):
         pass

@@ -1,4 +1,4 @@
-"""Naive Bayes: how probable a category is, given how often it was seen with each word."""
+"""Naive Bayes: the probability of a category, from counts of words and categories."""
 
 from __future__ import annotations
 
@@ -27,23 +27,22 @@ EventModel = Literal["multinomial", "bernoulli"]
 class NaiveBayes(ProbabilisticMixin, SummingLearner):
     r"""Naive Bayes, multinomial or Bernoulli, for one category per document or several.
 
-    With the sum :math:`N_{jc}` of feature j over the documents of category c (for Bernoulli: in how
-    many of them it is), V features and the smoothing α,
+    With the sum :math:`N_{jc}` of feature j over the documents of category c (for Bernoulli: the
+    number of these documents that have it), V features and the smoothing α,
 
     .. math:: P(j|c) = \frac{N_{jc} + α}{\sum_i N_{ic} + αV} \quad\text{or}\quad
               P(j|c) = \frac{N_{jc} + α}{n_c + 2α}.
 
-    The score is the log-odds of the category, :math:`\log P(c|x) - \log P(\bar c|x)`, so that the
-    logistic function of it is the probability. Where every document learned from had exactly one
-    category, those that c competes with are the other categories; else they are one, all documents
-    that do not have c.
+    The score is the log-odds of the category, :math:`\log P(c|x) - \log P(\bar c|x)`, so that its
+    logistic function is the probability. If every training document had exactly one category, c
+    competes with the other categories; otherwise with the documents that do not have c.
 
     Notes
     -----
-    Where categories compete, a word's share is what it adds for the category less what it adds for
-    the others, each as much as it is probable among them; what is left is the rest: the priors, and
-    the uncertainty about who the competitor is. A category without documents is taken to have half
-    of one. Bernoulli takes any strength above zero for "is there".
+    If categories compete, the share of a word in an explanation is what it adds to the category
+    less the mean of what it adds to the others, weighted by their probabilities. The rest is the
+    priors and the uncertainty about the competitor. A category without documents is assumed to
+    have half a document. For Bernoulli, any strength above zero means that the word is present.
 
     References
     ----------
@@ -66,17 +65,17 @@ class NaiveBayes(ProbabilisticMixin, SummingLearner):
     event_model: EventModel = parameter(
         default="multinomial",
         kind=Choice(get_args(EventModel)),
-        words="What is drawn: words, as they occur, or for each known word whether it occurs.",
+        words="The random events: words as they occur, or whether each known word occurs.",
     )
     smoothing: float = parameter(
-        default=1.0, kind=Number(1e-10), words="α, how often every word is counted once more."
+        default=1.0, kind=Number(1e-10), words="α, added to the count of every word."
     )
 
     def _computed(self) -> tuple[str, ...]:
         return ("absence", "absence_elsewhere") if self.event_model == "bernoulli" else ()
 
     def _recompute(self) -> None:
-        """Add up what the absence of every feature says, which no single document can."""
+        """Sum the log-likelihoods of the absence of all features."""
         if self.event_model == "bernoulli":
             for name, inside in (("absence", True), ("absence_elsewhere", False)):
                 counts, documents = self._counts(slice(1, None), inside)
@@ -90,17 +89,17 @@ class NaiveBayes(ProbabilisticMixin, SummingLearner):
         return rows
 
     def _counts(self, used: Any, inside: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return some rows of the sums, and the documents, of the categories or of all others."""
+        """Return some rows of the sums, and the documents, inside or outside the categories."""
         sums, documents = self._tables["sums"][used], self._tables["sums"][0]
         if not inside:
             totals = self._tables["totals"]
-            # Sums of fractions may differ in the last digit.
+            # Rounding may make differences of fractions negative.
             sums = np.maximum(totals[used, None] - sums, 0.0)
             documents = np.maximum(totals[0] - documents, 0.0)
         return sums, documents
 
     def _log_likelihoods(self, used: np.ndarray | slice, inside: bool) -> np.ndarray:
-        """Return what each feature adds to log P(c, x), in row 0 what every document has."""
+        """Return what each feature adds to log P(c, x); row 0 is added for every document."""
         alpha = self.smoothing
         sums, documents = self._counts(used, inside)
         if self.event_model == "bernoulli":
@@ -111,23 +110,23 @@ class NaiveBayes(ProbabilisticMixin, SummingLearner):
             mass = np.maximum(mass, 0.0) + alpha * self.n_features
             weights = np.log(sums + alpha) - np.log(np.maximum(mass, alpha))
             weights[0] = 0.0
-        everyone = max(float(self._tables["totals"][0]), LEAST_COUNT)
-        weights[0] += np.log(np.maximum(documents, LEAST_COUNT) / everyone)
+        n_documents = max(float(self._tables["totals"][0]), LEAST_COUNT)
+        weights[0] += np.log(np.maximum(documents, LEAST_COUNT) / n_documents)
         return np.asarray(weights)
 
     def _compete(self) -> bool:
-        """Tell whether the categories exclude each other."""
+        """Return True if the categories exclude each other."""
         return self._one_each and self.n_categories > 1
 
     def _weights(self, rows: Rows) -> tuple[Rows, np.ndarray]:
-        """Return the documents and the matrix that their words need."""
+        """Return the documents, and the weights of their words."""
         check_rows(rows, "NaiveBayes", self.n_features, True)
         rows, used = narrowed(self._as_summed(rows), self.n_features)
         weights = self._log_likelihoods(used, True)
         return rows, weights if self._compete() else weights - self._log_likelihoods(used, False)
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the log-odds of each category; above zero means that it is the more probable."""
+        """Return the log-odds of each category; above zero, it is more probable than not."""
         scores = linear_scores(*self._weights(rows), n_jobs)
         if self._compete():
             scores = log_odds(scores)
@@ -141,7 +140,7 @@ class NaiveBayes(ProbabilisticMixin, SummingLearner):
         return competing_shares(used, weights, category)
 
     def linear_weights(self) -> np.ndarray | None:
-        """Return what each feature adds to the log-odds against all that is not the category."""
+        """Return what each feature adds to the log-odds against all other documents."""
         used = slice(0, 1 + self.n_features)
         both = self._log_likelihoods(used, True), self._log_likelihoods(used, False)
         return np.asarray(both[0] - both[1])[1:]

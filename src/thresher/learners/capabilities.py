@@ -1,4 +1,4 @@
-"""What some learners can do besides learning from all documents and scoring.
+"""Optional capabilities of learners, besides learning from all documents and scoring.
 
 Each capability is a protocol: a learner has it if it has the methods, and callers ask with
 `isinstance(learner, Online)`. A learner of another package needs no import from here.
@@ -24,7 +24,7 @@ __all__ = [
 
 @runtime_checkable
 class Online(Protocol):
-    """It can go on learning: more documents, new features and new categories may appear."""
+    """It can go on learning from more documents, with new features and new categories."""
 
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Any:
         """Forget everything and begin with so many features and categories."""
@@ -98,11 +98,11 @@ class Budgeted(Protocol):
 
 @runtime_checkable
 class Probabilistic(Protocol):
-    """Its scores stand for probabilities, if `has_probabilities`."""
+    """Its scores stand for probabilities if `has_probabilities` is true."""
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether that holds with its parameters."""
+        """Whether scores stand for probabilities, given the parameters."""
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability that each score stands for."""

@@ -1,4 +1,4 @@
-"""What a learner is: from strengths and labels to one score per category."""
+"""The base of all learners: strengths and labels in, one score per category out."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from thresher.state import require_field
 __all__ = ["Learner", "Progress", "Watch"]
 
 Progress = Callable[[str, int, float], None] | None
-"""Called with the stage, how many documents it has seen, and the share of it that is done."""
+"""Called with the name of a stage, the documents it has seen, and the share that is done."""
 
 Watch = Callable[[int, int, int, int], None] | None
-"""Called with the number of the pass, and the documents, mistakes and decisions since last time."""
+"""Called with the number of a pass, and the documents, mistakes and decisions since last time."""
 
 State = tuple[dict[str, Any], dict[str, np.ndarray]]
-TRIED_AT_ONCE = 2_000_000  # entries of the documents that are scored to explain one
+ENTRIES_SCORED_AT_ONCE = 2_000_000  # of the variants of a document, to explain it
 
 
-def _size(name: str) -> Any:
-    """Keep a figure under a private name: scikit-learn lets learning add no public attributes."""
+def _private(name: str) -> Any:
+    """Return a property with a private name: scikit-learn wants no new public attributes in fit."""
     return property(attrgetter(name), lambda self, number: setattr(self, name, number))
 
 
 class Learner(Estimator):
-    """The base of every learner: documents in as `Rows`, scores out, and scikit-learn's protocol.
+    """The base of all learners: documents in as `Rows`, scores out, and scikit-learn's protocol.
 
     A subclass has a `name`, declares its parameters, and provides `fit_rows` and `score_rows`;
-    `state` and `from_state` if its models are to be saved. Everything else follows. It is also a
-    classifier as scikit-learn wants it: two classes are learned as one category (`classes_[1]` is
-    the positive one), more as one each, the highest score being predicted; several labels per
-    document (an indicator matrix, or a list of lists) as one category each, every score above zero
-    being predicted. A score of exactly zero means "does not belong".
+    `state` and `from_state` if its models are to be saved. The rest is inherited. A learner is also
+    a classifier of scikit-learn. Two classes are learned as one category, for which `classes_[1]`
+    is positive. Of more classes, each is a category, and the highest score is predicted. Several
+    labels per document (an indicator matrix, or a list of lists) are one category each, and every
+    score above zero is predicted. A score of exactly zero means that a document does not belong.
 
     Attributes
     ----------
     name : str
-        How the command line and the model file call it.
+        The name on the command line and in the model file.
     preferred_strength : dict
         The arguments of the `Strength` that suits it.
     non_negative : bool
         Whether it refuses strengths below zero.
     n_features, n_categories : int
-        How many it knows, after learning.
+        The numbers of features and categories it has learned.
     """
 
     name: ClassVar[str]
@@ -62,14 +62,15 @@ class Learner(Estimator):
         kind="tf-idf", sublinear_tf=True, normalize="l2"
     )
     non_negative: ClassVar[bool] = False
-    constant_name: ClassVar[str] = "(always on)"  # the share of no feature, in an explanation
-    # For `compact`: the tensors of `state` with a row for each feature, maybe after one for what is
-    # always on, of which those with little weight can go; or the one that names features.
+    constant_name: ClassVar[str] = "(always on)"  # in explanations: what no feature contributes
+    # For `compact`: the tensors of `state` with a row for each feature, maybe after one for the
+    # always-on feature, whose rows of little weight can be removed; or the tensor that names the
+    # features that are tested.
     by_feature: ClassVar[tuple[str, ...]] = ()
     asks_for: ClassVar[str | None] = None
-    n_features, n_categories = _size("_n_features"), _size("_n_categories")
-    _compacted = False  # it has no more than scoring needs
-    is_compacted = _size("_compacted")
+    n_features, n_categories = _private("_n_features"), _private("_n_categories")
+    _compacted = False  # what only learning needs is left out
+    is_compacted = _private("_compacted")
 
     # ---- what a subclass provides ------------------------------------------------------------
 
@@ -81,26 +82,26 @@ class Learner(Estimator):
         Parameters
         ----------
         examples : Examples
-            Blocks of rows and labels, which may be walked over as often as need be.
+            Blocks of rows and labels, which can be read any number of times.
         n_jobs : int, default=1
-            Threads; the result must not depend on them.
+            Threads; the result must not depend on their number.
         progress : callable, optional
             Called with a stage, the documents it has seen and the share that is done.
         watch : callable, optional
-            Called by learners that go by mistakes, some twenty times a pass, with its number and
-            the documents, mistakes and decisions since the last call.
+            Called by mistake-driven learners, some twenty times a pass, with its number and the
+            documents, mistakes and decisions since the last call.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it learns: fit_rows.")
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
         """Return a score per document and category (float32); above zero means that it belongs.
 
-        Nothing is changed by it, and any number of threads may call it at once.
+        This changes nothing, and any number of threads may call it at once.
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it scores: score_rows.")
 
     def state(self) -> State:
-        """Return all that is needed to go on, as a JSON-able header and arrays."""
+        """Return the whole learner, as a JSON-able header and arrays."""
         raise ModelError(
             f"{type(self).__name__} cannot be saved: it does not say its state as data. Give it "
             "the methods state and from_state, or choose a learner of Thresher."
@@ -108,26 +109,26 @@ class Learner(Estimator):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking everything."""
+        """Return a learner from what `state` returned, checking everything."""
         raise ModelError(f"{cls.__name__} cannot be loaded: it has no method from_state.")
 
     def check_bounds(self, columns: np.ndarray | None = None) -> None:
-        """Refuse what was learned, of these features or of all, if scores would not be finite."""
+        """Raise `ParameterError` if scores would not be finite; None looks at all features."""
 
     def check_savable(self) -> None:
-        """Refuse, before any work is done, what `state` would refuse afterwards."""
+        """Raise before training the error that `state` would raise afterwards."""
         if type(self).state is Learner.state:
             self.state()
         self.plain_params()
 
     def header(self, **more: Any) -> dict[str, Any]:
-        """Return the header that all learners share, and what is `more` of this one."""
+        """Return the header that all learners share, and `more` fields of this one."""
         sizes = {"n_features": self.n_features, "n_categories": self.n_categories}
         return {"learner": self.name, "params": self.plain_params(), **sizes, **more}
 
     @classmethod
     def from_header(cls, header: dict[str, Any]) -> tuple[Self, int, int]:
-        """Return an unfitted learner with the header's parameters, and its sizes, all checked."""
+        """Return an unfitted learner with the header's parameters, and its checked sizes."""
         if require_field(header, "learner", str) != cls.name:
             raise ModelError(
                 f"The model holds a {brief(header['learner'])} learner, not {cls.name!r}."
@@ -139,57 +140,57 @@ class Learner(Estimator):
         learner = cls.from_plain(require_field(header, "params", dict))
         return learner, n_features, n_categories
 
-    # ---- what a subclass may do better -------------------------------------------------------
+    # ---- what a subclass may override --------------------------------------------------------
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry of `rows` adds to the score of a category, and the rest of it.
 
         The shares of a document's entries and the rest (one number per document) add up to the
-        score that `score_rows` gives. Where nothing is known of the learner, the features of a
-        document are taken out one after the other, the one that matters most by itself first; the
-        share of each is what the score loses then, the rest is the score of an empty document.
+        score of `score_rows`. By default, features are removed from a document one after the
+        other, starting with the one whose removal alone changes the score most. The share of each
+        is the score lost by its removal; the rest is the score of an empty document.
         """
         shares, rest = np.empty(len(rows.indices), np.float32), np.empty(rows.n_rows, np.float32)
         for i in range(rows.n_rows):
-            here = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+            entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
             document = rows.take(np.array([i]))
-            each = np.arange(len(document.indices))
-            *one_less, whole = self._tried(document, each, np.not_equal, category)
-            order = np.argsort(-np.abs(whole - np.array(one_less)), kind="stable")
-            scores = self._tried(document, np.argsort(order), np.greater_equal, category)
-            shares[here][order] = scores[:-1] - scores[1:]
+            numbers = np.arange(len(document.indices))
+            *without_each, whole = self._variants(document, numbers, np.not_equal, category)
+            order = np.argsort(-np.abs(whole - np.array(without_each)), kind="stable")
+            scores = self._variants(document, np.argsort(order), np.greater_equal, category)
+            shares[entries][order] = scores[:-1] - scores[1:]
             rest[i] = scores[-1]
         return shares, rest
 
-    def _tried(self, document: Rows, rank: np.ndarray, keeps: Any, category: int) -> np.ndarray:
-        """Return the document's score at each turn, with the entries whose rank the turn keeps."""
+    def _variants(self, document: Rows, rank: np.ndarray, keeps: Any, category: int) -> np.ndarray:
+        """Return the scores of variants of a document, which keep the entries `keeps(rank, t)`."""
         scores = np.empty(len(rank) + 1, np.float64)
-        size = max(1, TRIED_AT_ONCE // max(1, len(rank)))
+        size = max(1, ENTRIES_SCORED_AT_ONCE // max(1, len(rank)))
         for start in range(0, len(scores), size):
-            turns = np.arange(start, min(start + size, len(scores)))
-            kept = keeps(rank, turns[:, None])
-            entries, ends = np.nonzero(kept)[1], np.cumsum(kept.sum(1))
+            numbers = np.arange(start, min(start + size, len(scores)))
+            is_retained = keeps(rank, numbers[:, None])
+            entries, ends = np.nonzero(is_retained)[1], np.cumsum(is_retained.sum(1))
             indices, values = document.indices[entries], document.values[entries]
-            tries = Rows(np.append(0, ends), indices, values, document.n_columns)
-            scores[turns] = self.score_rows(tries)[:, category]
+            variants = Rows(np.append(0, ends), indices, values, document.n_columns)
+            scores[numbers] = self.score_rows(variants)[:, category]
         return scores
 
     def explanation_lines(
         self, rows: Rows, category: int, features: ExplainedFeatures
     ) -> Lines | None:
-        """Return the rules or tests that explain the score of a document; None: its features do.
+        """Return the rules or tests that explain the score of a document, or None for its features.
 
         The shares of the lines add up to the score.
         """
         return None
 
     def strengths(self, rows: Rows, training: bool = False) -> tuple[Rows, np.ndarray | None]:
-        """Return the strengths as the learner uses them, and those of the always-on feature."""
+        """Return the strengths as the learner uses them, and the always-on feature's, if any."""
         return rows, None
 
     @property
     def score_offset(self) -> float:
-        """What `score_rows` has subtracted from every score."""
+        """The number that `score_rows` subtracts from every score."""
         return 0.0
 
     def linear_weights(self) -> np.ndarray | None:
@@ -197,28 +198,28 @@ class Learner(Estimator):
         return None
 
     def plain_weights(self) -> tuple[np.ndarray, np.float32] | None:
-        """Return the weights that `score_rows` adds up, if it does nothing else; None otherwise.
+        """Return the weights and the always-on strength if scores are nothing but their sums.
 
-        The first row is that of the feature which is always on; after them comes its strength.
+        None otherwise. The first row of the weights is the always-on feature's.
         """
         return None
 
     @property
     def weight_bytes(self) -> int:
-        """How much memory each pair of feature and category takes; 0 if it depends on the data."""
+        """The memory that each pair of feature and category takes; 0 if it depends on the data."""
         return 0
 
     def summary(self) -> dict[str, Any]:
-        """Return figures for `inspect` that only this learner has."""
+        """Return what only this learner reports to `inspect`."""
         return {}
 
     @property
     def reads_strengths(self) -> bool:
-        """Whether it matters how strong a feature is, not only that it is there."""
+        """Whether scores depend on the strength of a feature, not only on its presence."""
         return True
 
     def compacted(self) -> Learner:
-        """Return one that scores alike, without what only learning needs, where there is such."""
+        """Return a learner with the same scores, without what only learning needs, if it can."""
         return self
 
     def drop_categories(self, keep: np.ndarray) -> Self:
@@ -228,12 +229,12 @@ class Learner(Estimator):
         )
 
     def merge_categories(self, source: int, target: int) -> Self:
-        """Let the category `target` stand for `source` too, which is then removed."""
+        """Merge the category `source` into `target`, and remove it."""
         raise ModelError(
             f"{type(self).__name__} cannot merge categories; rename the labels and train it again."
         )
 
-    # ---- scikit-learn's half -----------------------------------------------------------------
+    # ---- the protocol of scikit-learn --------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from scratch.
@@ -312,7 +313,7 @@ class Learner(Estimator):
             self, X, reset=reset, accept_sparse="csr", dtype=np.float32, ensure_all_finite=False
         )
         rows = Rows.from_scipy(csr_array(X))
-        # scikit-learn's vectorizers leave rows unsorted; sorting takes longer than learning.
+        # The vectorizers of scikit-learn leave rows unsorted; sorting takes longer than learning.
         seen = np.zeros(rows.n_columns, np.int64)
         unsigned = rows.indices.view(np.uint32)
         flags = kernels.look_over(rows.indptr, unsigned, rows.values, rows.n_columns, seen)
@@ -338,7 +339,7 @@ class Learner(Estimator):
         return Tags(
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
-            # Two measurements, both always there, leave learners of counts no choice.
+            # Learners of counts cannot do well on two features that every document has.
             classifier_tags=ClassifierTags(multi_label=True, poor_score=self.non_negative),
             input_tags=InputTags(sparse=True, positive_only=self.non_negative),
         )

@@ -1,4 +1,4 @@
-"""The majority class: how often each category occurs, whatever the document says."""
+"""The majority class: a baseline that ignores the words of documents."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["MajorityClass"]
 
 
 class MajorityClass(ProbabilisticMixin, GrowingLearner):
-    r"""The most frequent category for every document: what every other learner must beat.
+    r"""The most frequent category for every document: a baseline for every other learner.
 
-    The score is the log-odds of having the category, :math:`\log n_c - \log(n - n_c)` if
-    :math:`n_c` of n documents have it, so that the most frequent one wins where a document has one
-    category, and where it may have several those that most documents have are given to all.
+    The score is the log-odds of the category, :math:`\log n_c - \log(n - n_c)` if :math:`n_c` of n
+    documents have it. If a document has one category, the most frequent one is predicted; if it may
+    have several, those that more than half of the documents have.
 
     Notes
     -----
-    A category without documents, or without others, is taken to have half of one.
+    If no document has a category, or all have it, half a document is assumed that has it, or not.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class MajorityClass(ProbabilisticMixin, GrowingLearner):
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Count the documents of each category; nothing is watched, as there are no mistakes."""
+        """Count the documents of each category; there are no mistakes to watch."""
         self.start(examples.n_columns, examples.n_categories)
         for rows, labels, weights in self._checked_blocks(examples, "counting", progress):
             self._learn(rows, labels, None, weights, n_jobs)
@@ -61,10 +61,10 @@ class MajorityClass(ProbabilisticMixin, GrowingLearner):
     def _learn(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, weights: np.ndarray, n_jobs: int
     ) -> np.ndarray:
-        """Count documents, in whatever order; mistakes are not counted."""
-        of_labels = np.repeat(weights, np.diff(labels.indptr))
-        # One by one, so that pieces add up to the same bits as the whole.
-        np.add.at(self._tables["documents"], labels.indices, of_labels)
+        """Count documents; mistakes are not counted."""
+        label_weights = np.repeat(weights, np.diff(labels.indptr))
+        # In order, so that batches add up to the same bits as all documents at once.
+        np.add.at(self._tables["documents"], labels.indices, label_weights)
         self._total = float(np.add.accumulate(np.append(self._total, weights))[-1])
         return np.zeros(self.n_categories, np.int64)
 
@@ -90,15 +90,14 @@ class MajorityClass(ProbabilisticMixin, GrowingLearner):
         return np.tile(odds.astype(np.float32), (rows.n_rows, 1))
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return that no entry adds anything, and the log-odds."""
+        """Return zeros for the entries, and the log-odds as the rest."""
         return np.zeros(len(rows.indices), np.float32), self.score_rows(rows)[:, category]
 
     def linear_weights(self) -> np.ndarray | None:
-        """Return the weights of the features, all of them zero."""
+        """Return the weights of the features, all zero."""
         return np.zeros((self.n_features, self.n_categories))
 
     def _merge_columns(self, source: int, target: int) -> None:
-        """Add the documents, those of both being counted twice."""
         self._tables["documents"][target] += self._tables["documents"][source]
 
     def _open_second_column(self) -> None:
@@ -106,12 +105,12 @@ class MajorityClass(ProbabilisticMixin, GrowingLearner):
         self._tables["documents"][0] = self._total - self._tables["documents"][1]
 
     def state(self) -> State:
-        """Return all that is needed to go on, as a JSON-able header and arrays."""
+        """Return the whole learner, as a JSON-able header and arrays."""
         return self.header(total=self._total), self._tables.tensors()
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking every shape and type."""
+        """Return a learner from what `state` returned, checking every shape and type."""
         learner, n_features, n_categories = cls.from_header(header)
         learner.start(0, 0)
         learner._total = require_field(header, "total", float, low=0, high=LARGEST_SUM)

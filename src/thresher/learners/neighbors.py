@@ -1,4 +1,4 @@
-"""Nearest neighbours: the documents most like this one vote on what it is."""
+"""Nearest neighbours: the most similar training documents vote on the categories."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["NearestNeighbors", "Neighbor"]
 
 Vote = Literal["uniform", "similarity"]
 
-TIED = 1e-9  # as in the kernels, which are imported when they are used
+TIED = 1e-9  # as in the kernels, which are imported when used
 NO_TABLES = np.zeros(1, np.int64), np.zeros((1, 1)), np.zeros(1), np.zeros(1)
 Metric = Literal["cosine", "euclidean", "value-difference"]
-METRICS = get_args(Metric)  # by their numbers in the kernels
+METRICS = get_args(Metric)  # the position is the kernel's code
 
 
 class Neighbor(NamedTuple):
-    """A document that votes on another.
+    """A training document that votes on another document.
 
     Attributes
     ----------
     number : int
-        The how-manieth document learned it is, from 0 on; those of weight 0 do not count.
+        Its position in training order, from 0; documents of weight 0 are not counted.
     similarity : float
         The cosine, or minus the distance.
     labels : tuple of int
@@ -41,8 +41,9 @@ class Neighbor(NamedTuple):
     vote : float
         Its share of all votes.
     shared : tuple of (int, float)
-        The columns that both have, and what each adds to the cosine (to the product of the two for
-        the Euclidean distance; how much it lessens the value difference), the largest first.
+        The columns that both have, and what each adds to the cosine, largest first. For the
+        Euclidean distance it is what it adds to the inner product, for the value difference by how
+        much it reduces the difference.
     """
 
     number: int
@@ -53,31 +54,31 @@ class Neighbor(NamedTuple):
 
 
 class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
-    r"""k nearest neighbours, exactly: the k documents most similar to one vote on its categories.
+    r"""Exact k nearest neighbours: the k most similar documents vote on the categories.
 
-    Every neighbour votes for each of its categories, and all that are as near as the k-th vote too.
-    The score is the share of the votes less one half,
+    Every neighbour votes for each of its categories. Documents as near as the k-th vote too. The
+    score is the share of the votes less one half,
 
     .. math:: \frac{\sum_{i \in N} v_i [c \in y_i]}{\sum_{i \in N} v_i} - \frac12,
 
-    so that a category is chosen where it is more probable than not, and not on a tie. :math:`v_i`
-    is 1, or with `weights="similarity"` the cosine (what is not similar at all has no vote, unless
-    all are so) or one over the distance (at no distance, only those vote that are there too).
-    A document of weight w counts as w documents. Learning on is exact: all at once or one by one
-    gives the same, and one document costs its words, except with the value difference, whose
-    figures are counted anew each time.
+    so that a category is chosen if it is more probable than not, and not on a tie. :math:`v_i` is
+    1. With `weights="similarity"` it is the cosine (documents with cosine 0 have no vote, unless
+    all have), or one over the distance (if there are documents at distance 0, only these vote).
+    A document of weight w counts as w documents. Learning on is exact: learning all documents at
+    once or one by one gives the same. The cost of a document depends on its words only, except
+    with the value difference, which is computed again each time.
 
     Notes
     -----
-    Cosines that differ by less than 1e-9 are the same, so that ties do not depend on rounding; so
-    are distances (Euclidean: their squares) that differ by less than 1e-9 of the distance (squared)
-    of either document from an empty one. The cosine with an empty document is 0. Where nothing is
-    shared with anyone, all documents are tied and the score is the share of all of them.
+    Cosines that differ by less than 1e-9 are equal, so that ties do not depend on rounding. So are
+    distances (Euclidean: their squares) that differ by less than 1e-9 of the distance (squared) of
+    either document from an empty one. The cosine with an empty document is 0. If a document shares
+    nothing with any other, all documents are tied and the score is the share of all of them.
 
     The value difference of two documents is :math:`\sum_j \sum_c |P(c|x_j) - P(c|z_j)|`, over all
-    features and categories, without the weights that its authors put before it. Not to have a
-    feature is a value too; there may be 64 values of each. A value never seen before says nothing:
-    it has the categories of all documents.
+    features and categories, without the weights of its authors. A missing feature is a value too; a
+    feature may have 64 values. A value never seen before is uninformative: its categories are those
+    of all documents.
 
     References
     ----------
@@ -97,17 +98,19 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
     name = "nearest-neighbors"
     constant_name = "(half of all votes)"
 
-    n_neighbors: int = parameter(default=10, kind=Whole(1), words="k, how many vote.")
+    n_neighbors: int = parameter(
+        default=10, kind=Whole(1), words="k, the number of documents that vote."
+    )
     weights: Vote = parameter(
         default="similarity",
         kind=Choice(get_args(Vote)),
-        words="Whether all votes count the same, or the more the nearer.",
+        words="Whether all votes are equal, or larger for more similar documents.",
     )
     metric: Metric = parameter(
         default="cosine",
         kind=Choice(METRICS),
-        words='What is near: "cosine", "euclidean", or by the categories of values, "value-'
-        'difference".',
+        words='How similarity is measured: "cosine", "euclidean", or "value-difference", by the '
+        "categories of values.",
     )
     n_jobs: int = parameter(
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
@@ -118,24 +121,21 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
     def start(self, n_features: int, n_categories: int, mean_active: float = 1.0) -> Self:
         """Forget everything and begin with `n_features` and `n_categories`."""
         self.check_parameters()
-        return self._take_over(Collection(), n_features, n_categories)
+        return self._use_documents(Collection(), n_features, n_categories)
 
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Keep all documents and index their words; nothing is watched, as there are no mistakes.
-
-        Parameters are those of `Learner.fit_rows`.
-        """
+        """Store all documents and index their words; there are no mistakes to watch."""
         self.check_parameters()
         collection = Collection()
         self.n_features, self.n_categories = examples.n_columns, examples.n_categories
         for block in self._checked_blocks(examples, "indexing", progress):
             collection.append(*block)
-        return self._take_over(collection, self.n_features, self.n_categories)
+        return self._use_documents(collection, self.n_features, self.n_categories)
 
-    def _take_over(self, collection: Collection, n_features: int, n_categories: int) -> Self:
-        """Let these be the documents, and index them."""
+    def _use_documents(self, collection: Collection, n_features: int, n_categories: int) -> Self:
+        """Use and index these documents."""
         if self.metric != "value-difference":
             collection.index_all(collection["values"], n_features)
         self._collection = collection
@@ -147,7 +147,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
     def _learn(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, weights: np.ndarray, n_jobs: int
     ) -> np.ndarray:
-        """Keep the documents too; mistakes are not counted."""
+        """Store more documents; mistakes are not counted."""
         if order is not None:
             rows, labels, weights = rows.take(order), labels.take(order), weights[order]
         restore = self.checkpoint(rows.indices)
@@ -177,7 +177,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         return self
 
     def _recompute(self) -> None:
-        """Index the latest documents where that is due; count the values of features anew."""
+        """Index the latest documents if due; recompute the value differences."""
         collection = self._collection
         if self.metric != "value-difference":
             collection.index_if_due(self.n_features)
@@ -192,10 +192,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         self._recompute()
 
     def checkpoint(self, columns: np.ndarray) -> Callable[[], None]:
-        """Return a function that takes back what is learned from now on, and what has grown.
-
-        It costs next to nothing, whatever the `columns` of the documents to come.
-        """
+        """Return a function that undoes all learning and growing from now on; it is cheap."""
         put_back = self._collection.checkpoint()
         names = ("_collection", "_differences", "_n_features", "_n_categories")
         before = {name: getattr(self, name) for name in names}
@@ -206,17 +203,17 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
 
         return restore
 
-    # ---- what becomes of features and categories ---------------------------------------------
+    # ---- fewer features and categories -------------------------------------------------------
 
     def prune(self, keep: np.ndarray) -> Self:
-        """Remove the features where `keep` is false, as if they had never been there."""
+        """Remove the features where `keep` is false, as if they had never been seen."""
         keep = checked_mask(keep, self.n_features, "feature")
         rows = self._collection.rows(self.n_features).keep(keep)
         collection = self._collection.replaced(rows, self._labels())
-        return self._take_over(collection, rows.n_columns, self.n_categories)
+        return self._use_documents(collection, rows.n_columns, self.n_categories)
 
     def drop_categories(self, keep: np.ndarray) -> Self:
-        """Remove the categories where `keep` is false; their documents are then of no category."""
+        """Remove the categories where `keep` is false; their documents then have no category."""
         keep = checked_mask(keep, self.n_categories, "category")
         labels = self._labels()
         rows = Rows(*labels[:2], np.ones(len(labels.indices)), labels.n_categories).keep(keep)
@@ -228,13 +225,13 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         self._relabel(labels._replace(indices=categories))
 
     def _open_second_column(self) -> None:
-        counts = np.diff(self._labels().indptr)  # 1 where it is of `classes_[1]`, else 0
+        counts = np.diff(self._labels().indptr)  # 1 for `classes_[1]`, else 0
         indptr = np.arange(len(counts) + 1)
         self._relabel(Labels(indptr, counts.astype(np.int32), 2))
 
     def _relabel(self, labels: Labels) -> Self:
         collection = self._collection.replaced(self._collection.rows(self.n_features), labels)
-        return self._take_over(collection, self.n_features, labels.n_categories)
+        return self._use_documents(collection, self.n_features, labels.n_categories)
 
     def _labels(self) -> Labels:
         return self._collection.all_labels(self.n_categories)
@@ -245,7 +242,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         """Return each category's share of the votes, less one half."""
         from thresher._kernels.neighbors import score_documents
 
-        asking, arrays = self._arrays(rows)
+        queries, arrays = self._arrays(rows)
         collection = self._collection
         labels = collection["label_indptr"], collection["labels"].view(np.uint32)
         scores = np.empty((rows.n_rows, self.n_categories), np.float32)
@@ -253,52 +250,52 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         def score(first: int, end: int) -> None:
             score_documents(*arrays, labels, self._scratch(), scores, first, end)
 
-        run_cache_line_blocks(score, asking.n_rows, n_jobs)
+        run_cache_line_blocks(score, queries.n_rows, n_jobs)
         return scores
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the share of the votes that each score of `score_rows` stands for."""
-        return np.clip(scores.astype(np.float64) + 0.5, 0.0, 1.0)  # but for rounding
+        return np.clip(scores.astype(np.float64) + 0.5, 0.0, 1.0)  # outside only by rounding
 
     def _arrays(self, rows: Rows) -> tuple[Rows, tuple[Any, ...]]:
-        """Return documents that ask, in order, and what the kernels want to know beside scratch."""
+        """Return the queries with ascending columns, and the kernels' arguments besides scratch."""
         check_rows(rows, type(self).__name__, self.n_features, self.non_negative)
-        asking, collection, n = ordered(rows), self._collection, self._collection.n_documents
+        queries, collection, n = ordered(rows), self._collection, self._collection.n_documents
         squares = collection["squares"]
         scales, sizes = np.ones(n), np.zeros(n)
         tables: tuple[np.ndarray, ...] = NO_TABLES
         if self._differences is not None:
-            codes = self._differences.codes(asking)
-            own = self._differences.sizes(asking, codes)
-            asking = asking._replace(values=codes)
+            codes = self._differences.codes(queries)
+            query_sizes = self._differences.sizes(queries, codes)
+            queries = queries._replace(values=codes)
             sizes, tables = self._differences.learned_sizes, self._differences.tables
         else:
-            own = squares_of(asking)
+            query_sizes = squares_of(queries)
             if self.metric == "cosine":
-                own = np.sqrt(own)
+                query_sizes = np.sqrt(query_sizes)
                 np.divide(1.0, np.sqrt(squares), out=scales, where=squares > 0)
             else:
                 scales, sizes = 2.0 * scales, squares
         rules = METRICS.index(self.metric), int(self.weights == "similarity"), self.n_neighbors
-        kept = (
+        contents = (
             collection["indptr"],
             collection["columns"].view(np.uint32),
             collection["values"],
             collection.n_indexed,
         )
-        query = asking.indptr, asking.indices.view(np.uint32), asking.values, own
+        query = queries.indptr, queries.indices.view(np.uint32), queries.values, query_sizes
         stored = scales, sizes, collection["weights"]
-        return asking, (rules, query, collection.index, collection.short, kept, stored, tables)
+        return queries, (rules, query, collection.index, collection.short, contents, stored, tables)
 
     def _scratch(self) -> Any:
-        """Return room for what a kernel is at."""
-        from thresher._kernels.neighbors import LANES, Scratch
+        """Return the working memory of a kernel."""
+        from thresher._kernels.neighbors import DOCUMENTS_PER_BLOCK, Scratch
 
         n = self._collection.n_documents
         sums, heap, keys, votes = np.empty((4, n))
         members, numbers = np.empty((2, n), np.int64)
         rough, bounds = np.empty((2, n), np.float32)
-        peaks = np.empty(1 + n // LANES, np.float32)
+        peaks = np.empty(1 + n // DOCUMENTS_PER_BLOCK, np.float32)
         return Scratch(
             query=np.zeros(max(self.n_features, MOST_VALUES)),
             sums=sums, heap=heap, members=members, numbers=numbers, keys=keys, votes=votes,
@@ -309,7 +306,7 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
             every=np.arange(n), totals=np.empty(self.n_categories),
         )  # fmt: skip
 
-    # ---- why ---------------------------------------------------------------------------------
+    # ---- explanations ------------------------------------------------------------------------
 
     def neighbors(self, rows: Rows, n: int | None = None) -> list[list[Neighbor]]:
         """Return the documents that vote on each document, the nearest first.
@@ -319,30 +316,30 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
         rows : Rows
             The documents.
         n : int, optional
-            How many to name of each at most; all that vote by default.
+            The largest number to return for each; by default all that vote.
         """
         labels, answers = self._labels(), []
-        for asking, ballot in self._ballots(rows):
+        for queries, ballot in self._ballots(rows):
             order = np.lexsort([ballot.voters, -ballot.similarities])[:n]
-            voters, similarities, votes = (one[order] for one in ballot)
-            shared, parts = self._shared(asking, voters)
+            voters, similarities, votes = (values[order] for values in ballot)
+            shared, parts = self._shared(queries, voters)
             words = zip(shared.indices.tolist(), parts.tolist(), strict=True)
             lists = [list(islice(words, count)) for count in np.diff(shared.indptr).tolist()]
-            own = labels.take(voters)
-            given = iter(own.indices.tolist())
+            voter_labels = labels.take(voters)
+            categories = iter(voter_labels.indices.tolist())
             answers.append(
                 [
                     Neighbor(
                         number,
                         similarity,
-                        tuple(islice(given, n_labels)),
+                        tuple(islice(categories, n_labels)),
                         vote,
                         tuple(sorted(pairs, key=lambda pair: -pair[1])),
                     )
                     for number, similarity, n_labels, vote, pairs in zip(
                         voters.tolist(),
                         similarities.tolist(),
-                        np.diff(own.indptr).tolist(),
+                        np.diff(voter_labels.indptr).tolist(),
                         votes.tolist(),
                         lists,
                         strict=True,
@@ -356,85 +353,86 @@ class NearestNeighbors(ProbabilisticMixin, GrowingLearner):
 
         Each vote for the category is divided among the words that the neighbour shares with the
         document, in proportion to what they add to the similarity (see `Neighbor.shared`). The rest
-        is minus one half, and the votes of those that share nothing.
+        is the votes of neighbours that share nothing, less one half.
         """
         shares, rest = np.zeros(len(rows.indices), np.float32), np.full(rows.n_rows, -0.5)
         labels = self._labels()
         has = np.zeros(self._collection.n_documents, bool)
         has[np.repeat(np.arange(len(has)), np.diff(labels.indptr))[labels.indices == category]] = 1
-        for i, (asking, ballot) in enumerate(self._ballots(rows)):
+        for i, (queries, ballot) in enumerate(self._ballots(rows)):
             agree = has[ballot.voters]
             votes = ballot.votes[agree]
-            shared, parts = self._shared(asking, ballot.voters[agree])
+            shared, parts = self._shared(queries, ballot.voters[agree])
             voters = np.repeat(np.arange(len(votes)), np.diff(shared.indptr))
-            sums, sizes = (np.bincount(voters, one, len(votes)) for one in (parts, np.abs(parts)))
+            sums, sizes = [np.bincount(voters, p, len(votes)) for p in (parts, np.abs(parts))]
             is_near = sums > TIED * sizes
             rest[i] += votes[~is_near].sum()
-            each = np.divide(votes, sums, out=np.zeros(len(votes)), where=is_near)
-            here = slice(*rows.indptr[i : i + 2])
-            columns, places = np.unique(rows.indices[here], return_inverse=True)
-            own = np.searchsorted(columns, shared.indices)
-            shares[here] = np.bincount(own, parts * each[voters], len(columns))[places]
+            vote_per_sum = np.divide(votes, sums, out=np.zeros(len(votes)), where=is_near)
+            entries = slice(*rows.indptr[i : i + 2])
+            columns, positions = np.unique(rows.indices[entries], return_inverse=True)
+            column_numbers = np.searchsorted(columns, shared.indices)
+            sums = np.bincount(column_numbers, parts * vote_per_sum[voters], len(columns))
+            shares[entries] = sums[positions]
         return shares, rest.astype(np.float32)
 
     def _ballots(self, rows: Rows) -> Iterator[tuple[Rows, _Ballot]]:
-        """Yield each document as the kernels take it, and who votes on it."""
+        """Yield each document as the kernels take it, and its voters."""
         from thresher._kernels.neighbors import vote
 
-        asking, arrays = self._arrays(rows)
+        queries, arrays = self._arrays(rows)
         scratch = self._scratch()
         voters, keys, votes = scratch.numbers, scratch.keys, scratch.votes
-        for i in range(asking.n_rows):
+        for i in range(queries.n_rows):
             n = vote(i, *arrays, scratch)
-            size, own = arrays[1][3][i], keys[:n].copy()
+            size, key = arrays[1][3][i], keys[:n].copy()
             if self.metric == "cosine":
-                similarities = np.minimum(own / size, 1.0) if size else own
+                similarities = np.minimum(key / size, 1.0) if size else key
             else:
-                gaps = size - own
-                gaps[gaps <= TIED * np.maximum(size, np.abs(own))] = 0.0
+                gaps = size - key
+                gaps[gaps <= TIED * np.maximum(size, np.abs(key))] = 0.0
                 similarities = 0.0 - (np.sqrt(gaps) if self.metric == "euclidean" else gaps)
             ballot = _Ballot(voters[:n].copy(), similarities, votes[:n].copy())
-            yield asking.take(np.array([i])), ballot
+            yield queries.take(np.array([i])), ballot
 
-    def _shared(self, asking: Rows, numbers: np.ndarray) -> tuple[Rows, np.ndarray]:
-        """Return what some documents share with one that asks, and what each entry is worth."""
+    def _shared(self, queries: Rows, numbers: np.ndarray) -> tuple[Rows, np.ndarray]:
+        """Return what stored documents share with a query, and the contribution of each entry."""
         rows, differences = self._collection.rows(self.n_features), self._differences
         if differences is not None:
             rows = rows._replace(values=differences.learned_codes)
-        mine = np.zeros(self.n_features, bool)
-        mine[asking.indices] = True
-        shared = rows.take(numbers).keep(mine, renumber=False)
-        places = np.searchsorted(asking.indices, shared.indices)
+        is_queried = np.zeros(self.n_features, bool)
+        is_queried[queries.indices] = True
+        shared = rows.take(numbers).keep(is_queried, renumber=False)
+        entries = np.searchsorted(queries.indices, shared.indices)
         if differences is not None:
-            own = asking._replace(indices=shared.indices, values=asking.values[places])
-            return shared, differences.saved(own, shared)
-        parts = asking.values[places].astype(np.float64) * shared.values
+            query = queries._replace(indices=shared.indices, values=queries.values[entries])
+            return shared, differences.saved(query, shared)
+        parts = queries.values[entries].astype(np.float64) * shared.values
         if self.metric == "cosine":
             lengths = np.sqrt(self._collection["squares"][numbers])
-            parts /= np.repeat(lengths, np.diff(shared.indptr)) * np.sqrt(squares_of(asking))
+            parts /= np.repeat(lengths, np.diff(shared.indptr)) * np.sqrt(squares_of(queries))
         return shared, parts
 
     # ---- the model file ----------------------------------------------------------------------
 
     def summary(self) -> dict[str, Any]:
-        """Return how many documents are kept, and how many words of them."""
+        """Return the numbers of stored documents and of their entries."""
         collection = self._collection
         return {"documents": collection.n_documents, "entries": len(collection["columns"])}
 
     def state(self) -> State:
-        """Return all that is needed to go on, as a JSON-able header and arrays."""
+        """Return the whole learner, as a JSON-able header and arrays."""
         return self.header(), self._collection.tensors()
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking every document."""
+        """Return a learner from what `state` returned, checking every document."""
         learner, n_features, n_categories = cls.from_header(header)
         collection = Collection.read(tensors, n_features, n_categories)
-        return learner._take_over(collection, n_features, n_categories)
+        return learner._use_documents(collection, n_features, n_categories)
 
 
 class _Ballot(NamedTuple):
-    """Who votes on a document, how near each is, and each one's share of the votes."""
+    """The voters on a document, their similarities, and their shares of the votes."""
 
     voters: np.ndarray
     similarities: np.ndarray

@@ -1,4 +1,4 @@
-"""Rocchio: what the documents of a category have in common, and the others have not."""
+"""Rocchio: one prototype per category, the mean of its documents less that of the others."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ class Rocchio(SummingLearner):
 
     .. math:: p = β \frac{1}{n_+} \sum_{x ∈ +} x - γ \frac{1}{n_-} \sum_{x ∈ -} x,
 
-    negative weights being cut to zero, and a document scores its cosine with the prototype, less
-    the mean of what the positive and the negative documents score on average: it belongs if it is
-    nearer to the former. Both averages follow from the sums. Thresholds for an aim, such as F1, are
-    for the decisions to find.
+    with negative weights cut to zero. The score of a document is its cosine with the prototype,
+    less the midpoint of the mean scores of positive and of negative documents: it belongs if it is
+    nearer to the positive mean. Thresholds for an objective, such as F1, are set by the decisions.
 
     References
     ----------
@@ -57,17 +56,17 @@ class Rocchio(SummingLearner):
         return ("length", "middle")
 
     def _recompute(self) -> None:
-        """Compute the lengths of the prototypes, and what divides positives from negatives."""
+        """Compute the lengths of the prototypes, and the midpoints of positives and negatives."""
         prototypes, positive, negative = self._prototypes(slice(1, None))
         length = np.sqrt((prototypes**2).sum(0))
         self._tables["length"][:] = np.where(length > 0, length, 1.0)
         means = (prototypes * (positive + negative)).sum(0) / 2
-        # A category without documents refuses every other.
+        # A category without documents accepts none.
         empty = self._tables["sums"][0] == 0
         self._tables["middle"][:] = np.where(empty, 1.0, means / self._tables["length"])
 
     def _prototypes(self, used: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return some rows of the prototypes and of the mean positive and negative document."""
+        """Return some rows of the prototypes, and of the mean positive and negative documents."""
         sums, totals = self._tables["sums"], self._tables["totals"]
         inside, outside = sums[0], totals[0] - sums[0]
         positive = sums[used] / np.where(inside > 0, inside, 1.0)
@@ -96,7 +95,7 @@ class Rocchio(SummingLearner):
         return rows._replace(values=(rows.values / length).astype(np.float32))
 
     def _weights(self, rows: Rows) -> tuple[Rows, np.ndarray]:
-        """Return the documents, of length one, and the matrix that their words need."""
+        """Return the documents, scaled to length one, and the weights of their words."""
         check_rows(rows, "Rocchio", self.n_features, False)
         rows, used = narrowed(self._as_summed(rows), self.n_features)
         weights = self._prototypes(used)[0] / self._tables["length"]
@@ -104,15 +103,15 @@ class Rocchio(SummingLearner):
         return rows, weights
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the cosine with each prototype, above (or below) what divides the documents."""
+        """Return the cosine with each prototype, less the midpoint of the category."""
         return linear_scores(*self._weights(rows), n_jobs).astype(np.float32)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry of `rows` adds to the cosine, and the threshold, negative."""
+        """Return what each entry of `rows` adds to the cosine, and minus the midpoint."""
         used, weights = self._weights(rows)
         return linear_shares(used, weights[:, category])
 
     def linear_weights(self) -> np.ndarray | None:
-        """Return the prototypes, of length one, as columns."""
+        """Return the prototypes, scaled to length one, as columns."""
         prototypes = self._prototypes(slice(1, 1 + self.n_features))[0]
         return np.asarray(prototypes / self._tables["length"])

@@ -1,4 +1,4 @@
-"""The mistake-driven learners: all categories in one pass, only mistaken ones corrected."""
+"""The mistake-driven learners: all categories in one pass; only mistaken ones are corrected."""
 
 from thresher.learners.online._learner import OnlineLearner
 from thresher.learners.online._selection import extremal_features
@@ -28,7 +28,7 @@ __all__ = [
     "extremal_features",
 ]
 
-# By the name that the command line and the model file use.
+# By their names on the command line and in the model file.
 LEARNERS: dict[str, type[OnlineLearner]] = {
     learner.name: learner
     for learner in (

@@ -1,4 +1,4 @@
-"""The 1997 extensions: a range about the threshold, and features discarded by their weight."""
+"""Learners with a range around the threshold, which can discard features by their weight."""
 
 from __future__ import annotations
 
@@ -11,32 +11,29 @@ from thresher.parameters import Choice, Number, Some, parameter
 
 Discard = Literal["filter-range"]
 
-FARTHEST = 2.0**127  # of a range about the threshold: a score beyond is none
+LARGEST_BOUND = 2.0**127  # of a range around the threshold
 
 
-def numbers(value: Any, n: int, least: float, most: float) -> bool:
-    """Tell whether a value is `n` numbers above `least` and up to `most`."""
-    is_list = isinstance(value, tuple | list) and len(value) == n
-    return is_list and all(Number(least, most, open_low=True).allows(one) for one in value)
+def are_two_numbers(value: Any, low: float, high: float) -> bool:
+    """Return True for a list or tuple of two numbers above `low` and up to `high`."""
+    is_pair = isinstance(value, tuple | list) and len(value) == 2
+    return is_pair and all(map(Number(low, high, open_low=True).allows, value))
 
 
-def _refuse_range(value: Any) -> str | None:
-    return (
-        None
-        if numbers(value, 2, -FARTHEST, FARTHEST)
-        else "two numbers around the threshold, the lower one first"
-    )
+def _range_problem(value: Any) -> str | None:
+    is_right = are_two_numbers(value, -LARGEST_BOUND, LARGEST_BOUND)
+    return None if is_right else "two numbers around the threshold, the lower one first"
 
 
 class ThresholdRange(OnlineLearner):
     """A learner that promotes and demotes by fixed amounts.
 
-    A score at θ, or at the ends of the range about it, is a mistake. Rounding does not decide which
-    scores are there: those of documents of n features that differ from it by no more than
-    (n + 4) 2^-24 of it.
+    A score at θ, or at an end of the range around it, is a mistake. So that rounding does not
+    matter, the score of a document of n features is at a bound if it differs from it by no more
+    than the share (n + 4) 2^-24.
     """
 
-    _ties = 1  # that they are mistakes, for the kernels
+    _ties = 1  # for the kernels: scores at a bound are mistakes
 
     margin: float = parameter(
         default=0.0,
@@ -45,20 +42,20 @@ class ThresholdRange(OnlineLearner):
     )
     threshold_range: Sequence[float] | None = parameter(
         default=None,
-        kind=Some("(float, float)", _refuse_range, optional=True),
-        words="(θ-, θ+) in place of θ ∓ margin, where they do not lie evenly about θ.",
+        kind=Some("(float, float)", _range_problem, optional=True),
+        words="(θ-, θ+) instead of θ ∓ margin, if they are not symmetric around θ.",
     )
     discard: Discard | None = parameter(
         default=None,
         kind=Choice((None, *get_args(Discard))),
-        words=""""filter-range" discards, once, the features whose weight lies within one promotion
-        and one demotion of the initial weight.""",
+        words=""""filter-range" discards once the features whose weight is within one promotion and
+        one demotion of the initial weight.""",
     )
     discard_after: float = parameter(
         default=5,
         kind=Number(0, open_low=True),
-        words="""When: after so many passes, or after the first pass whose mistakes are less than
-        this share of all decisions.""",
+        words="""When to do so: after this number of passes, or after the first pass with fewer
+        mistakes than this share of all decisions.""",
     )
 
     def check_parameters(self) -> None:
@@ -71,7 +68,7 @@ class ThresholdRange(OnlineLearner):
             )
 
     def _range(self) -> tuple[float, float]:
-        """Return θ- and θ+, between which every score is a mistake."""
+        """Return θ- and θ+; every score between them is a mistake."""
         if self.threshold_range is None:
             return self.threshold - self.margin, self.threshold + self.margin
         low, high = self.threshold_range
@@ -85,8 +82,6 @@ class ThresholdRange(OnlineLearner):
         return self.discard is not None and not self._filtered
 
     def _discard_after_pass(self) -> None:
-        if not self._may_discard():
-            return
         if self.discard_after < 1:
             decisions = self._pass_size * self.n_categories
             due = self.mistakes_[-1] < self.discard_after * decisions
@@ -94,7 +89,7 @@ class ThresholdRange(OnlineLearner):
             due = self.n_passes_ >= self.discard_after
         if due:
             low, high = self._filter_range()
-            # The same number of promotions and demotions leaves a weight almost where it was.
+            # As many promotions as demotions leave a weight almost unchanged.
             slack = 1e-5 * (high - low)
             weights = self._tables["weights"][1:]
             self.discard_features((weights >= low - slack) & (weights <= high + slack))

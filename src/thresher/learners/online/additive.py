@@ -22,7 +22,7 @@ Initial = Literal["zero", "one"]
 
 
 class Additive(OnlineLearner):
-    """What the Perceptron and Passive-Aggressive share: one matrix, one kernel."""
+    """The base of the Perceptron, Passive-Aggressive and AROW: one matrix, one kernel."""
 
     always_on: float = inherited(default=0.5)
 
@@ -33,35 +33,35 @@ class Additive(OnlineLearner):
         return 0.0
 
     def _rule(self) -> dict[str, Any]:
-        """Return the fields of the kernel's rule in which this learner differs from the others."""
+        """Return the fields of the kernel's rule that differ between these learners."""
         raise NotImplementedError
 
     def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
         from thresher._kernels import online as kernels
 
-        own, average = self._rule(), AVERAGES.index(self.average)
-        kind = getattr(kernels, own.pop("kind"))
-        low, high = np.float32(own.pop("low")), np.float32(own.pop("high"))
-        ties = np.float32(own.pop("ties"))
-        numbers: Any = {name: float(value) for name, value in own.items()}
+        fields, average = self._rule(), AVERAGES.index(self.average)
+        kind = getattr(kernels, fields.pop("kind"))
+        low, high, ties = [np.float32(fields.pop(name)) for name in ("low", "high", "ties")]
+        numbers: Any = {name: float(value) for name, value in fields.items()}
         threshold = float(self.threshold)
         rule = kernels.AdditiveRule(kind, average, low, high, ties, threshold, **numbers)
         return kernels.additive_epoch, self._arrays(kernels.AdditiveWeights), rule
 
     def _merge_columns(self, source: int, target: int) -> None:
-        """Add the weights, and so much that the scores s and t become s + t + 1."""
-        # The margins aimed at are 1 and -1: of one of the two is 1 - 1 + 1, of neither -1 - 1 + 1.
-        one = one_more(self, 1 - self.threshold)
+        """Add the weights and a constant, so that the scores s and t become s + t + 1."""
+        # The target margins are 1 and -1: the sum is 1 - 1 + 1 for documents of one of the two
+        # categories, and -1 - 1 + 1 for documents of neither.
+        constant = constant_weight(self, 1 - self.threshold)
         mean = self._scoring_weights()[:, [source, target]].sum(1, dtype=np.float64)
         weights = self._tables["weights"]
         weights[:, target] += weights[:, source]
-        weights[0, target] += one
-        mean[0] += one
+        weights[0, target] += constant
+        mean[0] += constant
         self._merge_average(source, target, mean)
 
 
-def one_more(learner: OnlineLearner, amount: float) -> float:
-    """Return the always-on weight that adds `amount` to every score, where there is one."""
+def constant_weight(learner: OnlineLearner, amount: float) -> float:
+    """Return the always-on weight that adds `amount` to every score, or raise `ModelError`."""
     if not learner.always_on or learner.normalize_strength:
         raise ModelError(
             f"{type(learner).__name__} cannot merge categories without an always-on feature of one "
@@ -71,18 +71,18 @@ def one_more(learner: OnlineLearner, amount: float) -> float:
 
 
 class Perceptron(Additive, ThresholdRange):
-    r"""The Perceptron: a mistake adds the document to the weights, or takes it away.
+    r"""The Perceptron: on a mistake, the document is added to the weights or subtracted.
 
     A document belongs if :math:`\sum_j x_j w_j > θ`. A mistake on a positive document adds
-    :math:`α x_j` to the weights of its features, one on a negative document takes
-    :math:`β x_j` away; with `step="presence"` α and β alone, whatever the strengths.
+    :math:`α x_j` to the weights of its features, one on a negative document subtracts
+    :math:`β x_j`. With `step="presence"` it is α and β alone, whatever the strengths.
 
     Notes
     -----
-    A score of exactly θ is a mistake either way. In figure 16.7 of Manning and Schütze (1999) it is
-    none for a negative document, and the threshold moves with the weights: on whole numbers that is
-    `Perceptron(threshold=0.5, always_on=True, shuffle=False)`, the book's threshold being the
-    always-on weight, negative.
+    A score of exactly θ is a mistake for positive and negative documents. In figure 16.7 of Manning
+    and Schütze (1999) it is right for negative documents, and the threshold moves with the weights.
+    On whole numbers that is `Perceptron(threshold=0.5, always_on=True, shuffle=False)`; the
+    threshold of the book is the negated always-on weight.
 
     References
     ----------
@@ -105,19 +105,19 @@ class Perceptron(Additive, ThresholdRange):
     demotion: float | None = parameter(
         default=None,
         kind=Number(0, open_low=True, optional=True),
-        words="β; as α where it is None.",
+        words="β; α if it is None.",
     )
     initial_weight: float | None = parameter(
         default=0.0,
         kind=Number(optional=True),
-        words="""What the weights start from; None for θ/d, d being the mean number of features in a
+        words="""The initial weights; None for θ/d, where d is the mean number of features in a
         document.""",
     )
     step: Step = parameter(
         default="strength",
         kind=Choice(get_args(Step)),
-        words="""What α and β are multiplied by: the strength of the feature, or 1 (-1 where it is
-        negative), as Dagan, Karov and Roth (1997) have it.""",
+        words="""What α and β are multiplied by: the strength of the feature, or 1 (-1 if it is
+        negative), as in Dagan, Karov and Roth (1997).""",
     )
 
     def _initial(self) -> float:
@@ -138,14 +138,14 @@ class Perceptron(Additive, ThresholdRange):
 
 
 class NormCounting(OnlineLearner):
-    """A learner whose corrections go by the norm of the document."""
+    """A learner whose corrections depend on the norm of the document."""
 
     always_on: float = inherited(default=0.5)
     always_on_in_norm: bool = parameter(
         default=True,
         kind=Flag(),
-        words="""Whether the always-on feature counts in :math:`|x|^2`. In the program behind the
-        figures published in 2006 it does not.""",
+        words="""Whether :math:`|x|^2` includes the always-on feature. In the program behind the
+        results published in 2006 it does not.""",
     )
 
     def _norm_share(self) -> float:
@@ -194,15 +194,15 @@ class PassiveAggressive(Additive, NormCounting):
     aggressiveness: float = parameter(
         default=1.0, kind=Number(0, open_low=True), words='C, for "PA-I" and "PA-II".'
     )
-    epsilon: float = parameter(default=1.0, kind=Number(0), words="ε, the margin asked for.")
+    epsilon: float = parameter(default=1.0, kind=Number(0), words="ε, the required margin.")
     gamma: float = parameter(default=0.1, kind=Number(0, open_low=True), words='γ, for "relaxed".')
     max_iter: int = inherited(default=5)
 
     def grow(self, n_features: int, n_categories: int) -> Self:
         """Make room for new features and categories.
 
-        A late category starts as one that has refused every document so far, which it would have
-        learned from them; or its first document would carry all others in.
+        A late category starts with scores of θ - ε, as if it had learned that all documents so far
+        are negative; otherwise its first document would make it accept all others.
         """
         late = range(self.n_categories, n_categories if self.n_seen_ else 0)
         super().grow(n_features, n_categories)
@@ -216,8 +216,8 @@ class PassiveAggressive(Additive, NormCounting):
         low, high = np.array(ends, np.float32)
         return {
             "kind": self.variant.upper().replace("-", "_"),
-            # No loss at the very margin, where the kernels see a mistake. Rounding may decide
-            # there, for the correction is as small as the loss.
+            # At the margin itself there is no loss, but the kernels see a mistake. Rounding may
+            # decide there, because the correction is as small as the loss.
             "low": np.nextafter(low, np.float32("inf")),
             "high": np.nextafter(high, np.float32("-inf")),
             "ties": 0,
@@ -237,13 +237,13 @@ class ROMMA(NormCounting):
 
     Notes
     -----
-    A document of weight one half is corrected half of the way.
+    The correction on a document of weight one half is half as large.
 
-    Where w and x are parallel, D is zero: no weights meet what the algorithm asks of both. That is
-    so where :math:`D \le 4 (n + 4) 2^{-24} |x|^2|w|^2` for a document of n features, which single
-    precision cannot tell from zero. Then c = 1 and :math:`d = (y - \langle w, x\rangle) / |x|^2`,
-    the least change that scores x right; `initial="one"` passes over the document, as the program
-    of 2006 did.
+    If w and x are parallel, D is zero and no weights meet both conditions of the algorithm. That is
+    assumed if :math:`D \le 4 (n + 4) 2^{-24} |x|^2|w|^2` for a document of n features, which single
+    precision cannot distinguish from zero. Then c = 1 and
+    :math:`d = (y - \langle w, x\rangle) / |x|^2`, the least change that scores x right;
+    `initial="one"` skips the document, as the program of 2006 did.
 
     References
     ----------
@@ -262,13 +262,13 @@ class ROMMA(NormCounting):
     threshold = 0.0
 
     aggressive: bool = parameter(
-        default=False, kind=Flag(), words="Correct every document scored right by less than 1 too."
+        default=False, kind=Flag(), words="Also correct documents scored right by less than 1."
     )
     initial: Initial = parameter(
         default="zero",
         kind=Choice(get_args(Initial)),
-        words="""What the weight of a feature is when it is first met. The algorithm starts from
-        zero; "one" is what the program behind the figures published in 2006 did.""",
+        words="""The weight of a feature when it is first seen. The algorithm starts from zero; the
+        program behind the results published in 2006 started from "one".""",
     )
 
     def _layout(self) -> dict[str, Table]:
@@ -290,7 +290,7 @@ class ROMMA(NormCounting):
 
         first = self._first(documents) if self.initial == "one" else np.empty(0, bool)
         model = self._arrays(kernels.RommaWeights, first=first, n_rows=1 + self.n_features)
-        # From zero a score of 0 is a mistake; at a margin of exactly 1 nothing is left to correct.
+        # A score of 0 is a mistake; at a margin of exactly 1 there is nothing to correct.
         margin = np.nextafter(np.float32(1), np.float32(0)) if self.aggressive else np.float32(0)
         average, skips = AVERAGES.index(self.average), self.initial == "one"
         share = self._norm_share()
@@ -298,14 +298,14 @@ class ROMMA(NormCounting):
         return kernels.romma_epoch, model, rule
 
     def _first(self, documents: Any) -> np.ndarray:
-        """Return which entries meet a feature for the first time."""
+        """Return for which entries the feature is seen for the first time."""
         entries = np.arange(len(documents.indices), dtype=np.int32)
         indices = documents.indices.view(np.int32)
-        met = Rows(documents.indptr, entries, documents.values, 0).take(documents.order)
-        in_order = met.indices[met.values != 0]
-        features, places = np.unique(indices[in_order], return_index=True)
+        visited = Rows(documents.indptr, entries, documents.values, 0).take(documents.order)
+        in_order = visited.indices[visited.values != 0]
+        features, positions = np.unique(indices[in_order], return_index=True)
         first = np.zeros(len(indices), bool)
-        first[in_order[places[~self._tables["seen"][1 + features]]]] = True
+        first[in_order[positions[~self._tables["seen"][1 + features]]]] = True
         return first
 
     def _scoring_weights(self, used: Any = None) -> np.ndarray:
@@ -319,12 +319,12 @@ class ROMMA(NormCounting):
         return bounded(scaled)
 
     def _merge_columns(self, source: int, target: int) -> None:
-        """Add the weights, and so much that the scores s and t become s + t + 1."""
-        tables, both, one = self._tables, [source, target], one_more(self, 1.0)
+        """Add the weights and a constant, so that the scores s and t become s + t + 1."""
+        tables, both, constant = self._tables, [source, target], constant_weight(self, 1.0)
         mean = self._scoring_weights()[:, both].sum(1, dtype=np.float64)
         merged = (tables["weights"][:, both] * tables["scale"][both]).sum(1)
-        merged[0] += one
-        mean[0] += one
+        merged[0] += constant
+        mean[0] += constant
         tables["weights"][:, target] = merged
         tables["scale"][target], tables["norm"][target] = 1.0, merged @ merged
         self._merge_average(source, target, mean)

@@ -1,4 +1,4 @@
-"""AROW: a mistake moves each weight as far as the learner is unsure of it."""
+"""AROW and the linear SVM: learners whose weights have variances."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from thresher.rows import Labels, Rows
 
 Prior = Literal["labels", "flat"]
 
-SMOOTHING = 5.0  # documents by which a feature's share in a category is drawn to the mean of all
+SMOOTHING = 5.0  # documents that pull a feature's share in a category towards the overall mean
 
 
 class AROW(Additive):
-    r"""Adaptive regularisation of weights: the surer a weight, the less a mistake moves it.
+    r"""Adaptive regularisation of weights: uncertain weights move further.
 
-    A document belongs if :math:`s = \sum_j x_j w_j > θ`. Each weight has a variance S. Where, with
+    A document belongs if :math:`s = \sum_j x_j w_j > θ`. Each weight has a variance S. If, with
     y = ±1, the loss :math:`ℓ = 1 - y(s - θ)` is positive,
 
     .. math:: w_j \leftarrow w_j + y\,ℓ\,S_j x_j / (r + \sum_i S_i x_i^2), \qquad
               1/S_j \leftarrow 1/S_j + x_j^2 / r.
 
-    Rare words stay free to move, and a word that was right a thousand times is not unlearned by one
-    correction: a model goes on learning without forgetting.
+    The weights of rare words can still move far, while a word seen in a thousand documents is hardly
+    changed by one correction: a model goes on learning without forgetting.
 
     Notes
     -----
@@ -43,8 +43,8 @@ class AROW(Additive):
     .. math:: R = \left|\ln\frac{c + 5σ}{σ} - \ln\frac{t - c + 5(1 - σ)}{1 - σ}\right|, \qquad
               S = 0.2 + 0.8\,R / \sum_j \overline{x_j^2} R_j,
 
-    so that a word that tells much about a category may move further, and the variance of a
-    document's score is one in the mean. Features and categories that come later start at one.
+    so that the weights of informative words may move further, and the mean variance of a document's
+    score is one. Features and categories that appear later start at one.
     A document of weight 2, and `positive_weight`, count as r/2.
 
     References
@@ -61,15 +61,15 @@ class AROW(Additive):
     """
 
     name = "arow"
-    _floor: ClassVar[float] = 0.2  # of a variance from labels; the rest is divided by what is told
+    _floor: ClassVar[float] = 0.2  # of a variance from labels
     _power: ClassVar[int] = 1
-    own_share: ClassVar[float] = 1.05  # of what is tracked, that a score would lack without it
-    _tracked = np.zeros(0, np.int64), np.zeros((0, 0), np.float32)  # places and what they get
+    own_share: ClassVar[float] = 1.05  # of the contribution, missing in a held-out score
+    _tracked = np.zeros(0, np.int64), np.zeros((0, 0), np.float32)  # rows, and contributions
 
     prior: Prior = parameter(
         default="labels",
         kind=Choice(get_args(Prior)),
-        words='Whether `fit` starts the variances from the labels, or all at one, "flat".',
+        words='Whether `fit` starts from variances derived from the labels, or all one ("flat").',
     )
     regularization: float = parameter(
         default=1.0,
@@ -84,15 +84,15 @@ class AROW(Additive):
     def _pass(self, documents: Any) -> tuple[Callable[..., None], Any, Any]:
         from thresher._kernels import arow as kernels
 
-        # No loss at the very margin, where the kernels see a mistake.
-        threshold, one, average = np.float32(self.threshold), np.float32(1), self.average
-        low = np.nextafter(threshold - one, np.float32("inf"))
-        high = np.nextafter(threshold + one, np.float32("-inf"))
+        # At the margin itself there is no loss, but the kernels see a mistake.
+        threshold, margin, average = np.float32(self.threshold), np.float32(1), self.average
+        low = np.nextafter(threshold - margin, np.float32("inf"))
+        high = np.nextafter(threshold + margin, np.float32("-inf"))
         bounds = AVERAGES.index(average), low, high, threshold, np.float32(self.regularization)
         return kernels.arow_epoch, self._model(), kernels.ArowRule(*bounds)
 
     def _model(self) -> Any:
-        """Return the arrays as the kernels take them, with room for their scratch."""
+        """Return the arrays as the kernels take them, with their working memory."""
         from thresher._kernels.arow import ArowWeights
 
         n = self.n_categories
@@ -102,17 +102,17 @@ class AROW(Additive):
 
     @contextmanager
     def tracking(self, places: np.ndarray, n_categories: int) -> Iterator[np.ndarray]:
-        """Give an array that gets what documents, as they are learned, add to their own scores.
+        """Provide an array that collects what documents contribute to their own scores.
 
-        A score less that is close to what the learner would give the document had it not seen it.
+        A score less this contribution is close to that of a learner that never saw the document.
 
         Parameters
         ----------
         places : array of int
-            The row in the array of each document, in the order of the examples or of the rows that
-            are learned within; -1 for those that are not asked about.
+            For each document of the examples or rows that are learned in the context, its row in
+            the array, or -1 for none.
         n_categories : int
-            How many there are.
+            The number of columns.
         """
         own = np.zeros((int(places.max(initial=-1)) + 1, n_categories), np.float32)
         self._tracked = np.asarray(places, np.int64), own
@@ -145,12 +145,12 @@ class AROW(Additive):
             self._start_from_labels(examples, n_jobs)
 
     def start_late(self, examples: Examples, first: int) -> None:
-        """Let categories of which nothing was learned yet, from `first` on, start from labels."""
+        """Set the variances of new categories, from number `first` on, from their labels."""
         if self.prior == "labels":
             self._start_from_labels(examples, 1, first)
 
     def _start_from_labels(self, examples: Examples, n_jobs: int, first: int = 0) -> None:
-        """Let the variances say how much each feature tells about each category."""
+        """Set variances by how much each feature tells about each category."""
         from thresher._kernels import arow as kernels
 
         frequency, squares = np.zeros((2, self.n_features))
@@ -166,7 +166,7 @@ class AROW(Additive):
             run_cache_line_blocks(count, self.n_categories, n_jobs, first)
             n_documents += weights.sum()
         squares /= max(n_documents, 1.0)
-        # Of a category without documents, or with all of them, nothing is known but that.
+        # Categories with no documents or with all documents get finite shares.
         inside, total = np.zeros(self.n_categories), max(frequency.sum(), 2.0)
         inside[first:] = self._tables["variances"][1:, first:].sum(0, dtype=np.float64)
         shares = np.clip(inside, 1.0, total - 1.0) / total
@@ -177,14 +177,14 @@ class AROW(Additive):
         run_cache_line_blocks(start, self.n_categories, n_jobs, first)
 
     def _merge_columns(self, source: int, target: int) -> None:
-        """Add the weights as the others do, and their variances: both sums are unsure."""
+        """Add the weights as the other learners do, and their variances."""
         super()._merge_columns(source, target)
         variances = self._tables["variances"]
         variances[:, target] += variances[:, source]
 
 
 class LinearSVM(AROW):
-    r"""A linear support vector machine, by dual coordinate descent; it goes on as AROW.
+    r"""A linear support vector machine, by dual coordinate descent; it learns on as AROW.
 
     Minimises :math:`\frac12\sum_j w_j^2/S_j + C\sum_i \max(0, 1 - y_i s_i)^2` for each category,
     all at once, in random order. A document's dual variable α starts at zero; each visit sets
@@ -196,7 +196,7 @@ class LinearSVM(AROW):
     -----
     The variances S are fixed: one, or from the labels, as for `AROW` but with R² for R and
     0.5 for both 0.2 and 0.8. After `fit`, :math:`1/S` grows by :math:`\sum x^2` over the documents
-    with α > 0, and whatever is learned later is learned as AROW does.
+    with α > 0, and later documents are learned as AROW learns them.
     A document of weight 2, and `positive_weight`, count as 2C.
 
     References
@@ -215,14 +215,14 @@ class LinearSVM(AROW):
     name = "linear-svm"
     _floor = 0.5
     _power = 2
-    own_share = 0.6  # the other documents would make up for a part of it; measured by folds
+    own_share = 0.6  # other documents would partly compensate; measured by cross-validation
     threshold = 0.0
     average = None
 
     C: float = parameter(
         default=1.0,
         kind=Number(0, 1e6, open_low=True),
-        words="How much a document on the wrong side of its margin costs.",
+        words="The cost of a document on the wrong side of its margin.",
     )
     max_iter: int = inherited(default=5)
     always_on: float = inherited(default=1.0)
@@ -234,7 +234,7 @@ class LinearSVM(AROW):
         self._alpha = np.zeros((len(examples), examples.n_categories), np.float32)
         try:
             super().fit_rows(examples, n_jobs=n_jobs, progress=progress, watch=watch)
-            self._be_sure(examples, n_jobs)
+            self._shrink_variances(examples, n_jobs)
         finally:
             del self._alpha
         return self
@@ -252,22 +252,22 @@ class LinearSVM(AROW):
         self._pass_mistakes += int(tally.mistakes.sum())
         return np.asarray(tally.mistakes)
 
-    def _be_sure(self, examples: Examples, n_jobs: int) -> None:
-        """Let the variances be those of a learner that has met the support documents."""
+    def _shrink_variances(self, examples: Examples, n_jobs: int) -> None:
+        """Set the variances to those of an AROW that has learned the support documents."""
         from thresher._kernels.arow import dual_variances
 
-        done, r = 0, np.float32(self.regularization)
+        n_done, r = 0, np.float32(self.regularization)
         for rows, labels in examples:
-            numbers = np.arange(done, done + rows.n_rows)
+            numbers = np.arange(n_done, n_done + rows.n_rows)
             documents, numbers = self._weighted(rows, labels, None, numbers)
-            known = documents, numbers, self._alpha, r, self._model(), self._tally()
-            run_cache_line_blocks(partial(dual_variances, *known), self.n_categories, n_jobs)
-            done += rows.n_rows
+            arguments = documents, numbers, self._alpha, r, self._model(), self._tally()
+            run_cache_line_blocks(partial(dual_variances, *arguments), self.n_categories, n_jobs)
+            n_done += rows.n_rows
 
     def _weighted(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray
     ) -> tuple[Any, np.ndarray]:
-        """Return the documents that count, for the kernels, and their numbers among all."""
+        """Return the documents of nonzero weight, for the kernels, and their numbers among all."""
         weights = self._checked(rows, labels, labels.weights)
         order = np.arange(rows.n_rows) if order is None else order
         counts = weights[order] > 0

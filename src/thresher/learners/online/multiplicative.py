@@ -1,4 +1,4 @@
-"""The Winnows and Sleeping Experts: a mistake multiplies the weights of the words there."""
+"""The Winnows and Sleeping Experts: a mistake multiplies the weights of the document's words."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from thresher.learners.growing import BOTH, Table, Tables
 from thresher.learners.online._learner import AVERAGES, OnlineLearner, Unseen
-from thresher.learners.online._ranges import ThresholdRange, numbers
+from thresher.learners.online._ranges import ThresholdRange, are_two_numbers
 from thresher.limits import LARGEST
 from thresher.parameters import Number, Some, inherited, parameter
 
 
-def _refuse_pair(value: Any) -> str | None:
-    return None if numbers(value, 2, 0, LARGEST) else "two numbers above 0"
+def _pair_problem(value: Any) -> str | None:
+    return None if are_two_numbers(value, 0, LARGEST) else "two numbers above 0"
 
 
 class Winnow(ThresholdRange):
-    """What the Winnows share: factors for promotion and demotion, and where weights start."""
+    """The base of the Winnows: factors for promotion and demotion, and initial weights."""
 
     non_negative = True
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "sqrt"}
@@ -33,12 +33,12 @@ class Winnow(ThresholdRange):
     promotion: float = parameter(
         default=1.2,
         kind=Number(1, open_low=True),
-        words="α, above 1. A document of weight 2 is corrected by α² (and β²).",
+        words="α, above 1. For a document of weight 2 it is α² (and β²).",
     )
     demotion: float | None = parameter(
         default=None,
         kind=Number(0, 1, open_low=True, optional=True),
-        words="β, at most 1; 1/α where it is None. With αβ above 1 the weights grow without end.",
+        words="β, at most 1; 1/α if it is None. With αβ above 1 the weights grow without limit.",
     )
 
     def _factors(self) -> tuple[np.float32, np.float32]:
@@ -54,7 +54,7 @@ class Winnow(ThresholdRange):
         return np.asarray(np.multiply(self._units, self.threshold / length), np.float32)[()]
 
     def _merge_columns(self, source: int, target: int) -> None:
-        """Keep of each word what speaks most for either category, and least against it."""
+        """Take for each word the weight that is most favourable to either category."""
         tables, both = self._tables, [source, target]
         mean = self._scoring_weights()[:, both].max(1).astype(np.float64)
         for name, table in self._layout().items():
@@ -74,20 +74,20 @@ class Winnow(ThresholdRange):
         return getattr(kernels, self._epoch), self._arrays(kernels.WinnowWeights), rule
 
     def _floor(self) -> float:
-        """Return the least that 1 - strength is taken as, where it multiplies."""
+        """Return the lower bound of the factor 1 - strength."""
         return 0.0
 
     def _regret(self) -> tuple[np.float32, float]:
-        """Return the weight without an opinion, and what regret multiplies it by."""
+        """Return the weight of a feature without an opinion, and the factor γ of regret."""
         return np.float32(0), 1.0
 
 
 def merge_weights(tables: Tables, name: str, source: int, target: int, least: bool) -> None:
-    """Let the target have the greater (or the lesser) weights; discarded ones are zero."""
+    """Set the target to the larger (or the smaller) weights; discarded ones are zero."""
     weights = tables[name][:, [source, target]]
-    gone = (weights == 0).any(1)
+    is_discarded = (weights == 0).any(1)
     chosen = weights.min(1) if least else weights.max(1)
-    tables[name][:, target] = np.where(gone, weights.max(1), chosen)
+    tables[name][:, target] = np.where(is_discarded, weights.max(1), chosen)
 
 
 class PositiveWinnow(Winnow):
@@ -95,7 +95,8 @@ class PositiveWinnow(Winnow):
 
     A document belongs if :math:`\sum_j x_j w_j > θ`. A mistake on a positive document multiplies
     the weights of its features by the promotion α, one on a negative document by the demotion β.
-    With positive weights alone long documents score high, hence strengths that sum to one.
+    Because all weights are positive, long documents would score high; hence the strengths of a
+    document sum to one.
 
     References
     ----------
@@ -115,8 +116,8 @@ class PositiveWinnow(Winnow):
     initial_weight: Any = parameter(
         default=None,
         kind=Number(0, open_low=True, optional=True),
-        words="""What the weights start from; θ/d where it is None, d being the mean number of
-        features in a document (1 under `normalize_strength`).""",
+        words="""The initial weights; θ/d if it is None, where d is the mean number of features in a
+        document (1 with `normalize_strength`).""",
     )
     margin: float = inherited(default=0.1)
     promotion: float = inherited(default=1.1)
@@ -155,9 +156,9 @@ class BalancedWinnow(Winnow):
 
     initial_weight: Sequence[float] | None = parameter(
         default=None,
-        kind=Some("(float, float)", _refuse_pair, optional=True),
-        words="""What u and v start from; 2θ/d and θ/d where it is None, d being the mean number of
-        features in a document (1 under `normalize_strength`).""",
+        kind=Some("(float, float)", _pair_problem, optional=True),
+        words="""The initial u and v; 2θ/d and θ/d if it is None, where d is the mean number of
+        features in a document (1 with `normalize_strength`).""",
     )
     margin: float = inherited(default=0.5)
 
@@ -175,9 +176,9 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     r"""Modified Balanced Winnow (MBW): a wide margin, and corrections that follow the strength.
 
     As `BalancedWinnow`, with factors :math:`α(1 + x_j)` and :math:`β(1 - x_j)`, strengths that sum
-    to one together with an always-on feature, and a margin as wide as the threshold. Made for a
-    single pass. Where a document is one feature almost alone, :math:`1 - x_j` is taken as the
-    floor: zero would kill that weight for ever.
+    to one together with an always-on feature, and a margin as wide as the threshold. Designed for a
+    single pass. If a document consists of almost one feature only, :math:`1 - x_j` is raised to the
+    floor, because a weight of zero would stay zero.
 
     References
     ----------
@@ -200,7 +201,7 @@ class ModifiedBalancedWinnow(BalancedWinnow):
     floor: float = parameter(
         default=0.0625,
         kind=Number(0, 1),
-        words="What 1 - x is at least; 0 is the published rule.",
+        words="The lower bound of 1 - x; 0 is the published rule.",
     )
     margin: float = inherited(default=1.0)
     promotion: float = inherited(default=1.5)
@@ -215,14 +216,14 @@ class ModifiedBalancedWinnow(BalancedWinnow):
 
 
 class RegretWinnow(PositiveWinnow):
-    r"""Positive Winnow whose features are also judged one by one: external regret.
+    r"""Positive Winnow whose features are also judged individually: external regret.
 
-    As `PositiveWinnow`; besides, after every document each feature that was there is judged as an
-    expert of its own. A feature whose weight stands above the initial weight says that the document
-    belongs, one below says that it does not, one at the initial weight says nothing. With its own
-    loss ℓ and the loss L of the whole learner, 0 or 1 each, its weight is multiplied by
-    :math:`γ^{ℓ - γL}`, so that it is γ to the power of its loss less γ times the learner's, summed
-    over the documents in which it spoke.
+    As `PositiveWinnow`; in addition, after every document each of its features is judged as an
+    expert. A feature whose weight is above the initial weight predicts that the document belongs,
+    one below predicts that it does not, one at the initial weight makes no prediction. With the
+    loss ℓ of the feature and the loss L of the whole learner, 0 or 1 each, the weight is multiplied
+    by :math:`γ^{ℓ - γL}`. Its exponent is then the loss of the feature less γ times that of the
+    learner, summed over the documents for which the feature made a prediction.
 
     References
     ----------
@@ -257,10 +258,10 @@ class RegretWinnow(PositiveWinnow):
 
 
 class SleepingExperts(OnlineLearner):
-    r"""Sleeping Experts: every feature is two experts, who speak only where the feature is.
+    r"""Sleeping Experts: every feature is two experts, who are awake if a document has the feature.
 
-    One expert of a feature always says that the document belongs, the other always that it does
-    not. The prediction is the weighted share of the awake experts who say yes,
+    One expert of a feature always predicts that the document belongs, the other that it does not.
+    The prediction is the weighted share of the awake experts who say yes,
     :math:`\sum_j x_j u_j / \sum_j x_j (u_j + v_j)`, and the document belongs if it exceeds θ.
     After every document, right or wrong, the awake experts who erred are multiplied by the
     penalty β, and all awake ones by the factor that restores their total, so that those asleep
@@ -294,12 +295,14 @@ class SleepingExperts(OnlineLearner):
     average = None
 
     threshold: float = parameter(
-        default=0.5, kind=Number(0, 1), words="θ, which the share of those who say yes must exceed."
+        default=0.5,
+        kind=Number(0, 1),
+        words="θ, which the share of experts who say yes must exceed.",
     )
     penalty: float = parameter(
         default=0.5,
         kind=Number(0, float(np.nextafter(1, 0)), open_low=True),
-        words="β, above 0 and below 1. A document of weight 2 is punished by β².",
+        words="β, above 0 and below 1. For a document of weight 2 it is β².",
     )
     max_iter: int = inherited(default=1)
 
