@@ -32,8 +32,8 @@ class AROW(Additive):
     .. math:: w_j \leftarrow w_j + y\,ℓ\,S_j x_j / (r + \sum_i S_i x_i^2), \qquad
               1/S_j \leftarrow 1/S_j + x_j^2 / r.
 
-    The weights of rare words can still move far, while a word seen in a thousand documents is hardly
-    changed by one correction: a model goes on learning without forgetting.
+    The weights of rare words can still move far, while one correction hardly changes the weight of
+    a word seen in a thousand documents: a model goes on learning without forgetting.
 
     Notes
     -----
