@@ -11,8 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 from unittest import mock
 
@@ -288,7 +286,7 @@ def test_parquet_keeps_rows_types_metadata_and_packing(model, tmp_path):
     shown, _ = run("filter", model, path, path, "--category", "quality", "--add", "q")
     added = pq.read_table(io.BytesIO(shown))
     assert added.drop(["q"]).equals(pa.concat_tables([table, table]))
-    assert np.array_equal(added["q"].to_numpy(), [*scores, *scores])
+    assert np.array_equal(added["q"].to_numpy(), np.float32([*scores, *scores]))
     run("filter", model, path, "--category", "quality", "--above", 99, "-o", output)
     assert pq.read_table(output).equals(table.slice(0, 0))
     assert 'has "id" already' in run(*("filter", model, path, "--add", "id"),
@@ -528,32 +526,3 @@ def test_records_taken_are_those_chosen(sizes, gaps):
     assert records.take(chosen) == b"".join(r for r, c in zip(each, chosen, strict=True) if c)
     assert records.slice(1, 2).each() == each[1:3]
     assert b"".join(records.pick(chosen).each()) == records.take(chosen)
-
-
-# -------------------------------------------------------------------------------- ahead of the turn
-
-
-def test_who_reads_is_not_held_up_by_a_writer_that_waits_for_it(model, tmp_path):
-    """Its threads are others, and would wait for the writer, which waits for it."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(AWKWARD["plain.jsonl"] * 40)
-    categorizer = Categorizer.load(model)
-    alone = categorizer.scores(path)
-    categorizer.n_jobs = 3
-    written = []
-
-    def write():
-        with categorizer.lock.writing():
-            written.append(True)
-
-    with mock.patch.object(streams, "BLOCK", 100), categorizer.lock.reading():
-        writer = threading.Thread(target=write, daemon=True)
-        writer.start()
-        while not categorizer.lock._waiting:
-            time.sleep(0.001)
-        assert np.array_equal(categorizer.scores(path), alone)
-        assert not written
-    writer.join(30)
-    assert written
-    with categorizer.lock.writing(), mock.patch.object(streams, "BLOCK", 100):
-        assert np.array_equal(categorizer.scores(path), alone)
