@@ -14,16 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from thresher.answers.json_text import (
-    array_texts,
-    brackets,
-    joined_in_rows,
-    json_text,
-    key_texts,
-    object_lines,
-)
 from thresher.documents.batch import Batch, numbers_to_arrow, to_arrow
 from thresher.errors import escaped
 from thresher.model.categories import Categories
@@ -192,16 +183,18 @@ class Answers:
     @cached_property
     def _notes(self) -> pa.Array:
         """The notes of the documents that were not skipped."""
+        import pyarrow.compute as pc  # here, as a few lines of text do without it
+
         blank = pc.invert(pc.match_substring_regex(self.batch.texts, SOME_CHARACTER))
         return to_arrow([None, NO_TEXT]).take(blank.cast(pa.int8()))
 
-    def _in_rows(self, column: pa.Array) -> pa.Array:
+    def in_rows(self, column: pa.Array) -> pa.Array:
         """Return a column of documents with nulls for those that were skipped."""
-        return _taken(column, self._rows) if self.batch.skipped else column
+        return taken(column, self._rows) if self.batch.skipped else column
 
     def notes(self) -> pa.Array:
         """Return the note of each row."""
-        notes = self._in_rows(self._notes)
+        notes = self.in_rows(self._notes)
         if not self.batch.skipped:
             return notes
         values, skipped = notes.to_pylist(), iter(self.batch.skipped)
@@ -246,17 +239,17 @@ class Answers:
         has_labels = np.diff(self.ends) > 0
         first = np.append(self.chosen, -1)[np.where(has_labels, self.ends[:-1], -1)]
         if self.is_single_label:
-            columns = {"predicted": _taken(labels, first)}
+            columns = {"predicted": taken(labels, first)}
         else:
             offsets, chosen = numbers_to_arrow(self.ends.astype(np.int32)), self.chosen
-            columns = {"predicted": pa.ListArray.from_arrays(offsets, _taken(labels, chosen))}
+            columns = {"predicted": pa.ListArray.from_arrays(offsets, taken(labels, chosen))}
         columns |= self._figures(first, "")
         for k, numbers in enumerate(() if self.best is None else self.best.T, 1):
-            columns[f"top_{k}"] = _taken(labels, numbers)
+            columns[f"top_{k}"] = taken(labels, numbers)
             columns |= self._figures(numbers, f"_{k}")
         for k, name in enumerate(self.names if self.options.scores else ()):
             columns |= self._figures(np.full(len(self.scores), k), f":{name}")
-        columns = {name: self._in_rows(column) for name, column in columns.items()}
+        columns = {name: self.in_rows(column) for name, column in columns.items()}
         return columns | {"note": self.notes()}
 
     def _figures(self, numbers: np.ndarray, suffix: str) -> dict[str, pa.Array]:
@@ -270,7 +263,7 @@ class Answers:
             for name, table in tables.items()
         }
 
-    # ---- JSON --------------------------------------------------------------------------------
+    # ---- lines of text -----------------------------------------------------------------------
 
     def json_lines(self, has_row: bool = False) -> memoryview:
         """Return a line of JSON for each answer, as `Answer.to_dict` has it, in UTF-8.
@@ -280,53 +273,9 @@ class Answers:
         has_row : bool, default=False
             Also write the number of the row and the extra columns.
         """
-        before: Table = {"row": self.row_numbers()} if has_row else {}
-        before["document"] = self.locations()
-        extra = self.extra_columns() if has_row else {}
-        fields = with_extra_columns(before, extra, self._json_fields())
-        fields = {
-            name: column if k >= len(before) + len(extra) else array_texts(column)
-            for k, (name, column) in enumerate(fields.items())
-        }
-        note, notes = fields.popitem()  # written only where there is one
-        texts = joined_in_rows(f", {json_text(note)}: ", array_texts(notes), "}\n")
-        return object_lines(fields, pc.if_else(notes.is_valid(), texts, "}\n"))
+        from thresher.answers.json_text import answer_lines
 
-    def _json_fields(self) -> Table:
-        """Return the answers as columns of JSON texts; the last one has the notes as they are."""
-        labels = to_arrow([json_text(label) for label in self.labels]).cast(pa.large_string())
-        fields = {"labels": self._lists(_taken(labels, self.chosen), self.ends, "[]")}
-        numbers, ends = self.chosen, self.ends
-        if self.options.scores:
-            n_rows, n = self.scores.shape
-            numbers, ends = np.tile(np.arange(n), n_rows), np.arange(n_rows + 1) * n
-        rows = np.repeat(np.arange(len(self.scores)), np.diff(ends))
-        keys = key_texts(self.names)
-        for name, table in (("scores", self.scores), ("probabilities", self.chances)):
-            if table is not None:
-                entries = joined_in_rows(_taken(keys, numbers), _floats(table[rows, numbers]))
-                fields[name] = self._lists(entries, ends, "{}")
-        if self.best is not None:
-            fields["ranking"] = self._rankings(labels)
-        return fields | {"note": self.notes()}
-
-    def _lists(self, entries: pa.Array, ends: np.ndarray, marks: str) -> pa.Array:
-        """Return entries joined and enclosed by marks; empty for documents that were skipped."""
-        lists = brackets(entries, ends, marks)
-        return pc.fill_null(self._in_rows(lists), marks)
-
-    def _rankings(self, labels: pa.Array) -> pa.Array:
-        assert self.best is not None
-        numbers, n = self.best.ravel(), self.best.shape[1]
-        rows = np.repeat(np.arange(len(self.best)), n)
-        parts: list[Any] = ['{"label": ', _taken(labels, numbers)]
-        parts += [', "score": ', _floats(self.scores[rows, numbers])]
-        if self.chances is not None:
-            parts += [', "probability": ', _floats(self.chances[rows, numbers])]
-        entries = joined_in_rows(*parts, "}")
-        return self._lists(entries, np.arange(len(self.best) + 1) * n, "[]")
-
-    # ---- lines of text -----------------------------------------------------------------------
+        return answer_lines(self, has_row)
 
     def text_lines(self) -> Iterator[str]:
         """Yield a line for each answer: its labels with tabs between.
@@ -398,12 +347,8 @@ def _only_known(
     return position[numbers][is_known], np.append(0, np.cumsum(is_known))[ends]
 
 
-def _taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
+def taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
     return array.take(numbers_to_arrow(numbers, numbers < 0))
-
-
-def _floats(values: np.ndarray) -> pa.Array:
-    return array_texts(numbers_to_arrow(np.ascontiguousarray(values)))
 
 
 def _short(value: Any) -> float:

@@ -366,7 +366,7 @@ class Reading:
         texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
         arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
         labels = None if columns.labels is None else [one.labels for one in kept]
-        values = [[record.extra_values[k] for one in kept] for k in range(len(self.keep))]
+        values = [[record.extra_values[k] for record in kept] for k in range(len(self.keep))]
         originals = None
         if self._block is not None:
             spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
