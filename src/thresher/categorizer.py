@@ -426,7 +426,7 @@ class Categorizer(TrainingParameters):
             The columns that hold the text. Default: those that were learned from, if the table has
             them, else as `read_documents` guesses.
         top : int, default=0
-            The number of best categories to give, decided or not: `top_1`, `score_1`, `top_2`...
+            The number of best categories to give, chosen or not: `label_1`, `score_1`, `label_2`...
         scores : bool, default=False
             Give the score of every category: `score:spam`, `score:ham`...
         probabilities : bool, default=False
@@ -436,8 +436,8 @@ class Categorizer(TrainingParameters):
         Returns
         -------
         pandas.DataFrame, polars.DataFrame or else pyarrow.Table
-            `predicted`, as `predict` returns it; `score`, that of the first predicted category;
-            what was asked for; and `note`, which is "no text" if there is none.
+            `labels`, as `predict` returns them; `score`, that of the first label; what was asked
+            for; and `note`, which is "no text" if there is none.
 
         Examples
         --------
@@ -445,8 +445,8 @@ class Categorizer(TrainingParameters):
         >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
         >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
         >>> table = categorizer.predict_table(pa.table({"text": ["cheap lunch pills", None]}))
-        >>> table.column_names, table["predicted"][0].as_py(), table["note"].to_pylist()
-        (['predicted', 'score', 'note'], 'spam', [None, 'no text'])
+        >>> table.column_names, table["labels"][0].as_py(), table["note"].to_pylist()
+        (['labels', 'score', 'note'], 'spam', [None, 'no text'])
         """
         from thresher.answers.table import AnswerOptions, answer_table
 

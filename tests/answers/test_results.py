@@ -19,10 +19,13 @@ from hypothesis import strategies as st
 
 from command import run, runner
 from thresher import Categorizer, read_documents
+from thresher.answers.answer import AnswerOptions
 from thresher.answers.files import WRITERS
+from thresher.answers.table import map_answers
 from thresher.cli.main import app
 from thresher.documents import streams
 from thresher.errors import DocumentError, ParameterError
+from thresher.model.source import LabelledSource
 
 TEXTS = ["out of toner", "the monitor flickers", "cannot log in", "account is locked", "charged"]
 TEAMS = ["hardware", "hardware", "access", "access", "billing"]
@@ -64,6 +67,25 @@ def saved(model, tmp_path):
     return tmp_path / "m.thresher"
 
 
+def columns_of(line, is_single_label=True):
+    """Return a line of JSON as the columns of a table, which have the same values in a row."""
+    scores, chances = line.pop("scores", None), line.pop("probabilities", None)
+    ranking, note = line.pop("ranking", []), line.pop("note", None)
+    if "labels" not in line:
+        return line
+    labels = line.pop("labels")
+    first = labels[0] if labels else None
+    line["labels"] = first if is_single_label else labels
+    for name, table in (("score", scores), ("probability", chances)):
+        if table is not None:
+            line[f"thresher_{name}" if name in line else name] = table.get(first)
+    for k, ranked in enumerate(ranking, 1):
+        line |= {f"{name}_{k}": value for name, value in ranked.items()}
+    if scores and len(scores) > len(labels):
+        line |= {f"score:{name}": score for name, score in scores.items()}
+    return line | {"note": note}
+
+
 def rows_of(path):
     """Return the rows of a file of results by other means than ours, as dicts."""
     data = path.read_bytes()
@@ -75,7 +97,7 @@ def rows_of(path):
     if ".parquet" in path.name:
         return pa.parquet.read_table(io.BytesIO(data)).to_pylist()
     if ".jsonl" in path.name:
-        return [json.loads(line) for line in data.decode().splitlines()]
+        return [columns_of(json.loads(line)) for line in data.decode().splitlines()]
     return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
 
 
@@ -132,7 +154,7 @@ def test_a_table_gives_columns_and_what_was_left_out_in_order(tmp_path, block, s
     sizes = [len(batch) + len(batch.skipped) for batch in batches]
     assert [batch.n_before for batch in batches] == np.cumsum([0, *sizes])[:-1].tolist()
     places = [[batch.location(i) for i in range(len(batch))] for batch in batches]
-    assert [batch.places() for batch in batches] == places
+    assert [batch.location_array().to_pylist() for batch in batches] == places
 
 
 @pytest.mark.parametrize("block", [16, 64, 1 << 20])
@@ -214,8 +236,8 @@ def test_an_awkward_table_joined_with_its_results(model, saved, tmp_path, ending
         assert "6 rows" in run("predict", saved, data, *options, "-o", path)
     rows = cells(rows_of(path))
     assert list(rows[0]) == [
-        *("row", "document", "id", "subject", "predicted", "score"),
-        *("top_1", "score_1", "top_2", "score_2", "note"),
+        *("row", "document", "id", "subject", "labels", "score"),
+        *("label_1", "score_1", "label_2", "score_2", "note"),
     ]
     # By the line, as the place has it, all rows meet theirs; by the identifier, those read.
     lines = [int(row["document"].rpartition(":")[2]) for row in rows]
@@ -232,8 +254,8 @@ def test_an_awkward_table_joined_with_its_results(model, saved, tmp_path, ending
     for row, label, ranked in zip(
         read, model.predict(list(texts.values())), model.rank(list(texts.values()), 2), strict=True
     ):
-        assert row["predicted"] == label == row["top_1"] == ranked[0][0]
-        assert row["top_2"] == ranked[1][0]
+        assert row["labels"] == label == row["label_1"] == ranked[0][0]
+        assert row["label_2"] == ranked[1][0]
         assert row["score_2"][:6] == f"{ranked[1][1]:.5f}"[:6]
     assert [row["note"] for row in rows] == [
         *("", "skipped: the row has 2 cells, the header 4", "", "no text"),
@@ -260,8 +282,55 @@ def test_the_three_formats_hold_the_same(saved, tmp_path):
         scores = [name for name in row if name.startswith("score")]
         assert [row[name] for name in scores] == [other[name] for name in scores]
     assert cells(rows["jsonl"])[2]["note"].startswith('skipped: "body": an object stands')
-    assert [cells(rows[one])[0]["predicted"] for one in rows] == ["hardware"] * 3
+    assert [cells(rows[one])[0]["labels"] for one in rows] == ["hardware"] * 3
     assert [row["note"] for row in cells(rows["csv"])] == [r["note"] for r in cells(rows["jsonl"])]
+
+
+@pytest.mark.parametrize("mode", ["single-label", "multi-label"])
+def test_an_answer_has_the_same_words_and_numbers_everywhere(mode, tmp_path):
+    """In Python, as JSON, in files, in a table in memory and on a line of text."""
+    labels = TEAMS if mode == "single-label" else [[team, f"{team}?"] for team in TEAMS]
+    model = Categorizer(mode=mode, calibrate="sigmoid", tune_folds=2).fit(TEXTS * 4, labels * 4)
+    texts = ["out of toner", "", "locked, charged"]
+    model.save(tmp_path / "m")
+    data = tmp_path / "d.jsonl"
+    data.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    source = LabelledSource(read_documents(data), None, None, None, lambda *progress: None)
+    options = AnswerOptions(top=2, scores=True, probabilities=True)
+    answers = next(map_answers(list, model.shared_, source, options))
+    assert [answer.labels for answer in answers] == [
+        labels if isinstance(labels, list) else [labels] for labels in model.predict(texts)
+    ]
+    lines = [answer.to_dict() for answer in answers]
+    assert [line.get("note") for line in lines] == [None, "no text", None]
+    words = ["predict", tmp_path / "m", data, "--scores", "--probabilities"]
+    assert [json.loads(line)["scores"] for line in run(*words, "--json").splitlines()] == [
+        line["scores"] for line in lines
+    ]
+    ranked = run("rank", tmp_path / "m", data, "--top", 2, "--probabilities", "--json")
+    assert [json.loads(line)["ranking"] for line in ranked.splitlines()] == [
+        line["ranking"] for line in lines
+    ]
+    run(*words, "--top", 2, "-o", tmp_path / "r.jsonl")
+    written = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
+    assert [*written] == [{"row": i} | line for i, line in enumerate(lines, 1)]
+    for line, answer in zip(run(*words).split("\n"), answers, strict=False):
+        assert line == "\t".join(
+            f"{name} {answer.scores[name]:+.3f} {answer.probabilities[name]:.3f}"
+            for name in answer.labels
+        )
+    expected = [columns_of(line, mode == "single-label") for line in lines]
+    run(*words, "--top", 2, "-o", tmp_path / "r.parquet")
+    in_memory = model.predict_table(read_documents(data), top=2, scores=True, probabilities=True)
+    for table in (pa.parquet.read_table(tmp_path / "r.parquet"), in_memory):
+        for row, columns in zip(table.to_pylist(), expected, strict=True):
+            for name in columns.keys() & row.keys() - {"document"}:
+                value = columns[name]
+                is_single = name.startswith("score") and value is not None
+                assert row[name] == (np.float32(value) if is_single else value), name
+            assert columns.keys() - row.keys() <= {"document"}
+            extra = {f"probability:{name}" for name in model.categories_}
+            assert row.keys() - columns.keys() <= {"row", "document", *extra}
 
 
 def test_parquet_keeps_types_and_rows_without_text(saved, model, tmp_path):
@@ -276,7 +345,7 @@ def test_parquet_keeps_types_and_rows_without_text(saved, model, tmp_path):
         assert results[name].to_pylist() == table[name].to_pylist()
     assert results["id"].type == pa.int64() and pa.types.is_timestamp(results["when"].type)
     assert results["text"].to_pylist() == ["toner", None, "charged"]
-    assert results["predicted"].to_pylist() == model.predict(["toner", "", "charged"])
+    assert results["labels"].to_pylist() == model.predict(["toner", "", "charged"])
     np.testing.assert_array_equal(
         results["score"], model.scores(["toner", "", "charged"]).max(axis=1)
     )
@@ -338,9 +407,10 @@ def test_several_labels_are_read_back(several, tmp_path):
     for ending in ["csv", "jsonl", "parquet"]:
         path = tmp_path / f"r.{ending}"
         run("predict", tmp_path / "m", tmp_path / "a.txt", "-o", path)
-        documents = read_documents(path, text="document", labels="predicted", label_separator="|")
+        documents = read_documents(path, text="document", labels="labels", label_separator="|")
         assert [labels for batch in documents for labels in batch.labels] == expected
-    assert rows_of(tmp_path / "r.jsonl")[1]["predicted"] == expected[1]
+    line = (tmp_path / "r.jsonl").read_text().splitlines()[1]
+    assert json.loads(line)["labels"] == expected[1]
 
 
 def test_labels_that_cannot_stand_in_one_cell(tmp_path):
@@ -359,7 +429,9 @@ def test_rank_gives_probabilities_too(tmp_path):
     chances, (best, *_) = categorizer.predict_proba(TEXTS), categorizer.rank(TEXTS, top=1)
     number = categorizer.categories_.index(best[0][0])
     first = json.loads(run(*words, "--json", "--top", "2").splitlines()[0])["ranking"]
-    assert len(first) == 2 and first[0] == [*best[0], chances[0, number]]
+    assert len(first) == 2
+    assert np.float32(first[0].pop("score")) == np.float32(best[0][1])
+    assert first[0] == {"label": best[0][0], "probability": chances[0, number]}
     assert run(*words).startswith(f"{best[0][0]} {best[0][1]:+.3f} {chances[0, number]:.3f}\t")
     run(*words, "--top", "1", "-o", tmp_path / "r.parquet")
     table = pa.parquet.read_table(tmp_path / "r.parquet")
@@ -367,8 +439,9 @@ def test_rank_gives_probabilities_too(tmp_path):
     of_one = *words, "--category", best[0][0], "--top", "3"
     documents = [json.loads(line) for line in run(*of_one, "--json").splitlines()]
     expected = sorted(chances[:, number], reverse=True)[:3]
-    assert [one["probability"] for one in documents] == expected
-    assert run(*of_one).split("\t")[0] == f"{documents[0]['score']:+.3f} {expected[0]:.3f}"
+    assert [one["probabilities"] for one in documents] == [{best[0][0]: p} for p in expected]
+    score = documents[0]["scores"][best[0][0]]
+    assert run(*of_one).split("\t")[0] == f"{score:+.3f} {expected[0]:.3f}"
     run(*of_one, "-o", tmp_path / "c.parquet")
     table = pa.parquet.read_table(tmp_path / "c.parquet")
     assert table["probability"].to_pylist() == expected
@@ -401,7 +474,7 @@ def test_a_probability_has_all_its_digits_everywhere(tmp_path):
     data.write_text('{"text": "locked out of toner"}\n')
     chance = categorizer.predict_proba(["locked out of toner"])[0, 0]
     assert chance != round(chance, 4)
-    line = run("predict", path, data, "--json", "--probabilities")
+    line = run("predict", path, data, "--json", "--probabilities", "--scores")
     assert json.loads(line)["probabilities"]["access"] == chance
     run("filter", path, data, "--category", "access", "--add", "p", "-o", added)
     assert json.loads(added.read_text())["p"] == chance
@@ -413,7 +486,7 @@ def test_own_columns_make_room_for_kept_ones(saved, tmp_path):
     run("predict", saved, data, "--keep", "score,row", "-o", path)
     (row,) = rows_of(path)
     assert list(row) == [
-        *("thresher_row", "document", "score", "row", "predicted", "thresher_score", "note"),
+        *("thresher_row", "document", "score", "row", "labels", "thresher_score", "note"),
     ]
     assert (row["score"], row["row"], row["thresher_row"]) == ("5", "x", "1")
 
@@ -442,7 +515,7 @@ def test_nothing_to_read_is_a_table_without_rows(saved, tmp_path):
         printed = run("predict", saved, "-", "-o", path, "--keep", "text", "--json", input="")
         assert json.loads(printed) == {"output": str(path), "rows": 0}
         assert rows_of(path) == []
-    assert (tmp_path / "r.csv").read_text().startswith('"row","document","text","predicted"')
+    assert (tmp_path / "r.csv").read_text().startswith('"row","document","text","labels"')
 
 
 def test_an_error_on_the_way_leaves_no_file(saved, tmp_path):
@@ -470,7 +543,7 @@ def test_results_need_no_pandas(saved, tmp_path):
 def lines_of(table):
     """Return a table as the file of JSON lines that is written of it."""
     writer = WRITERS[".jsonl"](io.BytesIO(), None, ())
-    writer.write(writer.prepare(table))
+    writer.write(writer.prepare_table(table))
     return writer._sink.getvalue().decode().split("\n")[:-1]
 
 
@@ -598,8 +671,8 @@ def test_there_is_a_line_for_every_document(saved, tmp_path, block):
     places = [f"{data}:{line}" for line in (1, 2, 3, 4, 6, 7)]
     for lines, name in ((objects, "labels"), (rankings, "ranking")):
         assert [one["document"] for one in lines] == places
-        assert lines[1][name] == [] and "invalid JSON" in lines[1]["skipped"]
-        assert "skipped" not in lines[0] and lines[0][name]
+        assert lines[1][name] == [] and lines[1]["note"] == plain[1].strip()
+        assert "note" not in lines[0] and lines[0][name]
 
 
 def test_top_on_a_line_is_the_business_of_rank(saved):
@@ -634,7 +707,7 @@ def test_a_data_frame_gives_one_with_its_index(model):
     frame = pandas.DataFrame({"label": 1, "text": texts}, index=[3, 3, "x", 0, -1])
     results = model.predict_table(frame, text="text", top=2, scores=True)
     assert results.index.equals(frame.index)
-    assert results["predicted"].tolist() == model.predict(["toner", "", "", "charged", "locked"])
+    assert results["labels"].tolist() == model.predict(["toner", "", "", "charged", "locked"])
     assert results["note"].isna().tolist() == [True, False, False, True, True]
     scores = model.scores(["toner", "", "", "charged", "locked"])
     names = [f"score:{name}" for name in model.categories_]
@@ -642,7 +715,7 @@ def test_a_data_frame_gives_one_with_its_index(model):
     np.testing.assert_array_equal(results["score_1"], scores.max(axis=1))
     assert len(pandas.concat([frame, results], axis=1)) == 5
     column = model.predict_table(frame["text"])
-    assert column.equals(results[["predicted", "score", "note"]])
+    assert column.equals(results[["labels", "score", "note"]])
     assert model.predict_table(frame.iloc[:0]).index.equals(frame.index[:0])
     with pytest.raises(DocumentError, match='has no column "texd"'):
         model.predict_table(frame, text="texd")
@@ -652,7 +725,7 @@ def test_what_was_left_out_has_its_row_in_memory_too(model, tmp_path):
     (tmp_path / "a.csv").write_text("text\ntoner\na,b\n\ncharged\n")
     documents = read_documents(tmp_path / "a.csv", on_error="skip", keep=())
     results = model.predict_table(documents)
-    assert results["predicted"].to_pylist() == ["hardware", None, "billing"]
+    assert results["labels"].to_pylist() == ["hardware", None, "billing"]
     assert results["note"].to_pylist() == [
         *(None, "skipped: the row has 2 cells, the header 1", None),
     ]
@@ -660,17 +733,17 @@ def test_what_was_left_out_has_its_row_in_memory_too(model, tmp_path):
 
 def test_several_labels_in_a_data_frame_are_lists(several):
     frame = pandas.DataFrame({"text": [*TEXTS, "zebra"]})
-    assert several.predict_table(frame)["predicted"].tolist() == several.predict(list(frame.text))
+    assert several.predict_table(frame)["labels"].tolist() == several.predict(list(frame.text))
 
 
 def test_an_arrow_table_gives_one_of_many_batches(model, several):
     table = pa.table({"text": pa.chunked_array([TEXTS, [None], TEXTS * 20])})
     results = model.predict_table(table)
     assert isinstance(results, pa.Table) and results.num_rows == table.num_rows
-    assert results["predicted"].to_pylist() == model.predict([*TEXTS, "", *TEXTS * 20])
+    assert results["labels"].to_pylist() == model.predict([*TEXTS, "", *TEXTS * 20])
     assert results["note"].null_count == table.num_rows - 1
-    assert model.predict_table(table.to_batches()[0])["predicted"].to_pylist() == TEAMS
-    assert several.predict_table(table)["predicted"].type == pa.list_(pa.string())
+    assert model.predict_table(table.to_batches()[0])["labels"].to_pylist() == TEAMS
+    assert several.predict_table(table)["labels"].type == pa.list_(pa.string())
     assert model.predict_table(TEXTS).equals(model.predict_table(table.slice(0, 5)))
 
 
@@ -678,13 +751,13 @@ def test_a_frame_of_polars_gives_one(model, several):
     frame = polars.DataFrame({"id": range(5), "text": [*TEXTS[:4], None]})
     results = model.predict_table(frame, top=1)
     assert isinstance(results, polars.DataFrame)
-    assert results["predicted"].to_list() == model.predict([*TEXTS[:4], ""])
+    assert results["labels"].to_list() == model.predict([*TEXTS[:4], ""])
     assert results["note"].to_list() == [None] * 4 + ["no text"]
     assert polars.concat([frame, results], how="horizontal").shape == (5, 7)
     column = model.predict_table(frame["text"])
-    assert column.equals(results[["predicted", "score", "note"]])
+    assert column.equals(results[["labels", "score", "note"]])
     assert model.predict_table(frame[:0]).schema == column.schema
-    lists = several.predict_table(frame)["predicted"].to_list()
+    lists = several.predict_table(frame)["labels"].to_list()
     assert lists == several.predict(frame) == several.predict(frame["text"])
 
 
@@ -752,8 +825,8 @@ def test_what_is_no_table_is_refused_with_a_remedy():
 
 def test_whole_numbers_stay_whole_numbers():
     results = Categorizer().fit(TEXTS, [1, 1, 2, 2, 3]).predict_table(pa.table({"text": TEXTS}))
-    assert results["predicted"].type == pa.int64()
-    assert results["predicted"].to_pylist() == [1, 1, 2, 2, 3]
+    assert results["labels"].type == pa.int64()
+    assert results["labels"].to_pylist() == [1, 1, 2, 2, 3]
 
 
 def test_missing_texts_in_a_column_are_as_in_a_table(model):

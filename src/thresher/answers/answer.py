@@ -239,13 +239,13 @@ class Answers:
         has_labels = np.diff(self.ends) > 0
         first = np.append(self.chosen, -1)[np.where(has_labels, self.ends[:-1], -1)]
         if self.is_single_label:
-            columns = {"predicted": taken(labels, first)}
+            columns = {"labels": taken(labels, first)}
         else:
             offsets, chosen = numbers_to_arrow(self.ends.astype(np.int32)), self.chosen
-            columns = {"predicted": pa.ListArray.from_arrays(offsets, taken(labels, chosen))}
+            columns = {"labels": pa.ListArray.from_arrays(offsets, taken(labels, chosen))}
         columns |= self._figures(first, "")
         for k, numbers in enumerate(() if self.best is None else self.best.T, 1):
-            columns[f"top_{k}"] = taken(labels, numbers)
+            columns[f"label_{k}"] = taken(labels, numbers)
             columns |= self._figures(numbers, f"_{k}")
         for k, name in enumerate(self.names if self.options.scores else ()):
             columns |= self._figures(np.full(len(self.scores), k), f":{name}")
@@ -293,7 +293,7 @@ class Answers:
         for i in self._rows.tolist():
             if i < 0:
                 document = next(skipped)
-                yield f"\tskipped: {escaped(f'{document.location}: {document.reason}')}"
+                yield f"\t{escaped(f'skipped: {document.reason}')}"
                 continue
             numbers = chosen[slice(*bounds[i])] if self.best is None else self.best[i].tolist()
             yield "\t".join(

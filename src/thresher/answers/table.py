@@ -81,8 +81,8 @@ def answer_table(
     table = pa.concat_tables(map_answers(part, shared, source, options, n_jobs))
     if hasattr(like, "iloc"):
         frame = table.to_pandas()
-        if is_list(table.schema.field("predicted").type):  # lists can be compared, arrays cannot
-            frame["predicted"] = table["predicted"].to_pylist()
+        if is_list(table.schema.field("labels").type):  # lists can be compared, arrays cannot
+            frame["labels"] = table["labels"].to_pylist()
         frame.index = like.index
         return frame
     if type(like).__module__.partition(".")[0] == "polars":
