@@ -34,7 +34,7 @@ ALLOWED = {
         "_kernels", "corpora", "decisions", "documents", "evaluation", "examples", "features",
         "learners", "report", "text", *FOUNDATION,
     },
-    "answers": {"documents", *FOUNDATION},
+    "answers": {"documents", "model", *FOUNDATION},
     "categorizer": {
         "answers", "decisions", "documents", "evaluation", "features", "learners", "model", "text",
         *FOUNDATION,
