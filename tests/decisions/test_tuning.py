@@ -26,7 +26,8 @@ from thresher.evaluation import evaluate
 from thresher.evaluation.folds import stratified_k_fold
 from thresher.examples import Spool
 from thresher.learners.online import PassiveAggressive
-from thresher.model import train
+from thresher.model import held_out
+from thresher.model.train import objective_for
 from thresher.rows import Labels
 
 
@@ -176,7 +177,7 @@ def test_the_same_model_however_it_is_made(library, tmp_path, monkeypatch, setti
 
 def test_of_too_many_documents_a_sample_is_scored(library, tuned, monkeypatch):
     n_categories = len(tuned.categories_)
-    monkeypatch.setattr(train, "MOST_SCORES", 200 * n_categories + 1)
+    monkeypatch.setattr(held_out, "MOST_HELD_OUT_SCORES", 200 * n_categories + 1)
     monkeypatch.setattr(tuning, "MOST_CALIBRATED", 100 * n_categories)
     sampled, again = (
         Categorizer(objective="f1", calibrate="sigmoid").fit(*library[0]) for _ in range(2)
@@ -351,7 +352,7 @@ def test_train_tunes_several_labels_without_being_asked(files):
     ],
 )
 def test_the_automatic_objective_follows_the_mode(objective, mode, expected):
-    assert train.objective_of(objective, mode) == expected
+    assert objective_for(objective, mode) == expected
 
 
 def test_tuning_of_one_label_says_that_it_changes_nothing(library, tmp_path):
@@ -562,7 +563,8 @@ def test_probabilities_mean_what_they_say_where_they_matter_on_reuters(data_dir)
     corpus = load("reuters21578:modapte,categories=R90")
     train, test = corpus.split("train"), corpus.split("test")
     categorizer = Categorizer(objective=None, calibrate="sigmoid").fit(train.texts, train.labels)
-    scores, truth, _ = categorizer.scores_and_truth(test.texts, test.labels)
+    tested = categorizer.tested(test.texts, test.labels)
+    scores, truth = tested.scores, tested.labels
     chances = categorizer.decisions_.probabilities(scores)
     in_doubt = reliability_curve(chances, truth, above=0.05)
     assert in_doubt.expected_error < 0.035

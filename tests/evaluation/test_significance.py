@@ -206,7 +206,7 @@ def some_results(n_documents=40, n_categories=5, n_scored=4):
 
 @pytest.mark.parametrize("block", [1, 700, 10**6])
 def test_draws_measured_together_equal_draws_measured_one_by_one(monkeypatch, block):
-    monkeypatch.setattr("thresher.evaluation.significance._BLOCK", block)
+    monkeypatch.setattr("thresher.evaluation.significance.NUMBERS_AT_ONCE", block)
     _, labels, decisions = some_results()
     together = _measure_all(decisions, Positives.of(labels), 30, 7)
     names = list(together)

@@ -196,7 +196,7 @@ def test_means_and_errors_are_those_of_the_folds(library):
 def test_progress_is_told(library):
     reports = []
     cross_validate(Categorizer(FAST), *library, folds=2, progress=lambda *one: reports.append(one))
-    assert {stage for stage, _, _ in reports} == {"counting", "cross-validating"}
+    assert {stage for stage, _, _ in reports} == {"reading", "cross-validating"}
     assert reports[-1] == ("cross-validating", 400, 1.0)
 
 

@@ -5,10 +5,10 @@ from thresher._kernels._jit import kernel
 
 @kernel
 def pool_adjacent_violators(hits, counts, ends):
-    """Merge neighbours until the shares hits / counts rise; return how many blocks there are.
+    """Merge neighbours until the shares hits / counts rise; return the number of blocks.
 
-    `hits` and `counts` are overwritten by those of the blocks, `ends` by where each block ends.
-    Shares are compared as products of whole numbers, so that equal ones are always merged.
+    `hits` and `counts` are overwritten by those of the blocks, `ends` by the ends of the blocks.
+    Shares are compared as products of integers, so that equal ones are always merged.
     """
     n_blocks = 0
     for i in range(len(hits)):

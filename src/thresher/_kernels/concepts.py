@@ -1,9 +1,9 @@
 """Probabilistic latent semantic analysis: expectation maximisation without P(z|d,w) in memory.
 
 `theta` is P(z|d), documents by concepts, and `phi` is P(w|z), words by concepts, both in single
-precision. One iteration is a walk over documents and one over words, both with the old values:
-what they share is one ratio n(d,w) / P(w|d) for each entry. Every row has one owner, so that any
-number of threads gives the same bits.
+precision. An iteration goes over the documents and then over the words, both times with the old
+values; they share the ratio n(d,w) / P(w|d) of each entry. Each row is written by one thread, so
+that any number of threads gives the same bits.
 """
 
 import numpy as np
@@ -11,18 +11,18 @@ import numpy as np
 from thresher._kernels._jit import kernel
 
 ZERO = np.float32(0)
-# Probabilities below this become zero: without it they shrink until arithmetic with them is a
-# hundred times slower, and nothing notices.
+# Smaller probabilities are set to zero: otherwise they become subnormal numbers, with which
+# arithmetic is a hundred times slower.
 LEAST = np.float32(1e-20)
-# An entry that the concepts explain with less is passed over: its ratio might not be finite.
+# Entries with a smaller P(w|d) are skipped, because their ratio might not be finite.
 LEAST_MIXTURE = np.float32(1e-25)
-LANES = 16  # partial sums of a dot product: a loop over as many is turned into vector instructions
-RUN = 64  # so many documents are added up in single precision before they go to double
+LANES = 16  # partial sums of a dot product, so that the compiler uses vector instructions
+DOCUMENTS_PER_SUM = 64  # added up in single precision before they are added in double precision
 
 
 @kernel
 def dot(a, b, lanes):
-    """Return the sum of products in single precision, always added up in the same order."""
+    """Return the dot product in single precision, always added up in the same order."""
     n = len(a)
     for j in range(LANES):
         lanes[j] = ZERO
@@ -41,7 +41,7 @@ def dot(a, b, lanes):
 
 @kernel
 def explain(words, counts, phi, old, new, lanes, ratios):
-    """Write the next P(z|d) of a document, not divided yet, and n(d,w) / P(w|d); return its sum."""
+    """Write the next P(z|d) of a document, not normalised, and n(d,w) / P(w|d); return the sum."""
     n = len(old)
     for k in range(n):
         new[k] = ZERO
@@ -64,20 +64,22 @@ def update_documents(indptr, words, counts, theta, phi, updated, ratios, start, 
     """Write the next P(z|d) of some documents, and n(d,w) / P(w|d) of their entries."""
     n = theta.shape[1]
     lanes = np.empty(LANES, np.float32)
-    new = np.empty(n, np.float32)  # the compiler knows that nothing else is in its place
+    new = np.empty(
+        n, np.float32
+    )  # local, so that the compiler can assume that it overlaps no other array
     for d in range(start, end):
         old = theta[d]
-        own = slice(indptr[d], indptr[d + 1])
-        total = explain(words[own], counts[own], phi, old, new, lanes, ratios[own])
+        entries = slice(indptr[d], indptr[d + 1])
+        total = explain(words[entries], counts[entries], phi, old, new, lanes, ratios[entries])
         if total > 0:
             divide(new, total)
-        for k in range(n):  # where there is nothing to learn from, all stays
+        for k in range(n):  # without a known word, the old values stay
             updated[d, k] = new[k] if total > 0 else old[k]
 
 
 @kernel
 def divide(row, total):
-    """Divide a row by its sum; what is next to nothing becomes nothing."""
+    """Divide a row by its sum, and set what is less than `LEAST` to zero."""
     scale = np.float32(1.0 / total)
     for k in range(len(row)):
         share = row[k] * scale
@@ -85,19 +87,19 @@ def divide(row, total):
 
 
 @kernel
-def update_words(indptr, documents, places, ratios, theta, phi, updated, start, end):
-    """Write what the next P(w|z) of some words is proportional to."""
+def update_words(indptr, documents, entries, ratios, theta, phi, updated, start, end):
+    """Write the next P(w|z) of some words, not normalised."""
     n = theta.shape[1]
     run = np.empty(n, np.float32)
     sums = np.empty(n, np.float64)
     for w in range(start, end):
         for k in range(n):
             sums[k] = 0.0
-        for first in range(indptr[w], indptr[w + 1], RUN):
+        for first in range(indptr[w], indptr[w + 1], DOCUMENTS_PER_SUM):
             for k in range(n):
                 run[k] = ZERO
-            for p in range(first, min(first + RUN, indptr[w + 1])):
-                ratio, document = ratios[places[p]], theta[documents[p]]
+            for p in range(first, min(first + DOCUMENTS_PER_SUM, indptr[w + 1])):
+                ratio, document = ratios[entries[p]], theta[documents[p]]
                 for k in range(n):
                     run[k] += ratio * document[k]
             for k in range(n):
@@ -109,7 +111,7 @@ def update_words(indptr, documents, places, ratios, theta, phi, updated, start, 
 
 @kernel
 def normalise_concepts(phi, start, end):
-    """Let the words of some concepts sum to one; a concept without any stays without."""
+    """Divide P(w|z) of some concepts by their sums over the words, where these are not zero."""
     totals = np.zeros(end - start)
     for w in range(len(phi)):
         for k in range(start, end):
@@ -135,21 +137,21 @@ def mixtures(indptr, words, theta, phi, explained, start, end):
 
 @kernel
 def fold_in(indptr, words, counts, phi, shares, max_iter, tolerance, folded, start, end):
-    """Write P(z|d) of some documents for words that are given, from the same start for all.
+    """Write P(z|d) of some documents for fixed P(w|z), from the same start for all documents.
 
     A document without a known word gets the shares of the concepts.
     """
     n = phi.shape[1]
     lanes = np.empty(LANES, np.float32)
     old, new = np.empty(n, np.float32), np.empty(n, np.float32)
-    ratios = np.empty(indptr[end] - indptr[start], np.float32)  # not needed, but written
+    ratios = np.empty(indptr[end] - indptr[start], np.float32)  # written by `explain`, not used
     for d in range(start, end):
-        own = slice(indptr[d], indptr[d + 1])
+        entries = slice(indptr[d], indptr[d + 1])
         for k in range(n):
             old[k] = np.float32(1.0 / n)
         total = 1.0
         for _ in range(max_iter):
-            total = explain(words[own], counts[own], phi, old, new, lanes, ratios)
+            total = explain(words[entries], counts[entries], phi, old, new, lanes, ratios)
             if total <= 0:
                 break
             divide(new, total)

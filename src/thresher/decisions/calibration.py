@@ -1,4 +1,4 @@
-"""Probabilities: scores made to mean what they say, and the curve that shows whether they do."""
+"""Calibration: probabilities learned from scores, and the reliability curve."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Form = Literal["sigmoid", "isotonic"]
 CALIBRATIONS = get_args(Form)
 
 # Chosen by the log loss of nested folds of Reuters' training documents, with five learners.
-TRUST_IN_FORM = 1000.0  # positives with which the isotonic form counts as much as the sigmoid
-KNOT_RATIO = 1.5  # of the ranks of neighbouring knots, from the highest score down
-N_OWN_KNOTS = 33  # among the positives
+POSITIVES_FOR_ISOTONIC = 1000.0  # with which the isotonic curve weighs as much as the sigmoid
+KNOT_RATIO = 1.5  # between the ranks of neighbouring knots, from the highest score down
+N_POSITIVE_KNOTS = 33  # knots at quantiles of the positives
 
 
 class ProbabilityCurve(NamedTuple):
     """Probability as a rising function of the score: straight lines between knots.
 
-    Without knots it is a sigmoid of `slope` and `offset`, which knots make idle.
+    Without knots it is the sigmoid of slope * score + offset.
     """
 
     slope: float
@@ -44,16 +44,15 @@ class ProbabilityCurve(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """Turns the scores of each category into the probability that a document belongs.
+    """Maps the scores of each category to the probability that a document belongs; see `fit`.
 
-    A category's probability is a mean of its own curve's and of the curve of all categories
-    together; `trust` is how much its own counts. `fit` makes one.
+    The probability is a weighted mean of the curve of the category and the pooled curve.
     """
 
     kind: str  # one of CALIBRATIONS: the form of the curves
-    pooled: ProbabilityCurve  # of all categories together, and the only one of those met later
+    pooled: ProbabilityCurve  # of all categories together, and of categories that are added later
     curves: list[ProbabilityCurve]
-    trust: np.ndarray  # how much of each category's probability is its own
+    trust: np.ndarray  # the weight of each category's curve in the mean
 
     @classmethod
     def fit(
@@ -71,11 +70,12 @@ class Calibration(NamedTuple):
         scores, labels
             As for `learn_thresholds`.
         kind : {"sigmoid", "isotonic"}, default="sigmoid"
-            With "sigmoid", all categories together give the form of the curve, and each moves and
-            stretches it on the scale of log odds, the less the fewer positives it has. With
-            "isotonic", each has a rising curve of any form, for which it needs many.
+            With "sigmoid", the form of the curve is learned from all categories together, and each
+            category shifts and scales it in log odds, the less the fewer positives it has. With
+            "isotonic", each category has a rising curve of any form, which takes many positives.
         shrinkage : float, default=3.0
-            How many positives weigh as much as the curve of all categories, if isotonic.
+            For "isotonic": the number of positives with which the curve of a category weighs as
+            much as the pooled curve.
 
         Examples
         --------
@@ -114,18 +114,18 @@ class Calibration(NamedTuple):
         return probabilities
 
     def grown(self, n_categories: int) -> Calibration:
-        """Return it with the curve of all together for the categories that were met since."""
+        """Return a calibration for more categories, the new ones with the pooled curve."""
         n_new = max(0, n_categories - len(self.curves))
         curves, trust = self.curves + [self.pooled] * n_new, np.append(self.trust, np.zeros(n_new))
         return self._replace(curves=curves, trust=trust)
 
     def take(self, numbers: np.ndarray) -> Calibration:
         """Return the curves of some of the categories."""
-        places = np.arange(len(self.curves))[numbers]
-        return self._replace(curves=[self.curves[i] for i in places], trust=self.trust[places])
+        taken = np.arange(len(self.curves))[numbers]
+        return self._replace(curves=[self.curves[i] for i in taken], trust=self.trust[taken])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return what a model file keeps: a header and tensors, the pooled curve first."""
+        """Return the header and the tensors of the model file, the pooled curve first."""
         curves = [self.pooled, *self.curves]
         tensors = {
             "trust": self.trust,
@@ -139,7 +139,7 @@ class Calibration(NamedTuple):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Calibration:
-        """Return the calibration that `state` was taken from."""
+        """Return the calibration that `state` described, checked."""
         kind = require_field(header, "kind", str)
         trust = require_tensor(tensors, "trust", np.float64, (None,), low=0, high=1)
         n = len(trust) + 1
@@ -148,14 +148,14 @@ class Calibration(NamedTuple):
         offsets = require_tensor(tensors, "offsets", np.float64, (n,), **bounds)
         scores = require_tensor(tensors, "knot_scores", np.float64, (None,), **bounds)
         total = len(scores)
-        chances = require_tensor(tensors, "knot_probabilities", np.float64, (total,), low=0, high=1)
+        heights = require_tensor(tensors, "knot_probabilities", np.float64, (total,), low=0, high=1)
         counts = require_tensor(tensors, "knot_counts", np.int64, (n,), low=0, high=total)
         ends = np.cumsum(counts)[:-1]
         falls = np.flatnonzero(np.diff(scores) < 0) + 1
         is_right = counts.sum() == total and np.isin(falls, ends).all()
         if kind not in CALIBRATIONS or not is_right:
             raise ModelError("The model's calibration makes no sense; calibrate it again.")
-        knots = zip(np.split(scores, ends), np.split(chances, ends), strict=True)
+        knots = zip(np.split(scores, ends), np.split(heights, ends), strict=True)
         pooled, *curves = (
             ProbabilityCurve(float(slope), float(offset), *pair)
             for slope, offset, pair in zip(slopes, offsets, knots, strict=True)
@@ -164,13 +164,13 @@ class Calibration(NamedTuple):
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
-    """Return 1 / (1 + exp(-x)), by the half that cannot overflow."""
+    """Return 1 / (1 + exp(-x)) without overflow."""
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
 
 
 def fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
-    """Fit Platt's sigmoid to labels softened by one document on either side."""
+    """Fit Platt's sigmoid, with one more document on either side."""
     n_positives = np.count_nonzero(belongs)
     n_negatives = len(belongs) - n_positives
     target = np.where(belongs, (n_positives + 1) / (n_positives + 2), 1 / (n_negatives + 2))
@@ -181,16 +181,16 @@ def fit_sigmoid(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
         slope, offset = _newton((scores - center) / spread, target, (0.0, start))
         if slope > 0:
             return ProbabilityCurve(slope / spread, offset - slope * center / spread)
-    # The scores say nothing, or mislead: only the share of positives can be told.
+    # The scores are uninformative or misleading: return the share of positives for all.
     share = (n_positives + 1) / (len(belongs) + 2)
     return ProbabilityCurve(0.0, float(np.log(share / (1 - share))))
 
 
 def _fit_form(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
-    """Fit the form of the curve: Platt's sigmoid for few positives, the isotonic curve for many.
+    """Fit a mean of Platt's sigmoid, for few positives, and the isotonic curve, for many.
 
     The sigmoid alone is dominated by the many pairs far below any threshold, and then wrong where
-    decisions are taken. The knots are dense where positives are and where scores are high.
+    decisions are taken. The knots are dense among positives and high scores.
     """
     if not len(scores):
         return ProbabilityCurve(0.0, 0.0)
@@ -201,14 +201,15 @@ def _fit_form(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
     ranks = np.minimum(KNOT_RATIO ** np.arange(n_ranks), len(ranked)).astype(np.int64)
     knots = ranked[-ranks]
     if n_positives:
-        knots = np.append(knots, np.quantile(scores[belongs], np.linspace(0, 1, N_OWN_KNOTS)))
+        knots = np.append(knots, np.quantile(scores[belongs], np.linspace(0, 1, N_POSITIVE_KNOTS)))
     knots = np.unique(knots).astype(np.float64)
-    trust = n_positives / (n_positives + TRUST_IN_FORM)
-    return ProbabilityCurve(0.0, 0.0, knots, trust * isotonic(knots) + (1 - trust) * sigmoid(knots))
+    weight = n_positives / (n_positives + POSITIVES_FOR_ISOTONIC)
+    heights = weight * isotonic(knots) + (1 - weight) * sigmoid(knots)
+    return ProbabilityCurve(0.0, 0.0, knots, heights)
 
 
 def _moved(form: ProbabilityCurve, scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
-    """Return the curve of a category: that of all, moved and stretched as far as its own tell."""
+    """Return the curve of a category: the pooled one, shifted and scaled in log odds."""
     slope, offset = _newton(_log_odds(form(scores)), belongs, (1.0, 0.0), pull=1.0)
     moved = _sigmoid(max(slope, 0.0) * _log_odds(form.probabilities) + offset)
     return form._replace(probabilities=moved)
@@ -222,9 +223,9 @@ def _log_odds(probabilities: np.ndarray) -> np.ndarray:
 def _newton(
     x: np.ndarray, target: np.ndarray, start: tuple[float, float], pull: float = 0.0
 ) -> tuple[float, float]:
-    """Minimise the log loss of sigmoid(slope * x + offset).
+    """Return the slope and offset that minimise the log loss of sigmoid(slope * x + offset).
 
-    `pull` is half the cost of a distance of one from the start, squared.
+    The loss includes pull / 2 times the squared distance from the start.
     """
 
     def loss_and_probability(line: np.ndarray) -> tuple[float, np.ndarray]:
@@ -253,7 +254,7 @@ def _newton_step(
 
 
 def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
-    """Fit the rising curve nearest to the labels; its knots are the ends of its level stretches."""
+    """Fit the isotonic curve; its knots are the ends of its constant stretches."""
     from thresher._kernels.calibration import pool_adjacent_violators
 
     if not len(scores):
@@ -270,15 +271,17 @@ def _fit_isotonic(scores: np.ndarray, belongs: np.ndarray) -> ProbabilityCurve:
 
 
 class ReliabilityCurve(NamedTuple):
-    """How often documents belonged, against how probable it was predicted to be, bin by bin."""
+    """Observed shares of positives and predicted probabilities, in bins of the latter."""
 
-    predicted: np.ndarray  # mean probability in each bin that has pairs of document and category
-    observed: np.ndarray  # share of the pairs that belong
+    predicted: (
+        np.ndarray
+    )  # the mean probability in each bin that has pairs of document and category
+    observed: np.ndarray  # the share of pairs in which the document belongs
     n_pairs: np.ndarray
 
     @property
     def expected_error(self) -> float:
-        """Mean distance between what was predicted and what was so, over the pairs."""
+        """The mean distance between predicted and observed, weighted by the number of pairs."""
         if not len(self.n_pairs):
             return float("nan")
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.n_pairs))
@@ -287,19 +290,19 @@ class ReliabilityCurve(NamedTuple):
 def reliability_curve(
     probabilities: np.ndarray, labels: Labels | np.ndarray, n_bins: int = 10, *, above: float = 0.0
 ) -> ReliabilityCurve:
-    """Compare probabilities with what was so.
+    """Compare predicted probabilities with observed shares.
 
     Parameters
     ----------
     probabilities : array of shape (documents, categories)
-        As a `Calibration` gives them; one column for the curve of one category.
+        The probabilities; a single column for the curve of a category.
     labels : Labels or array of shape (documents, categories)
         Which documents belong.
     n_bins : int, default=10
-        Number of bins, equally wide; those without pairs are left out.
+        The number of bins of equal width; those without pairs are left out.
     above : float, default=0.0
-        Only pairs of a probability of at least this count. Most pairs of many categories are
-        clear, and hide what is wrong with those that are not; 0.05 leaves the clear ones out.
+        The least probability of the pairs that count. With many categories, most pairs are clear
+        and hide the errors of the others; 0.05 leaves the clear ones out.
 
     Examples
     --------
@@ -317,8 +320,8 @@ def reliability_curve(
     bins = np.searchsorted(inner, counted)
     count = np.bincount(bins, minlength=n_bins)
     sums = np.bincount(bins, counted, n_bins)
-    own = probabilities[positives.within(probabilities.shape[1])]
-    own = own[own >= above]
-    hits = np.bincount(np.searchsorted(inner, own), minlength=n_bins)
-    some = count > 0
-    return ReliabilityCurve(sums[some] / count[some], hits[some] / count[some], count[some])
+    hits = probabilities[positives.within(probabilities.shape[1])]
+    hits = np.bincount(np.searchsorted(inner, hits[hits >= above]), minlength=n_bins)
+    filled = count > 0
+    count, sums, hits = count[filled], sums[filled], hits[filled]
+    return ReliabilityCurve(sums / count, hits / count, count)

@@ -1,4 +1,4 @@
-"""Thresholds learned from scores: what they shall achieve, and what if positives are few."""
+"""Thresholds learned from scores, for an objective such as the largest F1."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from thresher.rows import Labels
 
 __all__ = ["SHRINKAGE", "Objective", "learn_offsets", "learn_thresholds"]
 
-# Chosen on the cross-validated scores of Reuters' training documents by five learners, as the best
-# compromises between micro- and macro-F1: learned on four folds' scores, measured on the fifth's.
-SHRINKAGE = 3.0  # of 1, 2, 3, 5 and 10
-LEAST_F = 0.1  # of 0.05, 0.1, 0.2 and 0.3
-# By those of 20 Newsgroups and OHSUMED, of 3, 20 and 100, and of 1, 2 and 3.
+# Chosen on cross-validated scores of five learners on Reuters' training documents, as the best
+# compromises between micro- and macro-F1: learned on the scores of four folds, measured on a fifth.
+SHRINKAGE = 3.0  # among 1, 2, 3, 5 and 10
+LEAST_F = 0.1  # among 0.05, 0.1, 0.2 and 0.3
+# Chosen in the same way on 20 Newsgroups and OHSUMED, among 3, 20 and 100, and 1, 2 and 3.
 OFFSET_SHRINKAGE, SWEEPS = 20.0, 2
 
 
 class Objective(NamedTuple):
-    """What a threshold shall achieve.
+    """The objective of learning a threshold.
 
-    `f_beta` is the largest F-beta, `value` being beta; `precision` is the most positives found with
-    at least that precision; `recall` is the fewest documents assigned with at least that recall;
-    `cost` is the least cost, `value` being how many false positives one false negative is worth.
+    `f_beta` is the largest F-beta, where `value` is beta; `precision` is the largest recall with at
+    least that precision; `recall` is the fewest documents assigned with at least that recall;
+    `cost` is the least cost, where a false negative costs `value` times as much as a false
+    positive.
 
     Examples
     --------
@@ -39,7 +40,7 @@ class Objective(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Objective:
-        """Read an objective as it is given on the command line."""
+        """Return the objective that a text such as "f1" or "precision=0.9" describes."""
         name, _, value = text.strip().lower().partition("=")
         try:
             if name.startswith("f") and not value:
@@ -58,15 +59,16 @@ class Objective(NamedTuple):
         return objective
 
     def check(self) -> None:
-        """Raise unless the objective can be aimed at."""
+        """Raise `ParameterError` if the value is not possible."""
         highest = {"f_beta": 1e3, "precision": 1.0, "recall": 1.0, "cost": 1e9}
         if not 0 < self.value <= highest.get(self.kind, 0):
             raise ParameterError(f"There is no objective {self.kind} of {self.value}.")
 
     def goodness(self, table: Contingency) -> tuple[Any, ...]:
-        """Return figures by which tables of decisions compare, the first ones first.
+        """Return numbers by which tables of decisions are compared, the most important first.
 
-        Where something was to be reached, the first is by how much it is missed, in thousandths.
+        For a precision or recall to be reached, the first is by how much it is missed, rounded to
+        thousandths.
 
         Examples
         --------
@@ -82,23 +84,23 @@ class Objective(NamedTuple):
         aim, other = rates if self.kind == "precision" else rates[::-1]
         return -np.round(np.maximum(0.0, self.value - aim), 3), other
 
-    def worth_of_one(self, n_positives: Any) -> Any:
-        """Return by how much one document can change the first figure of `goodness`, or so."""
+    def effect_of_document(self, n_positives: Any) -> Any:
+        """Return about how much one document can change the first number of `goodness`."""
         return max(1.0, self.value) if self.kind == "cost" else 1 / np.maximum(n_positives, 1)
 
     def is_worse(self, table: Contingency, than: Contingency) -> bool:
-        """Tell whether decisions on many categories are worse than others.
+        """Return True if decisions are worse than others, by the sums over the categories.
 
-        All categories count as one; of F-beta, the mean over the categories must not fall either.
+        With F-beta, they are also worse if its mean over the categories is lower.
         """
         if self.kind == "f_beta":
-            one, two = (np.nan_to_num(each.f_beta(self.value)).mean() for each in (table, than))
-            if one < two:
+            means = [np.nan_to_num(t.f_beta(self.value)).mean() for t in (table, than)]
+            if means[0] < means[1]:
                 return True
         return self.goodness(table.total()) < self.goodness(than.total())
 
     def best_cut(self, cuts: CutPoints) -> int:
-        """Return how many documents to take; of equally good cuts, the one that takes fewest."""
+        """Return the best number of documents to assign; of equally good ones, the least."""
         taken, hits = np.append(0, cuts.taken), np.append(0, cuts.hits)
         if self.kind == "f_beta":
             goodness = hits / (self.value**2 * cuts.n_positives + taken)
@@ -118,33 +120,32 @@ def learn_thresholds(
     *,
     shrinkage: float = SHRINKAGE,
 ) -> tuple[np.ndarray, float]:
-    """Learn a threshold for each category, and one for all together.
+    """Learn a threshold for each category, and one for all of them.
 
-    The fewer positives a category has, the less its own best threshold can be trusted, and the
-    nearer it is moved to that of all pairs of document and category in one ranking: with n
-    positives, the category's own counts n / (n + shrinkage). It does not count at all where even
-    its best F is below 0.1: there, a threshold far down the ranking is better than none by a hair.
+    The best threshold of a category with few positives is unreliable. Therefore it is averaged with
+    the pooled threshold, that of all pairs of document and category in one ranking: with n
+    positives, its weight is n / (n + shrinkage). A category whose best F is below 0.1 gets the
+    pooled threshold.
 
     Parameters
     ----------
     scores : array of shape (documents, categories)
-        Scores of documents that the learner had not learned from when it scored them, as in
-        cross-validation or before learning them; on documents it has learned from, thresholds
-        come out too high.
+        Scores of documents that the learner has not been trained on, as in cross-validation. Those
+        of training documents give thresholds that are too high.
     labels : Labels or array of shape (documents, categories)
-        Which of them belong.
+        Which documents belong to which categories.
     objective : Objective or str, default="f1"
-        What shall be achieved; see `Objective`.
+        The objective; see `Objective`.
     shrinkage : float, default=3.0
-        How many positives weigh as much as all other categories together; 0 for thresholds that
-        are each category's own.
+        The number of positives with which a category's threshold and the pooled one have equal
+        weight; with 0, categories with positives ignore the pooled threshold.
 
     Returns
     -------
     thresholds : array of shape (categories,)
         A document is assigned when its score is above the threshold. All are finite.
     pooled : float
-        The threshold of all categories together, also that of categories without positives.
+        The pooled threshold, which categories without positives get.
 
     Examples
     --------
@@ -157,28 +158,28 @@ def learn_thresholds(
     objective.check()
     positives = Positives.of(labels)
     scores = positives.check(scores, "scores")
-    own = scores[positives.within(scores.shape[1])]
-    pooled = _threshold(np.sort(scores, axis=None), own, objective) if len(own) else 0.0
+    hits = scores[positives.within(scores.shape[1])]
+    pooled = _threshold(np.sort(scores, axis=None), hits, objective) if len(hits) else 0.0
     thresholds = np.full(scores.shape[1], pooled)
-    for category, ranked, own in rankings(scores, positives):
-        if objective.kind == "f_beta" and CutPoints.of(ranked, own).maximal_f1 < LEAST_F:
+    for category, ranked, hits in rankings(scores, positives):
+        if objective.kind == "f_beta" and CutPoints.of(ranked, hits).maximal_f1 < LEAST_F:
             continue
-        trust = len(own) / (len(own) + shrinkage)
-        thresholds[category] = trust * _threshold(ranked, own, objective) + (1 - trust) * pooled
+        weight = len(hits) / (len(hits) + shrinkage)
+        thresholds[category] = weight * _threshold(ranked, hits, objective) + (1 - weight) * pooled
     return thresholds, pooled
 
 
 def learn_offsets(scores: np.ndarray, labels: Labels | np.ndarray) -> np.ndarray:
-    """Learn what to take from the score of each category where the best category is chosen.
+    """Learn offsets to subtract from the scores before the best category is chosen.
 
-    A category's offset is the one with which most documents get the right category, the offsets of
-    the others staying as they are; then all move at once. With n positives it counts
-    n / (n + 20), and their mean is zero.
+    The offset of each category is the one with which most documents get the right category while
+    the offsets of the others are fixed; then it is multiplied by n / (n + 20), where n is its
+    number of positives. The mean of the offsets is subtracted from all of them.
 
     Parameters
     ----------
     scores, labels
-        As for `learn_thresholds`, each document having one category.
+        As for `learn_thresholds`; each document has one category.
 
     Examples
     --------
@@ -199,20 +200,22 @@ def learn_offsets(scores: np.ndarray, labels: Labels | np.ndarray) -> np.ndarray
         (best, first, is_first), (_, second, is_second) = best_two
         for c in np.flatnonzero(n):
             lead = scores[:, c] - np.where(best == c, second, first)
-            loss = np.where(best == c, is_second, is_first)  # what would be right without it
+            loss = np.where(
+                best == c, is_second, is_first
+            )  # the decisions that are right without it
             order = np.argsort(-lead, kind="stable")
             gains = np.cumsum(belongs[order, c].astype(np.int64) - loss[order])
             taken = int(np.argmax(gains)) + 1
-            now = int(np.count_nonzero(lead > offsets[c]))
-            if gains[taken - 1] > (gains[now - 1] if now else 0):
-                own = lead[order[taken - 1 : taken + 1]].mean(dtype=np.float64)
-                offsets[c] = own * n[c] / (n[c] + OFFSET_SHRINKAGE)
+            taken_now = int(np.count_nonzero(lead > offsets[c]))
+            if gains[taken - 1] > (gains[taken_now - 1] if taken_now else 0):
+                best_offset = lead[order[taken - 1 : taken + 1]].mean(dtype=np.float64)
+                offsets[c] = best_offset * n[c] / (n[c] + OFFSET_SHRINKAGE)
         offsets -= offsets.mean()
     return offsets
 
 
-def _threshold(ranked: np.ndarray, own: np.ndarray, objective: Objective) -> float:
-    """Return the best threshold of a ranking; one that is finite, so that it can be averaged."""
-    taken = objective.best_cut(CutPoints.of(ranked, own))
+def _threshold(ranked: np.ndarray, hits: np.ndarray, objective: Objective) -> float:
+    """Return the best threshold of a ranking, a finite one, so that it can be averaged."""
+    taken = objective.best_cut(CutPoints.of(ranked, hits))
     lowest, highest = float(ranked[0]), float(ranked[-1])
     return min(max(midpoint(ranked, taken), lowest - max(1.0, abs(lowest))), highest)

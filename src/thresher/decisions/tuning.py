@@ -1,4 +1,4 @@
-"""Thresholds and probabilities learned from documents that the learner had not learned from."""
+"""Thresholds and probabilities learned from held-out scores, and what they achieve."""
 
 from __future__ import annotations
 
@@ -19,62 +19,78 @@ from thresher.rows import Labels
 
 __all__ = ["Tuning", "tune_decisions"]
 
-MOST_CALIBRATED = 5_000_000  # as many are enough for a curve, whose fit takes ten times the memory
-FOLDS = 5  # in which what is to be expected is measured
-IN_DOUBT = 0.05  # pairs of a smaller probability are clear, and too many to show what is wrong
-# What can be adopted; of a threshold for each category, those that promise less than the others
-# are left out.
+MOST_CALIBRATED = 5_000_000  # scores for a calibration, whose fit takes ten times their memory
+FOLDS = 5  # in which the expected measures are estimated
+IN_DOUBT = 0.05  # pairs of a smaller probability are clear, and so many that they hide the others
+# The kinds of thresholds that can be adopted.
 PER_CATEGORY, ONE_FOR_ALL, NONE = "per category", "one for all", "none"
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """How decisions were learned, and what is to be expected of them.
+    """How decisions were learned, and the measures expected of them.
 
-    What is expected is measured fairly: each fifth of the documents is decided with thresholds
-    learned on the other four. What is expected to be worse than before is not adopted.
+    The expected measures are cross-validated: each fifth of the documents is decided with
+    thresholds learned on the other four. Thresholds that are expected to be worse than those before
+    are not adopted.
+
+    Attributes
+    ----------
+    objective : str or None
+        The objective of the thresholds; None if they were not learned.
+    adopted : {"per category", "one for all", "none"}
+        Which of the learned thresholds were adopted.
+    calibration : str or None
+        The form of the calibration curves; None if there are none.
+    n_documents, n_available : int
+        The number of documents scored, of those available; if there are too many, of a sample.
+    thresholds_before, thresholds_after : array of shape (categories,)
+        The thresholds.
+    before, after : Evaluation
+        The measures of the decisions before, and those expected now.
+    calibration_error : float or None
+        The mean error of probabilities of 0.05 or more.
     """
 
-    objective: str | None  # what the thresholds were to achieve; None where they were left alone
-    adopted: str  # "per category", "one for all" or "none": which of the learned thresholds
-    calibration: str | None  # the form of the curves to probabilities, if any were learned
-    n_documents: int  # how many were scored for it
-    n_available: int  # of how many; of very many, a sample is scored
+    objective: str | None
+    adopted: str
+    calibration: str | None
+    n_documents: int
+    n_available: int
     thresholds_before: np.ndarray
     thresholds_after: np.ndarray
-    before: Evaluation  # of the decisions as they were
-    after: Evaluation  # as they are to be expected now
-    calibration_error: float | None = None  # mean, where a probability is 0.05 or more
+    before: Evaluation
+    after: Evaluation
+    calibration_error: float | None = None
 
     @property
     def sentence(self) -> str:
-        """Which thresholds were adopted, in a sentence, and whether that changes anything."""
+        """A sentence: which thresholds were adopted, and whether that changes any decision."""
         if self.objective is None:
             return "The thresholds were left alone."
         if self.adopted == NONE:
             return f"No thresholds for {self.objective} promise to be better: none were adopted."
-        each = self.adopted == PER_CATEGORY
-        which = "a threshold for each category" if each else "one threshold for all"
+        is_each = self.adopted == PER_CATEGORY
+        which = "a threshold for each category" if is_each else "one threshold for all"
         is_same = np.all(self.before.decisions == self.after.decisions)
         return f"Adopted: {which}" + (", which changes no decision." if is_same else ".")
 
     def __str__(self) -> str:
-        n, of = self.n_documents, self.n_available
-        what = f"a sample of {n:,} of {of:,} documents" if n < of else counted(n, "document")
+        n, n_all = self.n_documents, self.n_available
+        what = f"a sample of {n:,} of {n_all:,} documents" if n < n_all else counted(n, "document")
         moves = ", ".join(
             f"{average}-F1 {100 * getattr(self.before, average)['f1']:.1f} -> "
             f"{100 * getattr(self.after, average)['f1']:.1f}"
             for average in ("micro", "macro")
         )
-        sure = ""
+        learned = f"Decisions learned from the scores of {what}; expected: {moves}. {self.sentence}"
         if self.calibration_error is not None:
-            sure = f" Probabilities of {IN_DOUBT} or more are off by {self.calibration_error:.3f}."
-        return (
-            f"Decisions learned from the scores of {what}; expected: {moves}. {self.sentence}{sure}"
-        )
+            error = f"off by {self.calibration_error:.3f}"
+            learned += f" Probabilities of {IN_DOUBT} or more are {error}."
+        return learned
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can say it."""
+        """Return everything as plain data, for JSON."""
         thresholds = self.thresholds_before.tolist(), self.thresholds_after.tolist()
         columns = zip(self.before.categories, *thresholds, strict=False)
         return {
@@ -101,37 +117,38 @@ def tune_decisions(
     folds: np.ndarray | None = None,
     **limits: Any,
 ) -> tuple[Decisions, Tuning]:
-    """Learn thresholds and probabilities, and measure what is to be expected of them.
+    """Learn thresholds and probabilities, and cross-validate them.
 
-    A category whose own threshold promises less than the one of all together, or than the one it
-    had, gets the best of these. If the whole still promises less than before, by the measure that
-    the objective names, one threshold for all is tried; if that does too, the thresholds stay.
+    Each category gets its learned threshold, the threshold for all or the one it had, whichever is
+    expected to be best. If all of them together are expected to be worse than those before, by the
+    measure of the objective, one threshold for all is tried; if that is worse too, the thresholds
+    do not change.
 
     Parameters
     ----------
     decisions : Decisions
-        As they are; they are left alone.
+        The decisions before, which are not changed.
     scores, labels
-        As for `learn_thresholds`; of very many, probabilities are learned from the first ones.
+        As for `learn_thresholds`; if there are too many, probabilities are learned from the first.
     categories : sequence of str
         The names of the categories of the labels.
     objective : str or None
-        What the thresholds shall achieve; None to leave them alone.
+        The objective of the thresholds; None to keep the thresholds.
     calibration : {"sigmoid", "isotonic"} or None, default=None
-        The form of the curves to probabilities; None to leave them alone.
+        The form of the calibration curves; None to keep those before.
     n_available : int, optional
-        How many documents there are, if `scores` are of a sample.
+        The number of all documents, if `scores` are of a sample.
     folds : array of int, optional
-        Where each fold of the documents was scored by a learner of its own, the number of the fold.
-        What is expected is then measured from fold to fold, as learners differ in what a score is
-        worth, and the one that will decide is another one again.
+        The fold of each document, if each fold was scored by a learner trained on the others. Then
+        the expected measures are cross-validated over these folds, because scores of different
+        learners are not on the same scale.
     **limits
-        Other settings of `Decisions` that shall change.
+        Other settings of `Decisions` to change.
     """
     limited, n = decisions.replace(**limits), len(scores)
     tuned = _learned(limited, scores, labels, objective, calibration)
-    rivals = _rivals(limited, tuned)
-    decided = np.stack([one.decide(scores) for one in rivals.values()])
+    candidates = _candidates(limited, tuned)
+    decided = np.stack([candidate.decide(scores) for candidate in candidates.values()])
     probabilities = None if calibration is None else tuned.probabilities(scores)
     fold = np.zeros(n, np.int64) if folds is None else folds % FOLDS
     if folds is None and n >= FOLDS:
@@ -139,63 +156,79 @@ def tune_decisions(
             fold[split.test] = number
     if fold.any() and (objective or calibration):
         for number in np.unique(fold):
-            test, train = (np.flatnonzero(which) for which in (fold == number, fold != number))
-            part = _learned(limited, scores[train], labels.take(train), objective, calibration)
-            for place, one in enumerate(_rivals(limited, part).values()):
-                decided[place, test] = one.decide(scores[test])
+            test, train = (np.flatnonzero(mask) for mask in (fold == number, fold != number))
+            in_fold = _learned(limited, scores[train], labels.take(train), objective, calibration)
+            for index, candidate in enumerate(_candidates(limited, in_fold).values()):
+                decided[index, test] = candidate.decide(scores[test])
             if probabilities is not None:
-                probabilities[test] = part.probabilities(scores[test])
+                probabilities[test] = in_fold.probabilities(scores[test])
     adopted = NONE
     if objective is not None:
         aim = Objective.parse(objective)
         if tuned.mode == "multi-label":
             numbers, decided[0] = _choose(aim, decided, labels, fold)
-            thresholds = [one.thresholds for one in rivals.values()]
-            rivals[PER_CATEGORY].thresholds = np.choose(numbers, thresholds)
-        tables = [evaluate(None, labels, decisions=one).contingency for one in decided]
+            thresholds = [candidate.thresholds for candidate in candidates.values()]
+            candidates[PER_CATEGORY].thresholds = np.choose(numbers, thresholds)
+        tables = [evaluate(None, labels, decisions=matrix).contingency for matrix in decided]
         worse = [aim.is_worse(table, tables[-1]) for table in tables]
-        adopted = list(rivals)[worse.index(False)]
+        adopted = list(candidates)[worse.index(False)]
     before = evaluate(scores, labels, categories, decisions=decisions.decide(scores))
-    after = evaluate(scores, labels, categories, decisions=decided[list(rivals).index(adopted)])
+    expected = decided[list(candidates).index(adopted)]
+    after = evaluate(scores, labels, categories, decisions=expected)
     error = None
     if probabilities is not None:
         error = reliability_curve(probabilities, labels, above=IN_DOUBT).expected_error
-    final = rivals[adopted]
+    final = candidates[adopted]
     return final, Tuning(
         objective, adopted, calibration, n, n if n_available is None else n_available,
         decisions.thresholds, final.thresholds, before, after, error,
     )  # fmt: skip
 
 
-def _rivals(before: Decisions, learned: Decisions) -> dict[str, Decisions]:
-    """Return what can be adopted, the most wanted first and what was before last."""
-    one, none = learned.replace(), learned.replace(default_threshold=before.default_threshold)
-    one.thresholds = np.full_like(learned.thresholds, learned.default_threshold)
-    none.thresholds = before.thresholds
-    return {PER_CATEGORY: learned, ONE_FOR_ALL: one, NONE: none}
+def _candidates(before: Decisions, learned: Decisions) -> dict[str, Decisions]:
+    """Return the decisions that can be adopted, the preferred first and those before last."""
+    one_for_all = learned.replace(
+        thresholds=np.full_like(learned.thresholds, learned.default_threshold)
+    )
+    none = learned.replace(default_threshold=before.default_threshold, thresholds=before.thresholds)
+    return {PER_CATEGORY: learned, ONE_FOR_ALL: one_for_all, NONE: none}
 
 
 def _choose(
     aim: Objective, decided: np.ndarray, labels: Labels, fold: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Choose among rivals for each category: by all documents, and by the folds' decisions.
+    """Choose the best of several decisions for each category.
 
-    Returns the number of the best rival of each category, and what is to be expected of it: each
-    fold is decided by those that are best on the others. One document more or less is chance: by no
-    more than that, the first rival is not beaten.
+    Returns the number of the best decisions for each category, and the decisions that are expected:
+    each fold is decided by those that are best on the other folds. As one document more or less is
+    chance, the first ones win unless others are better by more than that.
+
+    Parameters
+    ----------
+    aim : Objective
+        The objective.
+    decided : array of bool (candidates, documents, categories)
+        The cross-validated decisions.
+    labels : Labels
+        The labels of the documents.
+    fold : array of int
+        The fold of each document.
     """
     folds = [np.flatnonzero(fold == number) for number in np.unique(fold)]
-    tables = np.array(  # of rivals, folds, cells of a table, categories
+    tables = np.array(  # (candidates, folds, cells of a table, categories)
         [
-            [evaluate(None, labels.take(rows), decisions=one[rows]).contingency for rows in folds]
-            for one in decided
+            [
+                evaluate(None, labels.take(rows), decisions=matrix[rows]).contingency
+                for rows in folds
+            ]
+            for matrix in decided
         ]
     )
 
-    def best(parts: np.ndarray) -> np.ndarray:
-        counts = parts.sum(axis=1)[:, :, : decided.shape[2]]
+    def best(of_folds: np.ndarray) -> np.ndarray:
+        counts = of_folds.sum(axis=1)[:, :, : decided.shape[2]]
         goodness = np.array([aim.goodness(Contingency(*table)) for table in counts])
-        goodness[0, 0] += aim.worth_of_one(counts[0, 0] + counts[0, 2])
+        goodness[0, 0] += aim.effect_of_document(counts[0, 0] + counts[0, 2])
         return np.asarray(np.lexsort(-goodness.swapaxes(0, 1)[::-1], axis=0)[0])
 
     expected = decided[0].copy()
@@ -208,7 +241,7 @@ def _choose(
 def _learned(
     decisions: Decisions, scores: np.ndarray, labels: Labels, *aims: str | None
 ) -> Decisions:
-    """Return decisions that have learned thresholds for an objective, and probabilities, or not."""
+    """Return decisions with thresholds and probabilities learned, if these are asked for."""
     learned, (objective, calibration) = decisions.replace(), aims
     if objective is not None:
         learned.tune(scores, labels, objective)

@@ -1,17 +1,16 @@
-"""Measures: how good the decisions are, and how good the ranking behind them is.
+"""Measures of decisions and of the rankings behind them.
 
-Ties. Documents of equal score stand or fall together, for no threshold can part them: a cut point
-lies between two different scores. A measure that must look inside a tie (break-even at k, rank
-loss) counts the tie against the learner, as if the documents that do not belong had come first.
+Ties. No threshold can separate documents of equal score: a cut point lies between two different
+scores. Measures that must order documents within a tie (break-even at k, rank loss) take the worst
+order, in which the negatives come first.
 
-Categories without positives. What cannot be computed for them is NaN: recall and all measures of
-a ranking, and precision and F1 when nothing was assigned. Macro averages leave these categories
-out, but for accuracy, error and fallout, which are averaged over all. In the micro averages their
-false positives count like any other.
+Categories without positives. Recall and all measures of a ranking are NaN for them, and so are
+precision and F1 if nothing was assigned. Macro averages leave these categories out, except those of
+accuracy, error and fallout. In micro averages, their false positives count like any other.
 
-Categories without scores. Labels may name more categories than there are columns of scores, namely
-those that the learner never met. Nothing is assigned to them and their positives count as lost, in
-the micro and in the macro averages.
+Categories without scores. Labels may have more categories than there are columns of scores: those
+that the learner does not know. Nothing is assigned to them, and their positives count as missed, in
+micro and in macro averages.
 """
 
 from thresher.evaluation.contingency import Contingency

@@ -1,4 +1,4 @@
-"""Which documents are learned from and which are tested on: always at random, always seeded."""
+"""Splits into training and test documents, at random with a seed."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = [
 
 
 class Split(NamedTuple):
-    """Documents to learn from and documents to test on."""
+    """The numbers of training documents and of test documents."""
 
-    train: np.ndarray  # shuffled: a learner of one pass is lost when it meets them by category
-    test: np.ndarray  # in their own order
+    train: np.ndarray  # shuffled, because learners of one pass need a random order
+    test: np.ndarray  # ascending
 
 
 def k_fold(n_documents: int, n_folds: int = 5, *, random_state: int = 0) -> list[Split]:
-    """Divide documents at random into folds, each of which is tested on once.
+    """Return the splits of k-fold cross-validation.
 
     Parameters
     ----------
     n_documents : int
-        How many documents there are.
+        The number of documents.
     n_folds : int, default=5
-        How many folds; their sizes differ by one at most.
+        The number of folds, whose sizes differ by at most one.
     random_state : int, default=0
-        Seed of the division.
+        The seed.
 
     Examples
     --------
@@ -45,10 +45,10 @@ def k_fold(n_documents: int, n_folds: int = 5, *, random_state: int = 0) -> list
 
 
 def stratified_k_fold(labels: Labels, n_folds: int = 5, *, random_state: int = 0) -> list[Split]:
-    """Divide documents into folds so that each has its share of every category.
+    """Return the splits of k-fold cross-validation with the same share of each category.
 
     Documents are grouped by their rarest category, shuffled within the group and dealt out one by
-    one: the rare categories, for which it matters, are spread evenly, the frequent ones nearly so.
+    one. So rare categories, for which it matters, are spread evenly, frequent ones nearly so.
 
     Parameters
     ----------
@@ -68,14 +68,14 @@ def stratified_k_fold(labels: Labels, n_folds: int = 5, *, random_state: int = 0
 
 
 def hold_out(labels: Labels, share: float = 0.25, *, random_state: int = 0) -> list[Split]:
-    """Hold out a share of the documents, of every category alike, to test on.
+    """Return a split that holds out the same share of each category for testing.
 
     Parameters
     ----------
     labels, random_state
         As for `stratified_k_fold`.
     share : float, default=0.25
-        Which part of the documents is held out.
+        The share of the documents to hold out.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def hold_out(labels: Labels, share: float = 0.25, *, random_state: int = 0) -> l
     n_held_out = _n_held_out(share, labels.n_rows)
     generator = np.random.default_rng(random_state)
     order = stratified_order(labels, generator)
-    # Every so many of the order is held out, and so the same share of each group.
+    # Documents are held out at equal distances in the order, so the same share of each group.
     n = len(order)
     is_test = np.zeros(n, bool)
     is_test[order] = np.diff((np.arange(n + 1) * n_held_out + generator.integers(n)) // n) > 0
@@ -96,10 +96,10 @@ def hold_out(labels: Labels, share: float = 0.25, *, random_state: int = 0) -> l
 def hold_out_groups(
     groups: Sequence[Any], share: float = 0.25, *, random_state: int = 0
 ) -> list[Split]:
-    """Hold out whole groups, of an author say, so that none is both learned from and tested on.
+    """Return a split that holds out whole groups, such as all documents of an author.
 
-    Groups are taken in random order as long as the share is not exceeded; one that would exceed it
-    is passed over, and where all would, the smallest is taken.
+    Groups are taken in random order. A group that would exceed the share is skipped; if all would,
+    the smallest is held out.
 
     Parameters
     ----------
@@ -119,34 +119,34 @@ def hold_out_groups(
         raise ParameterError(
             f"All {len(groups):,} documents are of one group, which cannot be divided."
         )
-    group = np.array([numbers[one] for one in groups])
-    sizes = np.bincount(group)
+    group_of_document = np.array([numbers[group] for group in groups])
+    sizes = np.bincount(group_of_document)
     generator = np.random.default_rng(random_state)
     is_test, n = np.zeros(len(sizes), bool), 0
-    for one in generator.permutation(len(sizes)):
-        if n + sizes[one] <= most:
-            is_test[one] = True
-            n += sizes[one]
+    for group in generator.permutation(len(sizes)):
+        if n + sizes[group] <= most:
+            is_test[group] = True
+            n += sizes[group]
     if not n:
         is_test[np.argmin(sizes)] = True
-    return [_split(is_test[group], generator)]
+    return [_split(is_test[group_of_document], generator)]
 
 
 def hold_out_newest(
     times: Sequence[Any], share: float = 0.25, *, random_state: int = 0
 ) -> list[Split]:
-    """Hold out the newest documents; those of the same time stay together.
+    """Return a split that holds out the newest documents.
 
-    Of the ways to do so, the one nearest to the share is taken.
+    Documents of the same time stay together, so that the share is met as nearly as possible.
 
     Parameters
     ----------
     times : sequence
-        The time of each document: anything that can be sorted.
+        The time of each document, of any type that can be sorted.
     share : float, default=0.25
         As for `hold_out`.
     random_state : int, default=0
-        Seed of the order of those to learn from.
+        The seed for the order of the training documents.
 
     Examples
     --------
@@ -160,7 +160,9 @@ def hold_out_newest(
             f"All {len(times):,} documents are of one time; none is newer than the others."
         )
     rank = np.array([ranks[time] for time in times])
-    n_from = np.cumsum(np.bincount(rank)[::-1])[::-1]  # how many are of a time or newer
+    n_from = np.cumsum(np.bincount(rank)[::-1])[
+        ::-1
+    ]  # the number of documents of each time or newer
     first = 1 + int(np.argmin(np.abs(n_from[1:] - n_held_out)))
     return [_split(rank >= first, np.random.default_rng(random_state))]
 
@@ -176,7 +178,7 @@ def _n_held_out(share: float, n_documents: int) -> int:
 
 
 def stratified_order(labels: Labels, generator: np.random.Generator) -> np.ndarray:
-    """Return the documents by their rarest category, the rarest first, shuffled within each."""
+    """Return the documents ordered by their rarest category, shuffled within each category."""
     counts = np.bincount(labels.indices, minlength=labels.n_categories)
     rarity = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
     rarest = np.full(labels.n_rows, labels.n_categories)
@@ -187,7 +189,7 @@ def stratified_order(labels: Labels, generator: np.random.Generator) -> np.ndarr
 
 
 def deal(order: np.ndarray, n_folds: int) -> np.ndarray:
-    """Return the fold of each document when they are dealt out one by one in this order."""
+    """Return the fold of each document, dealt out one by one in this order."""
     if not 2 <= n_folds <= max(len(order), 2):
         raise ParameterError(
             f"{counted(len(order), 'document')} cannot be divided into {n_folds} folds: give at "

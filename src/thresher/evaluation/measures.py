@@ -1,4 +1,4 @@
-"""All measures of one set of documents: per category, and micro, macro and pooled averages."""
+"""All measures of a set of documents: per category, and micro, macro and pooled averages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from thresher.rows import Labels
 
 __all__ = ["Evaluation", "adjusted_thresholds", "evaluate"]
 
-N_SHOWN = 10  # categories in a printed table, the largest
+N_SHOWN = 10  # the number of categories in a printed table
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The measures of one set of documents, as `evaluate` returns them.
+    """The measures of a set of documents, as `evaluate` returns them.
 
     Each measure of `per_category` is an array over categories: `positives`, `assigned`,
     `precision`, `recall`, `f1`, `accuracy`, `error`, `fallout`; from the ranking, `break_even`
@@ -46,20 +46,20 @@ class Evaluation:
     1 grain            50.0   100.0   66.7       100.0          100.0
     """
 
-    categories: list[str]  # their names
+    categories: list[str]
     n_documents: int
-    contingency: Contingency  # right and wrong decisions; arrays over categories
+    contingency: Contingency  # of arrays over categories
     per_category: dict[str, np.ndarray]
     micro: dict[str, float]
     macro: dict[str, float]
     pooled: dict[str, float]
-    exact_match: float  # share of the documents that got exactly their labels
+    exact_match: float  # the share of the documents that got exactly their labels
     scores: np.ndarray | None = field(default=None, repr=False)
     decisions: np.ndarray | None = field(default=None, repr=False)
     positives: Positives | None = field(default=None, repr=False)
 
     def table(self) -> list[dict[str, Any]]:
-        """Return one row per category: its name and, by name, each measure."""
+        """Return a row for each category: its name and all measures."""
         columns = {name: values.tolist() for name, values in self.per_category.items()}
         return [
             {"category": category, **{name: values[c] for name, values in columns.items()}}
@@ -67,13 +67,13 @@ class Evaluation:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can say it, NaN being null."""
+        """Return everything as plain data for JSON, with None for NaN."""
         averages = {name: getattr(self, name) for name in ("exact_match", *AVERAGES)}
         everything = {"documents": self.n_documents, **averages, "categories": self.table()}
         return _without_nan(everything)  # type: ignore[no-any-return]
 
     def labels(self) -> Labels:
-        """Return which categories each document carries, as it was measured against them."""
+        """Return the labels of the documents."""
         if self.positives is None:
             raise ParameterError("This evaluation has not kept the labels it was made from.")
         order = np.argsort(self.positives.rows, kind="stable")
@@ -83,7 +83,7 @@ class Evaluation:
         return Labels(indptr, columns, len(self.categories))
 
     def __str__(self) -> str:
-        """Set the averages and the largest categories as a table, in percent."""
+        """Return a table of the averages and the largest categories, in percent."""
         columns = {name: f"{MEASURES[name].title:>5}" for name in measures_of(shown=True)}
         rows = [(average, getattr(self, average)) for average in AVERAGES]
         largest = sorted(self.table(), key=lambda row: -row["positives"])[:N_SHOWN]
@@ -121,17 +121,17 @@ def evaluate(
     Parameters
     ----------
     scores : array of shape (documents, categories) or None
-        The higher, the more surely the document belongs. None when there are only decisions; the
-        measures of a ranking are then left out.
+        Higher scores mean that the document is more likely to belong. None if there are only
+        decisions; then the measures of rankings are left out.
     labels : Labels or array of shape (documents, categories)
         Which documents belong. There may be more categories than columns of scores.
     categories : sequence of str, optional
-        Their names; by default their numbers.
+        The names of the categories; by default their numbers.
     decisions : bool array of shape (documents, categories), optional
         Which categories were assigned; by default, those with a score above zero.
     training_scores, training_labels : optional
-        Scores and labels of the training documents. When both are given, the adjusted measures are
-        added: those of the thresholds that are best on the training documents.
+        Scores and labels of the training documents. They add the adjusted measures: those with the
+        thresholds that are best on the training documents.
     beta : float, optional
         Adds `f_beta`, in which recall weighs `beta` times as much as precision.
 
@@ -181,16 +181,16 @@ def evaluate(
 def adjusted_thresholds(
     scores: np.ndarray, labels: Labels | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the thresholds of each category that would have been best for F1, and for error.
+    """Return, for each category, the best threshold for F1 and the best one for error.
 
-    A threshold is half way between two adjacent scores; of equally good ones, the highest is
-    taken. It is infinite when it is best to assign nothing, as in a category without positives,
-    and minus infinite when it is best to assign everything.
+    A threshold is halfway between two adjacent scores; of equally good ones, the highest is
+    returned. It is infinite if it is best to assign nothing, as in a category without positives,
+    and minus infinity if it is best to assign everything.
 
     Parameters
     ----------
     scores, labels
-        Of the training documents; as for `evaluate`.
+        As for `evaluate`, of the training documents.
 
     Examples
     --------
@@ -203,17 +203,17 @@ def adjusted_thresholds(
     scores = positives.check(scores, "scores")
     for_f1 = np.full(scores.shape[1], np.inf)
     for_error = for_f1.copy()
-    for category, ranked, own in rankings(scores, positives):
-        cuts = CutPoints.of(ranked, own)
+    for category, ranked, hits in rankings(scores, positives):
+        cuts = CutPoints.of(ranked, hits)
         for_f1[category] = midpoint(ranked, int(cuts.taken[np.argmax(cuts.f1)]))
         fewest = np.argmin(cuts.errors)
-        if cuts.errors[fewest] < cuts.n_positives:  # which is how many a refusal of all gets wrong
+        if cuts.errors[fewest] < cuts.n_positives:  # the errors if nothing is assigned
             for_error[category] = midpoint(ranked, int(cuts.taken[fewest]))
     return for_f1, for_error
 
 
 def _count(decisions: np.ndarray, positives: Positives) -> Contingency:
-    """Count right and wrong decisions in each category; without a decision, nothing is assigned."""
+    """Return the contingency table of each category; without decisions, nothing is assigned."""
     counts = positives.counts
     rows, columns = positives.within(decisions.shape[1])
     hits = np.bincount(columns[decisions[rows, columns]], minlength=len(counts))
@@ -229,15 +229,15 @@ def _rates(table: Contingency, beta: float | None) -> dict[str, Any]:
 
 
 def _ranking_measures(scores: np.ndarray, positives: Positives) -> dict[str, np.ndarray]:
-    """Measure the ranking of each category; one that has no scores finds none of its positives."""
+    """Return the measures of the ranking of each category; without scores, the worst values."""
     counts = positives.counts
     is_lost = (counts > 0) & (np.arange(len(counts)) >= scores.shape[1])
     measured = {
         name: np.where(is_lost, MEASURES[name].worst, np.nan) for name in measures_of("cuts", "tie")
     }
-    for category, ranked, own in rankings(scores, positives):
-        tie = Tie.at(ranked[-len(own)], ranked, own, len(own))
-        sources = {"cuts": CutPoints.of(ranked, own), "tie": tie}
+    for category, ranked, hits in rankings(scores, positives):
+        tie = Tie.at(ranked[-len(hits)], ranked, hits, len(hits))
+        sources = {"cuts": CutPoints.of(ranked, hits), "tie": tie}
         for name, values in measured.items():
             values[category] = getattr(sources[MEASURES[name].source], name)
     return measured
@@ -255,19 +255,19 @@ def _means_over_positives(ranked: dict[str, np.ndarray], counts: np.ndarray) -> 
 def _pooled_break_even(scores: np.ndarray, positives: Positives) -> dict[str, float]:
     """Rank all pairs of document and category together; the k-th score is found without a sort."""
     names, k, flat = measures_of("tie"), len(positives.rows), scores.ravel()
-    own = scores[positives.within(scores.shape[1])]
+    hits = scores[positives.within(scores.shape[1])]
     if 0 < k <= len(flat):
-        place = len(flat) - k
-        tie = Tie.at(np.partition(flat, place)[place], flat, own, k)
+        rank = len(flat) - k
+        tie = Tie.at(np.partition(flat, rank)[rank], flat, hits, k)
         return {name: getattr(tie, name) for name in names}
-    # All scores are within the first k; the other positives are of categories without scores.
-    return dict.fromkeys(names, ratio(len(own), k))
+    # There are fewer than k scores; the other positives are of categories without scores.
+    return dict.fromkeys(names, ratio(len(hits), k))
 
 
 def _adjusted(
     scores: np.ndarray, positives: Positives, for_f1: np.ndarray, for_error: np.ndarray
 ) -> dict[str, Contingency]:
-    """Return the decisions that each of the adjusted measures is read from."""
+    """Return the contingency table of each adjusted measure."""
     if len(for_f1) != scores.shape[1]:
         raise ParameterError(
             f"The training scores are of {counted(len(for_f1), 'category')}, the scores "
@@ -295,7 +295,7 @@ def _macro(per_category: dict[str, np.ndarray], has_positives: np.ndarray) -> di
 
 
 def exactly_right(decisions: np.ndarray, positives: Positives) -> np.ndarray:
-    """Return which documents' hits are all that was assigned and all that belongs."""
+    """Return which documents got exactly their labels."""
     n = positives.n_documents
     rows, columns = positives.within(decisions.shape[1])
     hits = np.bincount(rows[decisions[rows, columns]], minlength=n)

@@ -1,6 +1,6 @@
-"""The one table of the measures: what each is read from, how it is averaged, named and shown.
+"""The table of measures: how each is computed, averaged, named and shown.
 
-A new measure is a property of `Contingency`, `CutPoints` or `Tie`, and a line here.
+To add a measure, add a property to `Contingency`, `CutPoints` or `Tie`, and a line here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ AVERAGES = ("micro", "macro", "pooled")
 
 
 class Measure(NamedTuple):
-    """What there is to know of a measure, besides how it is computed."""
+    """The description of a measure."""
 
-    title: str  # the heading of its column
-    source: str  # of which it is a property: "decisions" (Contingency), "cuts" or "tie"
-    shown: str = "never"  # in tables: "always", "wide" (where there is room) or "never"
-    needs_positives: bool = True  # so that its macro average leaves out categories without any
-    over_positives: bool = False  # of a ranking: whether its mean over all positives is taken too
-    worst: float = 0.0  # of a ranking: its value where there are positives, but no scores
+    title: str  # the column heading
+    source: str  # what it is a property of: "decisions" (Contingency), "cuts" or "tie"
+    shown: str = "never"  # in tables: "always", "wide" (in wide tables) or "never"
+    needs_positives: bool = True  # whether macro averages leave out categories without positives
+    over_positives: bool = False  # for rankings: whether there is a mean over all positives
+    worst: float = 0.0  # for rankings: the value if there are positives but no scores
 
 
 MEASURES = {
@@ -44,7 +44,7 @@ MEASURES = {
 
 
 def measures_of(*sources: str, shown: bool = False) -> list[str]:
-    """Return the names of the measures of some sources, or of those that tables show."""
+    """Return the names of the measures, optionally of some sources or shown in tables only."""
     return [
         name
         for name, measure in MEASURES.items()
@@ -53,7 +53,7 @@ def measures_of(*sources: str, shown: bool = False) -> list[str]:
 
 
 def measure_title(name: str) -> str:
-    """Return what to call an average of a measure, given by its name.
+    """Return the title of an averaged measure, given its name.
 
     Examples
     --------
@@ -68,10 +68,9 @@ def measure_title(name: str) -> str:
 
 
 def read_measure(evaluation: Evaluation, name: str) -> float:
-    """Return a measure by its name.
+    """Return a measure of an evaluation by its name.
 
-    It is "exact_match", or micro, macro or pooled, an underscore, and the name of the measure, such
-    as "micro_f1" or "macro_break_even".
+    The name is "exact_match", or an average and a measure such as "micro_f1" or "macro_break_even".
 
     Examples
     --------

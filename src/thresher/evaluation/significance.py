@@ -1,4 +1,4 @@
-"""Whether a difference is more than chance: tests of two systems, of many, and intervals of one.
+"""Significance tests of two or more systems, and confidence intervals of a measure.
 
 The tests named after Yang and Liu are those of "A re-examination of text categorization methods",
 1999. All p-values are two-tailed. Only `friedman_test` needs scipy.
@@ -28,30 +28,30 @@ __all__ = [
 
 
 class PairedTest(NamedTuple):
-    """The difference between two systems on the same documents, and whether it may be chance."""
+    """The difference between two systems on the same documents, and its significance."""
 
-    difference: float  # how much the first is better
+    difference: float  # how much better the first is
     statistic: float
-    p_value: float  # how probable a difference as large is if the two are equally good
-    n: int  # how many pairs were compared
+    p_value: float  # of the hypothesis that both are equally good
+    n: int  # the number of pairs compared
 
     @property
     def stars(self) -> str:
-        """Two for p <= 0.01, one for p <= 0.05, else none: the marks of the papers' tables."""
+        """Two asterisks for p <= 0.01, one for p <= 0.05, else none."""
         return "**" if self.p_value <= 0.01 else "*" if self.p_value <= 0.05 else ""
 
 
 def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTest:
-    """Student's t-test of paired figures, such as those of two systems on the same folds.
+    """Return Student's t-test of paired results, such as those of two systems on the same folds.
 
-    Folds share most of the documents they are trained on, so that the p-values of
-    cross-validation come out somewhat too small.
+    As folds share most of their training documents, the p-values of cross-validation are somewhat
+    too small.
 
     Parameters
     ----------
     first, second : sequences of float
-        The figures of the two systems; pairs in which one is NaN are left out. If all differences
-        are the same, p is 1 where they are zero and 0 where they are not.
+        The results of the two systems; pairs with NaN are left out. If all differences are equal,
+        p is 1 if they are zero, else 0.
 
     Examples
     --------
@@ -74,12 +74,13 @@ def paired_t_test(first: Sequence[float] | np.ndarray, second: Any) -> PairedTes
 
 
 def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
-    """Yang and Liu's macro t-test: paired over the F1s of the categories, which all count alike.
+    """Return Yang and Liu's macro t-test, paired over the F1s of the categories.
 
     Parameters
     ----------
     first, second : Evaluation
-        Of two systems on the same documents. Categories without positives are left out.
+        The evaluations of two systems on the same documents. Categories without positives are left
+        out.
 
     Examples
     --------
@@ -89,11 +90,11 @@ def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
     >>> round(test.difference, 3), round(test.p_value, 3), test.n
     (0.333, 0.184, 3)
     """
-    theirs = {name: i for i, name in enumerate(second.categories)}
+    numbers = {name: i for i, name in enumerate(second.categories)}
     pairs = [
-        (first.per_category["f1"][mine], second.per_category["f1"][theirs[name]])
-        for mine, name in enumerate(first.categories)
-        if name in theirs and first.per_category["positives"][mine]
+        (first.per_category["f1"][i], second.per_category["f1"][numbers[name]])
+        for i, name in enumerate(first.categories)
+        if name in numbers and first.per_category["positives"][i]
     ]
     return paired_t_test(*np.array(pairs).reshape(-1, 2).T)
 
@@ -101,17 +102,17 @@ def macro_t_test(first: Evaluation, second: Evaluation) -> PairedTest:
 def micro_sign_test(
     first: Labels | np.ndarray, second: Labels | np.ndarray, labels: Labels | np.ndarray
 ) -> PairedTest:
-    """Yang and Liu's micro sign test: who is right more often where the two disagree.
+    """Return Yang and Liu's micro sign test, over the decisions in which the two systems differ.
 
-    `statistic` is how many of the `n` decisions on whose rightness the two differ the first got
-    right; `difference` is by how many it got more right; the p-value is a fair coin's, exactly.
+    `n` is the number of these decisions, `statistic` how many of them the first got right, and
+    `difference` how many more that is than the second. The p-value is exact.
 
     Parameters
     ----------
     first, second : Labels or bool arrays of shape (documents, categories)
-        What the two systems decided.
+        The decisions of the two systems.
     labels : Labels or array of shape (documents, categories)
-        What is so.
+        The correct labels.
 
     Examples
     --------
@@ -120,25 +121,26 @@ def micro_sign_test(
     >>> test.statistic, test.n, round(test.p_value, 4)
     (8.0, 8, 0.0078)
     """
-    ours, theirs, truth = (Positives.of(one) for one in (first, second, labels))
-    if not ours.n_documents == theirs.n_documents == truth.n_documents:
+    assigned = [Positives.of(pairs) for pairs in (first, second, labels)]
+    n_first, n_second, n_labels = (positives.n_documents for positives in assigned)
+    if not n_first == n_second == n_labels:
         raise ParameterError(
-            f"The decisions are of {ours.n_documents} and {theirs.n_documents} documents, the "
-            f"labels of {truth.n_documents}; they must be of the same."
+            f"The decisions are of {n_first} and {n_second} documents, the labels of {n_labels}; "
+            "they must be of the same."
         )
-    a, b, right = (one.columns * one.n_documents + one.rows for one in (ours, theirs, truth))
+    a, b, right = (pairs.columns * n_labels + pairs.rows for pairs in assigned)
     only_a, only_b = np.setdiff1d(a, b), np.setdiff1d(b, a)
-    # A decision that only one of them made is right for that one, or else right for the other.
+    # If only one of them assigns a category, either that one is right or the other.
     n_right = int(np.isin(only_a, right).sum() + (~np.isin(only_b, right)).sum())
     n = len(only_a) + len(only_b)
     return PairedTest(float(2 * n_right - n), float(n_right), coin_p_value(n_right, n), n)
 
 
-# What chance does --------------------------------------------------------------------------------
+# Distributions ----------------------------------------------------------------------------------
 
 
 def student_p_value(t: float, degrees: int) -> float:
-    """Return how probable it is that Student's t is as far from zero or farther, on either side."""
+    """Return the two-tailed p-value of Student's t."""
     if abs(t) == inf:
         return 0.0
     square, whole = t * t, degrees + t * t
@@ -146,19 +148,20 @@ def student_p_value(t: float, degrees: int) -> float:
 
 
 def coin_p_value(heads: int, n: int) -> float:
-    """Return how probable it is that a fair coin is as far from half heads, or farther."""
+    """Return the two-tailed p-value of a number of heads of a fair coin."""
     fewer = min(heads, n - heads)
-    if 2 * fewer >= n - 1:  # half, or as near to it as an odd number comes
+    if 2 * fewer >= n - 1:  # half, or as near to half as possible
         return 1.0
     return 2 * incomplete_beta(n - fewer, fewer + 1, 0.5, 0.5)
 
 
 def incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
-    """Return the regularized incomplete beta function of `x`, `rest` being 1 - x, given exactly.
+    """Return the regularized incomplete beta function of `x`; `rest` is 1 - x, more exactly.
 
-    Lentz's evaluation of its continued fraction, on the side of the mean where it converges fast.
+    Lentz's algorithm evaluates its continued fraction on the side of the mean on which it converges
+    quickly.
     """
-    tiny = 1e-300  # stands for a denominator of zero
+    tiny = 1e-300  # replaces a denominator of zero
     if x <= 0 or rest <= 0:
         return float(rest <= 0)
     if x > (a + 1) / (a + b + 2):
@@ -184,25 +187,25 @@ def incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
 
 
 class Ranks(NamedTuple):
-    """How systems rank on the average, and which differences of ranks are more than chance."""
+    """The average ranks of systems, and which of their differences are significant."""
 
     average_ranks: np.ndarray  # 1 is the best
     statistic: float  # Friedman's chi-square
-    p_value: float  # how probable it is if all are equally good
-    critical_difference: float  # ranks that differ by less may be equal (Nemenyi)
+    p_value: float  # of the hypothesis that all are equally good
+    critical_difference: float  # ranks that differ by less do not differ significantly (Nemenyi)
     pairwise: np.ndarray  # Nemenyi's p-value of each pair
 
 
 def friedman_test(results: Any, confidence: float = 0.95) -> Ranks:
-    """Rank systems on several sets of data; test whether they differ, and which; needs scipy.
+    """Rank systems on several data sets and test their differences; needs scipy.
 
     Parameters
     ----------
     results : array of shape (sets, systems)
-        A figure of each system on each set of data, the higher the better; at least three systems.
-        Equal figures share their ranks.
+        The result of each system on each data set, the higher the better; at least three systems.
+        Equal results share their ranks.
     confidence : float, default=0.95
-        How sure the critical difference shall be.
+        The confidence level of the critical difference.
 
     References
     ----------
@@ -238,7 +241,7 @@ def friedman_test(results: Any, confidence: float = 0.95) -> Ranks:
 
 
 class Interval(NamedTuple):
-    """A measure, and between which values it is to be expected on other documents like these."""
+    """The value of a measure and its confidence interval."""
 
     value: float
     low: float
@@ -255,26 +258,25 @@ def bootstrap_intervals(
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> dict[str, Interval]:
-    """Tell how much measures would vary if other documents of the same kind had been drawn.
+    """Return bootstrap confidence intervals of measures.
 
-    As many documents as there are are drawn from them with replacement, again and again, and
-    measured; the interval leaves out as many of the results below it as above it. A draw lacks many
-    of the rare categories, which are the weak ones, so that a mean over categories comes out too
-    high on the average; the interval of such a mean is moved back by that much.
+    The documents are resampled with replacement, and the interval has equal tails of the results.
+    A resample lacks many of the rare categories, which have low values, so that means over
+    categories come out too high on average; their intervals are shifted back by that bias.
 
     Parameters
     ----------
     scores, labels, decisions
         As for `evaluate`.
     measures : sequence of str, default=("micro_f1", "macro_f1")
-        Their names, as `read_measure` takes them. Measures of decisions are computed for all draws
-        together; one of a ranking takes `n_resamples` evaluations.
+        The names of measures, as for `read_measure`. Measures of decisions are quick; one of a
+        ranking takes `n_resamples` evaluations.
     n_resamples : int, default=1000
-        How often documents are drawn.
+        The number of resamples.
     confidence : float, default=0.95
-        Which part of the results lies in the interval.
+        The confidence level.
     random_state : int, default=0
-        Seed of the draws.
+        The seed.
 
     Examples
     --------
@@ -308,9 +310,9 @@ def _interval(name: str, value: float, drawn: np.ndarray, tails: tuple[float, fl
 
 
 def share_interval(hits: float, n: float, confidence: float = 0.95) -> Interval:
-    """Tell between which values a share is to be expected, `hits` of `n` having been counted.
+    """Return Wilson's confidence interval of a share, given `hits` of `n`.
 
-    It is Wilson's interval. Other than the bootstrap's, it has a width even where all are hits.
+    Unlike that of the bootstrap, it has a width even if all are hits.
 
     Examples
     --------
@@ -326,7 +328,7 @@ def share_interval(hits: float, n: float, confidence: float = 0.95) -> Interval:
     return Interval(share, min(share, max(0.0, low)), max(share, min(1.0, high)))
 
 
-_BLOCK = 4_000_000  # numbers that are gathered at a time
+NUMBERS_AT_ONCE = 4_000_000  # of resamples that are measured together
 
 
 def _draws(n_documents: int, n_resamples: int, random_state: int) -> Iterator[np.ndarray]:
@@ -342,39 +344,39 @@ def _measure_each(
     n_resamples: int,
     random_state: int,
 ) -> dict[str, np.ndarray]:
-    """Evaluate the documents of each draw."""
+    """Evaluate the documents of each resample."""
     take = labels.take if isinstance(labels, Labels) else np.asarray(labels).__getitem__
-    figures = []
+    values = []
     for drawn in _draws(len(decisions), n_resamples, random_state):
-        own = None if scores is None else scores[drawn]
-        evaluation = evaluate(own, take(drawn), decisions=decisions[drawn])
-        figures.append([read_measure(evaluation, name) for name in measures])
-    return dict(zip(measures, np.array(figures).T, strict=True))
+        of_drawn = None if scores is None else scores[drawn]
+        evaluation = evaluate(of_drawn, take(drawn), decisions=decisions[drawn])
+        values.append([read_measure(evaluation, name) for name in measures])
+    return dict(zip(measures, np.array(values).T, strict=True))
 
 
 def _measure_all(
     decisions: np.ndarray, positives: Positives, n_resamples: int, random_state: int
 ) -> dict[str, np.ndarray]:
-    """Measure many draws at a time: a document drawn twice counts twice in the tables."""
+    """Measure many resamples together: a document drawn twice counts twice in the tables."""
     n, n_categories = positives.n_documents, len(positives.counts)
     taken_rows, taken_columns = np.nonzero(decisions)
     rows, columns = positives.within(decisions.shape[1])
     hit = decisions[rows, columns]
-    exact, parts = exactly_right(decisions, positives), []
+    exact, averages = exactly_right(decisions, positives), []
     draws = _draws(n, n_resamples, random_state)
-    per_block = max(1, _BLOCK // max(1, n, len(positives.rows) + len(taken_rows)))
-    while block := [np.bincount(one, minlength=n) for one in islice(draws, per_block)]:
+    per_block = max(1, NUMBERS_AT_ONCE // max(1, n, len(positives.rows) + len(taken_rows)))
+    while block := [np.bincount(drawn, minlength=n) for drawn in islice(draws, per_block)]:
         times = np.array(block)
         hits = _sums(times, rows[hit], columns[hit], n_categories)
         taken = _sums(times, taken_rows, taken_columns, n_categories)
-        own = _sums(times, positives.rows, positives.columns, n_categories)
-        table = Contingency(hits, taken - hits, own - hits, n - own - (taken - hits))
-        parts.append(_averages(table) | {"exact_match": (times @ exact) / n})
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        positive = _sums(times, positives.rows, positives.columns, n_categories)
+        table = Contingency(hits, taken - hits, positive - hits, n - positive - (taken - hits))
+        averages.append(_averages(table) | {"exact_match": (times @ exact) / n})
+    return {name: np.concatenate([block[name] for block in averages]) for name in averages[0]}
 
 
 def _sums(times: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_columns: int) -> np.ndarray:
-    """Count the pairs of document and category in each category and draw."""
+    """Return the number of pairs in each resample (row) and category (column)."""
     sums = np.zeros((len(times), n_columns), np.int64)
     if len(rows):
         order = np.argsort(columns, kind="stable")
@@ -384,7 +386,7 @@ def _sums(times: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_columns: i
 
 
 def _averages(table: Contingency) -> dict[str, np.ndarray]:
-    """Return the micro and macro averages of tables of shape (draws, categories)."""
+    """Return the micro and macro averages of tables of shape (resamples, categories)."""
     total = Contingency(*(cell.sum(axis=1) for cell in table))
     has_positives = table.true_positives + table.false_negatives > 0
     averages = {}

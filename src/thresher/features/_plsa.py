@@ -1,4 +1,4 @@
-"""Expectation maximisation for `Concepts`: the iterations, and when they end."""
+"""Expectation maximisation for `Concepts`: the iterations and the stopping rule."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from thresher.rows import Rows
 if TYPE_CHECKING:
     from thresher.features.concepts import Concepts
 
-# All concepts start as nearly the same: the chances of a word differ between them by a tenth at
-# most. Before the held-out part becomes less likely, wilder random numbers are not unlearned: with
-# a spread of 100 % instead of 10 % its perplexity stays 10 % higher (100 and 500 concepts of the
-# training documents of Reuters-21578, and samples of 30 to 1,000 of them), for 7 iterations less.
+# All concepts start nearly alike: the probabilities of a word differ between them by at most 10 %.
+# With a spread of 100 %, iterations end 7 earlier, but with a perplexity 10 % higher (100 and 500
+# concepts of the training documents of Reuters-21578, and samples of 30 to 1,000 of them).
 START_SPREAD = 0.1
-# While the perplexity has not changed by so much since the first iteration, the concepts are still
-# nearly the same, and that it rises a little says nothing.
+# While the perplexity has changed by a smaller share since the first iteration, the concepts are
+# still nearly alike, and a small rise does not matter.
 PLATEAU = 0.01
-LEAST_PROBABILITY = 1e-30  # what an unlikely held-out token is taken for: its logarithm counts
+LEAST_PROBABILITY = 1e-30  # of a held-out token, whose logarithm is taken
 
 Progress = Callable[[str, int, float], None] | None
 
 
 class Entries(NamedTuple):
-    """Documents as the kernels take them."""
+    """Documents in the form that the kernels need."""
 
     indptr: np.ndarray
     words: np.ndarray  # uint32
     counts: np.ndarray  # float32
 
-    def owners(self) -> np.ndarray:
+    def documents(self) -> np.ndarray:
+        """Return the number of the document of each entry."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
 
 class Mixture:
-    """A model in the making: P(z|d) over P(w|z) in one table, as after its best iteration."""
+    """A model that is being fitted: P(z|d) and P(w|z) after its best iteration, in one table."""
 
     def __init__(self, n_documents: int, phi: np.ndarray) -> None:
         size = phi.shape[1]
@@ -60,20 +60,20 @@ class Mixture:
     def phi(self) -> np.ndarray:
         return self.table[self.n_documents :]
 
-    def _is_alike(self) -> bool:
-        """Tell whether the concepts have not begun to differ."""
+    def _is_on_plateau(self) -> bool:
+        """Return True if the concepts are still nearly alike."""
         return bool(np.ptp(self.perplexities) < PLATEAU * self.perplexities[0])
 
     def judge(self, table: np.ndarray, perplexity: float | None, factor: float | None) -> None:
-        """Take over the table after an iteration if it explains what is held out better."""
+        """Adopt the table of an iteration if the perplexity of the held-out tokens is lower."""
         if perplexity is not None:
             self.perplexities.append(perplexity)
-        if perplexity is None or perplexity < self.perplexity or self._is_alike():
-            self.table[:] = table  # one call, so that an interruption comes before or after it
+        if perplexity is None or perplexity < self.perplexity or self._is_on_plateau():
+            self.table[:] = table  # one call, which cannot be interrupted
             self.perplexity = np.inf if perplexity is None else perplexity
             self.n_iter += 1
             self.improved = True
-            self.running = self.table.shape[1] > 1  # a single concept is there at once
+            self.running = self.table.shape[1] > 1  # a single concept needs no more iterations
         elif factor is None or not self.improved:
             self.running = False
         else:
@@ -82,22 +82,22 @@ class Mixture:
 
 
 class Maximisation:
-    """The iterations over documents that all models share."""
+    """Expectation maximisation of several models on the same documents."""
 
     def __init__(self, concepts: Concepts, training: Rows, held: Rows, progress: Progress) -> None:
         self.concepts, self.progress = concepts, progress
         self.training = Entries(training.indptr, training.indices.view(np.uint32), training.values)
         self.held = Entries(held.indptr, held.indices.view(np.uint32), held.values)
         self.n_words = training.n_columns
-        places = np.argsort(training.indices, kind="stable")
-        owners = self.training.owners().astype(np.uint32)[places]
+        by_word = np.argsort(training.indices, kind="stable")
+        documents = self.training.documents().astype(np.uint32)[by_word]
         ends = np.cumsum(np.bincount(training.indices, minlength=self.n_words))
-        self.words = (np.concatenate([[0], ends]), owners, places)
-        self.ratios = np.empty(len(places), np.float32)
+        self.words = (np.concatenate([[0], ends]), documents, by_word)
+        self.ratios = np.empty(len(by_word), np.float32)
 
     def run(self, sizes: tuple[int, ...], n_jobs: int, keep_partial: bool = True) -> list[Mixture]:
-        """Return the best model of each size, maybe also when it is interrupted."""
-        engine_for(n_jobs)  # refuses what is no number of threads
+        """Return the best model of each size; if interrupted, raise unless `keep_partial`."""
+        engine_for(n_jobs)  # raises an error if it is no number of threads
         best: list[Mixture] = []
         mixtures: list[Mixture] = []
         try:
@@ -106,14 +106,14 @@ class Maximisation:
                 self._iterate(mixtures, n_jobs, start)
                 best = self._better(best, mixtures)
         except KeyboardInterrupt:
-            if mixtures and all(one.n_iter for one in mixtures):
+            if mixtures and all(mixture.n_iter for mixture in mixtures):
                 best = self._better(best, mixtures)
             if not best or not keep_partial:
                 raise
-            warn_of(
-                "The concepts were interrupted after "
-                f"{counted(max(one.n_iter for one in best), 'iteration')}, and are as these left "
-                "them; fit again for better ones."
+            n_iter = counted(max(mixture.n_iter for mixture in best), "iteration")
+            warn(
+                f"The concepts were interrupted after {n_iter}, and are as these left them; fit "
+                "again for better ones."
             )
         return best
 
@@ -125,7 +125,7 @@ class Maximisation:
         return [new if new.perplexity < old.perplexity else old for old, new in pairs]
 
     def _first(self, size: int, start: int) -> Mixture:
-        """Return a model of random P(w|z), the same for each size whatever the others are."""
+        """Return a model of random P(w|z), which do not depend on the other models."""
         random = np.random.default_rng([self.concepts.random_state, start, size])
         phi = np.float32(START_SPREAD) * random.random((self.n_words, size), dtype=np.float32)
         phi += np.float32(1)
@@ -133,20 +133,19 @@ class Maximisation:
 
     def _iterate(self, mixtures: list[Mixture], n_jobs: int, start: int) -> None:
         max_iter, factor = self.concepts.max_iter, self.concepts.tempering
-        spare = np.empty(max(one.table.size for one in mixtures), np.float32)
+        spare = np.empty(max(mixture.table.size for mixture in mixtures), np.float32)
         n_documents = mixtures[0].n_documents
         for iteration in range(1, max_iter + 1):
-            for one in mixtures:
-                if not one.running:
-                    continue
-                table = spare[: one.table.size].reshape(one.table.shape)
-                self._step(one, table, n_jobs)
-                theta, phi = table[:n_documents], table[n_documents:]
-                one.judge(table, self._perplexity(theta, phi, n_jobs), factor)
+            for mixture in mixtures:
+                if mixture.running:
+                    table = spare[: mixture.table.size].reshape(mixture.table.shape)
+                    self._step(mixture, table, n_jobs)
+                    theta, phi = table[:n_documents], table[n_documents:]
+                    mixture.judge(table, self._perplexity(theta, phi, n_jobs), factor)
             if self.progress is not None:
                 share = (start + iteration / max_iter) / self.concepts.n_init
                 self.progress(_stage(mixtures, iteration), n_documents, share)
-            if not any(one.running for one in mixtures):
+            if not any(mixture.running for mixture in mixtures):
                 break
 
     def _step(self, mixture: Mixture, table: np.ndarray, n_jobs: int) -> None:
@@ -167,7 +166,7 @@ class Maximisation:
         run_blocks(partial(kernels.normalise_concepts, table[n_documents:]), by_concept, n_jobs)
 
     def _perplexity(self, theta: np.ndarray, phi: np.ndarray, n_jobs: int) -> float | None:
-        """Return how many equally likely words a held-out token would be as surprising as."""
+        """Return the perplexity of the held-out tokens, or None if there are none."""
         from thresher._kernels.concepts import mixtures
 
         indptr, words, counts = self.held
@@ -180,29 +179,29 @@ class Maximisation:
         return float(np.exp(-(counts * logarithms).sum() / counts.sum(dtype=np.float64)))
 
     def memberships(self, mixtures: list[Mixture]) -> tuple[np.ndarray, np.ndarray]:
-        """Return P(z) and P(z|d) of all concepts; a document without words has P(z)."""
+        """Return P(z) and P(z|d) of all concepts; a document without words gets P(z)."""
         lengths = np.bincount(
-            self.training.owners(), self.training.counts, len(self.training.indptr) - 1
+            self.training.documents(), self.training.counts, len(self.training.indptr) - 1
         )
-        shares = np.concatenate([lengths / lengths.sum() @ one.theta for one in mixtures])
-        memberships = np.concatenate([one.theta for one in mixtures], axis=1)
+        shares = np.concatenate([lengths / lengths.sum() @ mixture.theta for mixture in mixtures])
+        memberships = np.concatenate([mixture.theta for mixture in mixtures], axis=1)
         memberships[lengths == 0] = shares
         return shares, memberships
 
 
 def _stage(mixtures: list[Mixture], iteration: int) -> str:
-    known = [f"{one.perplexities[-1]:,.0f}" for one in mixtures if one.perplexities]
-    perplexity = f", perplexity {', '.join(known)}" if known else ""
+    last = [f"{mixture.perplexities[-1]:,.0f}" for mixture in mixtures if mixture.perplexities]
+    perplexity = f", perplexity {', '.join(last)}" if last else ""
     return f"concepts, iteration {iteration}{perplexity}"
 
 
 def blocks(indptr: np.ndarray, n_jobs: int) -> np.ndarray:
-    """Return where blocks of rows end that have about as many entries, a few for each thread."""
+    """Return the ends of blocks of rows with about equal numbers of entries, four per thread."""
     targets = np.linspace(0, indptr[-1], 4 * n_jobs + 1)
     ends = np.searchsorted(indptr, targets)
     ends[0], ends[-1] = 0, len(indptr) - 1
     return ends
 
 
-def warn_of(sentence: str) -> None:
+def warn(sentence: str) -> None:
     warnings.warn(sentence, ThresherWarning, stacklevel=4)
