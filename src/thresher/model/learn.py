@@ -188,7 +188,12 @@ class Update:
         self._batches = chain(first, batches)
         learner, is_small = model.learner, n_first <= MOST_IN_PLACE
         has_budget = isinstance(learner, Budgeted) and learner.feature_budget is not None
-        self.can_be_undone = is_small and isinstance(learner, Undoable) and not has_budget
+        self.can_be_undone = (
+            is_small
+            and isinstance(learner, Undoable)
+            and not has_budget
+            and model.has_private_arrays
+        )
         self.is_short = n_first <= MOST_IN_MILLISECONDS  # whether it takes only milliseconds
         self._n_rounds = MOST_ROUNDS if is_small else 1
 

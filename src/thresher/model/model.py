@@ -113,6 +113,9 @@ class Model:
         What was assumed of the training documents.
     sample : Sample or None
         Remembered documents and how they were decided after the last `learn`.
+    has_private_arrays : bool
+        Whether arrays may be changed in place: not those of a file that is mapped into memory, or
+        of a pickled model, which may be read-only and shared by processes.
     """
 
     parameters: TrainingParameters
@@ -130,15 +133,32 @@ class Model:
     is_compacted: bool = False
     assumptions: list[Assumption] = field(default_factory=list)
     sample: Sample | None = None
+    has_private_arrays: bool = field(default=True, init=False, repr=False)
     _reader: SingleTextReader | None = field(default=None, init=False, repr=False)
     _n_read_singly: int = field(default=0, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"sample": None, "_reader": None, "_n_read_singly": 0}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled model, whose arrays may be read-only and shared by processes."""
+        self.__dict__ = state | {"has_private_arrays": False}
+        # Kernels that look words up also add words, so that they need writable arrays.
+        self.features.counter = copy.deepcopy(self.features.counter)
+
     def copy(self) -> Self:
-        """Return a copy that shares only what is never changed in place."""
-        return copy.deepcopy(self)
+        """Return a copy that shares no arrays with this model."""
+        copied = copy.copy(self)
+        copied.__dict__ = copy.deepcopy(self.__getstate__()) | {"has_private_arrays": True}
+        return copied
+
+    def __copy__(self) -> Self:
+        copied = object.__new__(type(self))
+        copied.__dict__ = self.__getstate__()
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
 
     def become(self, other: Model) -> None:
         """Take over everything from another model."""

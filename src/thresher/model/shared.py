@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from thresher._kernels._jit import compiler_lock
 from thresher.documents import Batch
 from thresher.engine import engine_for
 from thresher.errors import ModelError
@@ -33,10 +34,11 @@ R = TypeVar("R")
 # Seconds for which a change in place waits for readers to leave, and holds up new ones, before a
 # copy is changed instead.
 SECONDS_TO_WAIT = 0.01
-SECONDS_BEFORE_FORK = 2.0  # for which a fork waits for a change in place
-TORN = (
-    "This process was forked while another thread was changing the model, so that its copy of the "
-    "model is incomplete. Load the model from its file, or fork before threads change it."
+SECONDS_BEFORE_FORK = 2.0  # for which a fork waits for a change in place, or for a compilation
+INCOMPLETE = (
+    "This process was forked while another thread was changing the model or compiling code for it, "
+    "so that its copy of the model is incomplete. Load the model in this process, or fork before "
+    "threads use it."
 )
 
 
@@ -60,6 +62,9 @@ class SharedModel:
 
     def __setstate__(self, model: Model) -> None:
         self.__init__(model)  # type: ignore[misc]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SharedModel:
+        return SharedModel(self.__getstate__())
 
     def reading(self) -> _State:
         """Return a context manager that gives the model, which does not change meanwhile.
@@ -193,7 +198,7 @@ class _State:
     def check_complete(self) -> None:
         """Raise `ModelError` if this process was forked amid a change."""
         if self._is_incomplete:
-            raise ModelError(TORN)
+            raise ModelError(INCOMPLETE)
 
     def __enter__(self) -> Model:
         thread = get_ident()
@@ -202,7 +207,7 @@ class _State:
             while not is_inside and (self._writer is not None or self._closed_until > monotonic()):
                 self._changed.wait(SECONDS_TO_WAIT)
             if self._is_incomplete:
-                raise ModelError(TORN)
+                raise ModelError(INCOMPLETE)
             self._readers[thread] = self._readers.get(thread, 0) + 1
             key = _this_thread.key
             if self._reader_since_change is not key:
@@ -257,45 +262,53 @@ class _State:
     def after_fork_in_parent(self) -> None:
         self._lock.release()
 
-    def after_fork_in_child(self) -> None:
+    def after_fork_in_child(self, is_compiling: bool) -> None:
         """Forget the threads that do not exist in this process."""
         thread, writer = get_ident(), self._writer
         readers = {thread: self._readers[thread]} if thread in self._readers else {}
-        self._is_incomplete = self._is_incomplete or writer not in (None, thread)
+        if is_compiling or writer not in (None, thread):
+            self._is_incomplete = True
         self._reset(readers, writer if writer == thread else None)
 
 
 # ---- fork: the child has complete models, or a clear error ---------------------------------------
 
+
+class _Fork:
+    """Locks all models, and the compiler, from before a fork until after it."""
+
+    def __init__(self) -> None:
+        self._states: list[_State] = []
+        self._has_compiler = False
+
+    def before(self) -> None:
+        self._has_compiler = compiler_lock.acquire(SECONDS_BEFORE_FORK)
+        self._states = list(dict.fromkeys(shared._state for shared in _all_shared))
+        for state in self._states:
+            state.before_fork()
+
+    def after_in_parent(self) -> None:
+        for state in self._states:
+            state.after_fork_in_parent()
+        self._states = []
+        if self._has_compiler:
+            compiler_lock.release()
+
+    def after_in_child(self) -> None:
+        for shared in _all_shared:
+            shared._changing = RLock()
+        # A model may have been replaced after the states were listed.
+        for state in dict.fromkeys([*self._states, *(shared._state for shared in _all_shared)]):
+            state.after_fork_in_child(not self._has_compiler)
+        self._states = []
+        compiler_lock.renew()
+
+
 _all_shared: weakref.WeakSet[SharedModel] = weakref.WeakSet()
-_states_at_fork: list[_State] = []  # those that are locked from before a fork until after it
-
-
-def _before_fork() -> None:
-    _states_at_fork[:] = dict.fromkeys(shared._state for shared in _all_shared)
-    for state in _states_at_fork:
-        state.before_fork()
-
-
-def _after_fork_in_parent() -> None:
-    for state in _states_at_fork:
-        state.after_fork_in_parent()
-    _states_at_fork.clear()
-
-
-def _after_fork_in_child() -> None:
-    for shared in _all_shared:
-        shared._changing = RLock()
-        if shared._state not in _states_at_fork:  # the model was replaced a moment ago
-            _states_at_fork.append(shared._state)
-    for state in _states_at_fork:
-        state.after_fork_in_child()
-    _states_at_fork.clear()
-
-
+_fork = _Fork()
 if hasattr(os, "register_at_fork"):  # not on Windows, where there is no fork
     os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=_after_fork_in_parent,
-        after_in_child=_after_fork_in_child,
+        before=_fork.before,
+        after_in_parent=_fork.after_in_parent,
+        after_in_child=_fork.after_in_child,
     )

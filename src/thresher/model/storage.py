@@ -424,6 +424,7 @@ def load_model(
         model = _model_from_parts(header, tensors, learners)
     except ModelError as problem:
         raise ModelError(f"{path}: {problem}") from problem.__cause__
+    model.has_private_arrays = not mmap
     log.info("loaded %s", path)
     return model
 
