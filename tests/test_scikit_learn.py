@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -179,3 +179,29 @@ def test_a_learner_with_probabilities_of_its_own_needs_no_calibration():
     np.testing.assert_array_equal(
         categorizer.classes_[chances.argmax(1)], categorizer.predict(TEXTS)
     )
+
+
+def test_probabilities_exist_only_where_they_work():
+    categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
+    assert hasattr(categorizer, "predict_proba")  # it will have them
+    assert categorizer.fit(TEXTS, LABELS).predict_proba(TEXTS).shape == (len(TEXTS), 3)
+    assert not hasattr(Categorizer(), "predict_proba")
+    plain = Categorizer().fit(TEXTS, LABELS)
+    assert not hasattr(plain, "predict_proba")
+    with pytest.raises(AttributeError, match="has no probabilities"):
+        plain.predict_proba(TEXTS)
+    assert hasattr(plain.tune(TEXTS, LABELS, None, calibrate="sigmoid"), "predict_proba")
+
+
+def test_a_stack_of_models_falls_back_to_scores_without_probabilities():
+    estimators = [("fast", Categorizer(preset="fast")), ("bayes", Categorizer("naive-bayes"))]
+    stack = StackingClassifier(estimators, LogisticRegression(), cv=2).fit(TEXTS, LABELS)
+    assert stack.stack_method_ == ["decision_function", "predict_proba"]
+    assert np.mean(stack.predict(TEXTS) == np.array(LABELS)) > 0.9
+
+
+@pytest.mark.parametrize("learner", ["auto", "naive-bayes"])
+def test_the_area_under_the_curve_is_a_number(learner):
+    is_grain = ["grain" if label == "grain" else "other" for label in LABELS]
+    areas = cross_val_score(Categorizer(learner), TEXTS, is_grain, scoring="roc_auc", cv=2)
+    assert (areas > 0.9).all()  # not NaN
