@@ -19,7 +19,7 @@ from thresher.engine import (
     run_blocks,
 )
 from thresher.errors import DocumentError, ParameterError
-from thresher.learners._tables import run_cache_line_blocks
+from thresher.learners.scoring import run_cache_line_blocks
 
 ENGINES = [Engine(), Threads(1), Threads(3), Threads(40)]
 

@@ -18,7 +18,7 @@ N_COLUMNS = 40
 
 @pytest.fixture(params=[1, 7, 64, 1 << 17])
 def at_once(request, monkeypatch):
-    monkeypatch.setattr("thresher.rows.AT_ONCE", request.param)
+    monkeypatch.setattr("thresher.rows.ENTRIES_AT_ONCE", request.param)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_strengths_do_not_depend_on_the_pieces(rows, kind, normalize, monkeypatc
 
     whole = strengths()
     for size in (1, 7, 64):
-        monkeypatch.setattr("thresher.rows.AT_ONCE", size)
+        monkeypatch.setattr("thresher.rows.ENTRIES_AT_ONCE", size)
         assert strengths().tobytes() == whole.tobytes()
 
 

@@ -1,7 +1,7 @@
 """Apply a function to many items, in this thread, in several threads or in several processes.
 
-The results come in the order of the items, whatever the number of workers. So nothing that is made
-of them depends on that number. Other engines, such as a cluster, provide the same `map`.
+Results come in the order of the items, so they do not depend on the number of workers. Other
+engines, such as a cluster, can provide the same `map`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SECONDS_BETWEEN_POLLS = 0.2
 
 
 class Engine:
-    """Work in the calling thread, one item after the other; the base of all engines.
+    """Works in the calling thread, one item after the other; the base of all engines.
 
     Examples
     --------
@@ -66,8 +66,8 @@ class Engine:
             Called in the calling thread after each result, and several times a second while it
             waits for one; for progress.
         cancel : callable, optional
-            Called if no more results will be taken, before the running calls are waited for: a
-            function that runs long, or waits, can so be told to stop.
+            Called if no more results will be taken, before the running calls are waited for, to
+            stop a function that runs long or waits.
         """
         for item in items:
             yield function(item)
@@ -117,16 +117,16 @@ class _Pool(Engine):
 
 
 class Threads(_Pool):
-    """Work in threads; worth it for functions that release the interpreter's lock."""
+    """Works in threads, for functions that release the global interpreter lock."""
 
     def _executor(self, n_workers: int) -> Any:
         return _thread_executor(n_workers)
 
 
 class Processes(_Pool):
-    """Work in new processes; functions, items and results have to be picklable.
+    """Works in new processes; functions, items and results must be picklable.
 
-    A process is started afresh (`spawn`), so that it does not depend on what this one has open.
+    Processes are started by `spawn`, so that they do not depend on what this one has open.
     """
 
     def _executor(self, n_workers: int) -> Executor:
@@ -134,7 +134,7 @@ class Processes(_Pool):
 
 
 def engine_for(n_jobs: int) -> Engine:
-    """Return an engine with so many threads, or that of the calling thread for 1."""
+    """Return an engine with `n_jobs` threads, or for 1 the engine of the calling thread."""
     is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if not (is_whole and 1 <= n_jobs <= MOST_THREADS):
         raise ParameterError(
@@ -145,17 +145,17 @@ def engine_for(n_jobs: int) -> Engine:
 
 
 def run_blocks(function: Callable[[int, int], None], ends: Iterable[int], n_jobs: int) -> None:
-    """Call `function(start, end)` for the blocks between some ends, or once if `n_jobs` is 1."""
-    engine, borders = engine_for(n_jobs), list(map(int, ends))
-    if n_jobs == 1 or len(borders) == 2:
-        function(borders[0], borders[-1])
+    """Call `function(start, end)` for the blocks between `ends`, or once if `n_jobs` is 1."""
+    engine, bounds = engine_for(n_jobs), list(map(int, ends))
+    if n_jobs == 1 or len(bounds) == 2:
+        function(bounds[0], bounds[-1])
         return
-    for _ in engine.map(lambda block: function(*block), pairwise(borders)):
+    for _ in engine.map(lambda block: function(*block), pairwise(bounds)):
         pass
 
 
 def _result(future: Future[R], poll: Callable[[], None] | None) -> R:
-    """Return a result, and poll while it is being waited for."""
+    """Return a result, and poll while waiting for it."""
     if poll is None:
         return future.result()
     while True:
@@ -171,10 +171,10 @@ def _result(future: Future[R], poll: Callable[[], None] | None) -> R:
 
 
 class _ThreadExecutor:
-    """Threads that call functions in the order in which these were submitted.
+    """Threads that call functions in the order of submission.
 
-    `concurrent.futures` has the like, but takes a thread for ended if the wait for it is
-    interrupted: an interrupted learner would be undone while a thread still changes it.
+    Unlike `ThreadPoolExecutor`, it waits for its threads even if the wait is interrupted: otherwise
+    an interrupted learner would be undone while a thread still changes it.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -209,7 +209,7 @@ class _ThreadExecutor:
                 self._has_ended.notify_all()
 
     def close(self) -> None:
-        """Wait until no thread is working any more, even if that is interrupted."""
+        """Wait until all threads have ended, even if interrupted."""
         self._is_closed = True
         interrupt: BaseException | None = None
         while True:
@@ -225,7 +225,7 @@ class _ThreadExecutor:
             raise interrupt
 
     def _all_have_ended(self) -> bool:
-        # A thread whose start was interrupted has no number yet; it will find the pool closed.
+        # A thread whose start was interrupted has no identifier yet, and finds the pool closed.
         return self._n_ended >= sum(thread.ident is not None for thread in self._threads)
 
 

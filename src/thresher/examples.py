@@ -1,4 +1,4 @@
-"""Labelled documents that can be walked over again: in memory, or in a temporary file."""
+"""Labelled documents for several passes, in memory or in a temporary file."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from thresher.rows import Labels, Rows, joined
 __all__ = ["Examples", "Spool", "shuffled"]
 
 MEMORY_LIMIT = 64_000_000  # bytes of entries; about 100 MB of text
-BLOCK_ENTRIES = 2_000_000  # entries of a block that is read back from the file
-RUN, GROUP = 64, 16_384  # documents that are read, and that are mixed, together
-ENTRY = 8  # bytes: an int32 column and a float32 value
+BLOCK_ENTRIES = 2_000_000  # entries of a block that is read from the file
+RUN, GROUP = 64, 16_384  # numbers of documents that are read, and that are mixed, together
+BYTES_PER_ENTRY = 8  # an int32 column and a float32 value
 
 Block = tuple[Rows, Labels, np.ndarray | None]
 
 
 class Examples:
-    """Rows with their labels, in memory or on disk, to be walked over as often as need be.
+    """Rows with their labels, in memory or on disk, for any number of passes.
 
-    Iterating gives pairs of `Rows` and `Labels`, a block of documents at a time, in the order in
-    which the documents came. Nothing that is given may be changed.
+    Iterating yields pairs of `Rows` and `Labels`, a block of documents at a time, in the order of
+    the documents. They must not be changed.
 
     Examples
     --------
@@ -49,14 +49,14 @@ class Examples:
         self._spool = spool
         self._transform = transform
         self._chosen = chosen
-        self._block: Rows | None = None  # what is in memory, transformed
+        self._block: Rows | None = None  # the transformed rows, if they are in memory
         self.n_columns = spool.n_columns if n_columns is None else n_columns
         self.n_categories = spool.labels().n_categories
-        self.n_concepts = 0  # how many of the first columns are concepts, not words
+        self.n_concepts = 0  # the number of concepts, which are the first columns
 
     @classmethod
     def of(cls, rows: Rows, labels: Labels) -> Examples:
-        """Return documents that are in memory, which stay there however many they are."""
+        """Return examples of these documents, which stay in memory."""
         spool = Spool(memory_limit=2**62)
         spool.append(rows, labels)
         return cls(spool)
@@ -74,10 +74,10 @@ class Examples:
     def walk(self, order: np.ndarray) -> Iterator[Block]:
         """Yield blocks of rows and labels, each with the order in which to visit its documents.
 
-        Together the visits follow `order`. Where there is none, a block is visited as it stands.
+        Together the visits follow `order`. None means that a block is visited from start to end.
         """
-        places = order if self._chosen is None else self._chosen[order]
-        for rows, labels, visits in self._spool.blocks(places):
+        numbers = order if self._chosen is None else self._chosen[order]
+        for rows, labels, visits in self._spool.blocks(numbers):
             yield self._transformed(rows), labels, visits
 
     def labels(self) -> Labels:
@@ -86,37 +86,37 @@ class Examples:
         return labels if self._chosen is None else labels.take(self._chosen)
 
     def take(self, chosen: np.ndarray) -> Examples:
-        """Return some of the documents, in this order; what is in memory is shared."""
-        places = chosen if self._chosen is None else self._chosen[chosen]
-        part = Examples(
-            self._spool, transform=self._transform, n_columns=self.n_columns, chosen=places
+        """Return some of the documents, in this order; they share memory or the file."""
+        numbers = chosen if self._chosen is None else self._chosen[chosen]
+        taken = Examples(
+            self._spool, transform=self._transform, n_columns=self.n_columns, chosen=numbers
         )
-        part._block, part.n_concepts = self._block, self.n_concepts
-        return part
+        taken._block, taken.n_concepts = self._block, self.n_concepts
+        return taken
 
     def apart(self) -> Examples:
-        """Return the same documents as a copy, unless they are in a file, where they are shared."""
+        """Return a copy of the documents in memory; documents in a file are shared."""
         if self._spool.on_disk:
             return self
         rows, labels = next(iter(self))
-        own = Examples.of(rows, labels)
-        own.n_concepts = self.n_concepts
-        return own
+        copied = Examples.of(rows, labels)
+        copied.n_concepts = self.n_concepts
+        return copied
 
     @property
     def is_shared(self) -> bool:
-        """Whether the rows are made, or chosen, from others that may be needed yet."""
+        """Whether the rows are computed or chosen from those of other examples."""
         return self._transform is not None or self._chosen is not None
 
     def map(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
-        """Return the documents with other rows, made when they are asked for, each by itself."""
+        """Return the documents with the rows `transform(rows)`, computed when they are needed."""
         mapped = Examples(self._spool, n_columns=n_columns, chosen=self._chosen)
         mapped._transform = lambda rows: transform(self._transformed(rows))
         mapped.n_concepts = self.n_concepts
         return mapped
 
     def rewrite(self, transform: Callable[[Rows], Rows], n_columns: int) -> Examples:
-        """Put other rows in the place of these, which are given up, and return self."""
+        """Replace the rows by `transform(rows)`; return self."""
         assert not self.is_shared
         self._spool.map(transform)
         self.n_columns = n_columns
@@ -124,18 +124,18 @@ class Examples:
         return self
 
     def close(self) -> None:
-        """Give the rows up; they cannot be walked over any more."""
+        """Free the memory or the file; there can be no more passes."""
         self._spool.close()
 
     def relabelled(self, labels: Labels) -> Examples:
-        """Return the documents with other labels, one set for each; they must be in memory."""
-        rows = [part for part, _ in self]
+        """Return the documents, which must be in memory, with other labels."""
+        rows = [block for block, _ in self]
         same = Examples.of(rows[0] if len(rows) == 1 else Rows.concatenate(rows), labels)
         same.n_concepts = self.n_concepts
         return same
 
     def shuffled(self, generator: np.random.Generator) -> np.ndarray:
-        """Return a random order in which a file can still be read in long runs."""
+        """Return a random order for `walk`; see `shuffled`."""
         return shuffled(len(self), generator)
 
     @cached_property
@@ -159,19 +159,19 @@ class Examples:
 
 
 class Spool:
-    """Rows and labels, written once, read many times, in any order.
+    """Rows and labels that are written once and read many times, in any order.
 
-    The file is a private temporary one without a name, so nothing is left behind, however the
-    process ends. Each document is one run of bytes: its columns, then its values. Up to
-    `memory_limit` bytes of entries everything stays in memory.
+    Up to `memory_limit` bytes of entries stay in memory. More are written to a temporary file
+    without a name, which disappears however the process ends. It has the columns, then the values
+    of each document.
     """
 
     def __init__(self, memory_limit: int = MEMORY_LIMIT) -> None:
         self.memory_limit = memory_limit
         self._labels: list[Labels] = []
         self._parts: list[Rows] = []
-        self._lengths: list[np.ndarray] = []  # entries of each document
-        self._tokens: list[np.ndarray | None] = []  # `Rows.lengths` of each part
+        self._lengths: list[np.ndarray] = []  # the number of entries of each document
+        self._tokens: list[np.ndarray | None] = []  # `Rows.lengths` of the rows
         self._file: int | None = None
         self.n_entries = 0
         self.n_columns = 0
@@ -186,7 +186,7 @@ class Spool:
         self.close()
 
     def close(self) -> None:
-        """Give the memory and the file back."""
+        """Free the memory and the file."""
         if self._file is not None:
             os.close(self._file)
         self.__dict__ = Spool(self.memory_limit).__dict__
@@ -209,7 +209,7 @@ class Spool:
             _write(self._file, rows)
             return
         self._parts.append(rows)
-        if self.n_entries * ENTRY > self.memory_limit:
+        if self.n_entries * BYTES_PER_ENTRY > self.memory_limit:
             self._file, name = tempfile.mkstemp(prefix="thresher-")
             os.unlink(name)  # so that it goes when it is closed
             for part in self._parts:
@@ -228,11 +228,11 @@ class Spool:
         self._labels = [labels]
 
     def entry_counts(self) -> np.ndarray:
-        """Return how many entries each document has."""
+        """Return the number of entries of each document."""
         return np.concatenate([np.zeros(0, np.int64), *self._lengths])
 
     def map(self, function: Callable[[Rows], Rows]) -> None:
-        """Replace all rows by what `function` makes of them, block by block."""
+        """Replace all rows by `function(rows)`, block by block."""
         mapped = Spool(self.memory_limit)
         for rows, _, _ in self.blocks():
             mapped._append_rows(function(rows))
@@ -241,22 +241,20 @@ class Spool:
         self.__dict__ = mapped.__dict__
 
     def keep(self, chosen: np.ndarray) -> None:
-        """Give up all documents but these."""
-        kept = Spool(self.memory_limit)
+        """Remove all documents but these."""
+        remaining = Spool(self.memory_limit)
         for rows, labels, visits in self.blocks(chosen):
             if visits is not None:
                 rows, labels = rows.take(visits), labels.take(visits)
-            kept.append(rows, labels)
+            remaining.append(rows, labels)
         self.close()
-        self.__dict__ = kept.__dict__
+        self.__dict__ = remaining.__dict__
 
-    def blocks(
-        self, order: np.ndarray | None = None
-    ) -> Iterator[tuple[Rows, Labels, np.ndarray | None]]:
-        """Yield all documents as blocks, each with the order in which to visit its documents.
+    def blocks(self, order: np.ndarray | None = None) -> Iterator[Block]:
+        """Yield blocks of documents, each with the order in which to visit its documents.
 
-        What is in memory is one block, visited where it lies in the `order` (default: as the
-        documents came); what is on disk is read in that order already.
+        Documents in memory are one block, to be visited in the `order` (default: as they were
+        added). Documents on disk are read in that order, and visited from start to end.
         """
         labels = self.labels()
         if not len(self):
@@ -294,7 +292,7 @@ def _write(file: int, rows: Rows) -> None:
 
 
 def _read(file: int, starts: np.ndarray, lengths: np.ndarray, n_columns: int) -> Rows:
-    """Read documents back; neighbours in the file come with one call to the system."""
+    """Read documents; neighbours in the file are read by one system call."""
     from thresher._kernels.spool import unpack
 
     in_file = np.argsort(starts, kind="stable")
@@ -304,24 +302,24 @@ def _read(file: int, starts: np.ndarray, lengths: np.ndarray, n_columns: int) ->
     buffer = record.data.cast("B")
     breaks = np.flatnonzero(begins[1:] != ends[:-1]) + 1
     for first, last in zip([0, *breaks], [*breaks, len(starts)], strict=True):
-        place = int(begins[first]) * ENTRY
-        wanted = buffer[filled[first] * ENTRY : filled[last] * ENTRY]
-        while wanted:
-            taken = os.preadv(file, [wanted], place)
-            wanted, place = wanted[taken:], place + taken
-    places = np.empty(len(starts), np.int64)
-    places[in_file] = 2 * filled[:-1]
+        offset = int(begins[first]) * BYTES_PER_ENTRY
+        unread = buffer[filled[first] * BYTES_PER_ENTRY : filled[last] * BYTES_PER_ENTRY]
+        while unread:
+            n_read = os.preadv(file, [unread], offset)
+            unread, offset = unread[n_read:], offset + n_read
+    in_record = np.empty(len(starts), np.int64)
+    in_record[in_file] = 2 * filled[:-1]
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     indices, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
-    unpack(record, places, indptr, indices, values.view(np.int32))
+    unpack(record, in_record, indptr, indices, values.view(np.int32))
     return Rows(indptr, indices, values, n_columns)
 
 
 def shuffled(n_documents: int, generator: np.random.Generator) -> np.ndarray:
-    """Return a random order in which a file can still be read in long runs.
+    """Return a random order in which a file can be read quickly.
 
-    Runs of neighbouring documents are drawn at random until they make a group, and the documents
-    of a group are then mixed. Up to the size of a group this is a plain shuffle.
+    Runs of neighbouring documents are drawn at random until they fill a group, and the documents of
+    a group are then shuffled. Up to the size of a group, this is a plain shuffle.
     """
     runs = generator.permutation(-(-n_documents // RUN))
     order = (runs[:, None] * RUN + np.arange(RUN)).ravel()

@@ -1,7 +1,6 @@
-"""How large numbers may be: on the command line, in constructors and in model files alike.
+"""Bounds of numbers, for the command line, constructors and model files, and of memory.
 
-Nobody who means what he says meets these limits. What is beyond is a slip, or a file by somebody
-who wants to see a machine hang.
+The bounds are far beyond sensible values: they catch mistakes and malicious files.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ MOST_THREADS: Final = 1024
 MOST_ROUNDS: Final = 1_000_000  # passes, iterations, epochs
 MOST_FOLDS: Final = 1000
 MOST_THINGS: Final = 2**31 - 1  # documents, features, categories: numbers of 32 bits
-MOST_COUNTED: Final = 2**53  # over all times: beyond, one more is the same in double precision
-LARGEST: Final = 1e6  # what a parameter may be that has no bounds of its own
-# Strengths of a document add up to 1e17 at most (as many words as a document can have, and the
-# largest weight of a block): a score of such weights is then within single precision.
+MOST_COUNTED: Final = 2**53  # counts over a lifetime: beyond, double precision cannot add one
+LARGEST: Final = 1e6  # of a parameter without other bounds
+# The strengths of a document add up to at most 1e17 (the number of its words times the largest
+# block weight), so that scores with such weights are within single precision.
 LARGEST_WEIGHT: Final = 1e20
 LARGEST_SUM: Final = 1e60  # of weights, or of their squares, in double precision
 LARGEST_SAMPLE_WEIGHT: Final = 1e12
 
 # Memory -----------------------------------------------------------------------------------------
 
-MUCH = 1 << 30  # bytes from which on it is said what will be needed
-CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")  # of a container, from within
+BYTES_TO_ANNOUNCE = 1 << 30  # memory needs from which on there is a message
+CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")  # the limit of a container
 
 
 def room() -> int | None:
-    """Return the bytes that this process may ever have; `None` where the system does not tell.
+    """Return the largest memory of this process in bytes, or None if the system does not say.
 
     Examples
     --------
@@ -40,9 +39,9 @@ def room() -> int | None:
     True
     """
     limits = []
-    with suppress(AttributeError, OSError, ValueError):  # Windows has no such question
+    with suppress(AttributeError, OSError, ValueError):  # not on Windows
         limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    with suppress(OSError, ValueError):  # "max" is no number
+    with suppress(OSError, ValueError):  # "max" means no limit
         limits.append(int(CONTROL_GROUP.read_text()))
     with suppress(ImportError, OSError, ValueError):
         import resource
@@ -53,7 +52,7 @@ def room() -> int | None:
 
 
 def check_room(n_bytes: int, what: str, remedy: str) -> None:
-    """Raise a sentence where something would take more than this machine has.
+    """Raise `ParameterError` if something needs more memory than this machine has.
 
     Examples
     --------
@@ -107,11 +106,11 @@ def check_weights(weight_bytes: int, n_columns: int, n_categories: int) -> None:
 
 
 def give_back() -> None:
-    """Give the system what was freed: C libraries and Arrow keep it, for what may come next."""
+    """Return freed memory to the system, which Arrow and C libraries would keep for reuse."""
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
-    with suppress(AttributeError, OSError, TypeError):  # only the C library of Linux has to be told
+    with suppress(AttributeError, OSError, TypeError):  # glibc only
         import ctypes
 
         ctypes.CDLL(None).malloc_trim(0)

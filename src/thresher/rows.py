@@ -1,8 +1,9 @@
-"""Sparse rows and sparse labels: the two shapes in which documents travel between the stations."""
+"""Sparse rows and sparse labels: the form of documents between the steps of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,24 +15,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Labels", "Rows"]
 
-AT_ONCE = 1 << 17  # entries that are worked on together: what that takes beside them stays small
+ENTRIES_AT_ONCE = 1 << 17  # processed together, so that temporary arrays are small
 
 
 class Rows(NamedTuple):
     """Documents as compressed sparse rows: counts after `text`, strengths after `features`.
 
-    A column stands at most once in a row; columns within a row are in any order.
+    A column occurs at most once in a row; the columns of a row are in any order.
 
     Attributes
     ----------
     indptr : array of int64
-        Where each document starts and ends; one more than there are documents.
+        Document i has the entries `indptr[i] : indptr[i + 1]`.
     indices, values : array of int32, array of float32
-        Columns, and what stands in them.
+        The column and the value of each entry.
     n_columns : int
-        How many columns there are.
+        The number of columns.
     lengths : array of int64 or None
-        How many tokens each document has, those without a column included, where that is known.
+        The number of tokens of each document, including those without a column, if known.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class Rows(NamedTuple):
         return len(self.indptr) - 1
 
     def take(self, order: np.ndarray) -> Rows:
-        """Return the rows of `order`, in that order."""
+        """Return the rows with these numbers, in this order."""
         indptr, indices, values = _gather(self.indptr, order, self.indices, self.values)
         lengths = None if self.lengths is None else self.lengths[order]
         return Rows(indptr, indices, values, self.n_columns, lengths)
@@ -66,23 +67,23 @@ class Rows(NamedTuple):
         """Return the rows in other columns: `numbers[column]`, or left out where that is -1."""
         indices, values = np.empty(len(self.indices), np.int32), np.empty_like(self.values)
         ends, n = [np.zeros(1, np.int64)], 0
-        for _, part in self.pieces():
-            columns = numbers[part.indices]
+        for _, some in self.pieces():
+            columns = numbers[some.indices]
             inside = columns >= 0
-            ends.append(n + np.append(0, np.cumsum(inside))[part.indptr[1:]])
-            here = slice(n, n := int(ends[-1][-1]))
-            indices[here], values[here] = columns[inside], part.values[inside]
+            ends.append(n + np.append(0, np.cumsum(inside))[some.indptr[1:]])
+            entries = slice(n, n := int(ends[-1][-1]))
+            indices[entries], values[entries] = columns[inside], some.values[inside]
         for array in (indices, values):
-            array.resize(n, refcheck=False)  # gives back what is not used, in place
+            array.resize(n, refcheck=False)  # frees unused memory in place
         return Rows(np.concatenate(ends), indices, values, n_columns, self.lengths)
 
     def pieces(self) -> Iterator[tuple[slice, Rows]]:
-        """Yield some rows at a time, and where their entries stand among all.
+        """Yield some rows at a time, each time with the slice of their entries.
 
         Examples
         --------
         >>> rows = Rows(np.array([0, 2, 3]), np.array([0, 2, 1], np.int32), np.ones(3), 3)
-        >>> [(entries, part.n_rows) for entries, part in rows.pieces()]
+        >>> [(entries, some.n_rows) for entries, some in rows.pieces()]
         [(slice(0, 3, None), 2)]
         """
         for some, entries in _pieces(self.indptr):
@@ -93,26 +94,26 @@ class Rows(NamedTuple):
 
     @staticmethod
     def concatenate(parts: Sequence[Rows]) -> Rows:
-        """Stack rows; the widest part gives the number of columns."""
+        """Stack rows; the number of columns is the largest."""
         indptr, indices, values, widths, lengths = zip(*parts, strict=True)
         stacked = (_stack_indptr(indptr), np.concatenate(indices), np.concatenate(values))
         return Rows(*stacked, max(widths), joined(lengths))
 
     @staticmethod
     def from_scipy(matrix: Any) -> Rows:
-        """Return a csr matrix as rows; what has the right type already is shared."""
+        """Return a csr matrix as rows; arrays of the right type are shared."""
         indptr = matrix.indptr.astype(np.int64, copy=False)
         indices = matrix.indices.astype(np.int32, copy=False)
         return Rows(indptr, indices, matrix.data, matrix.shape[1])
 
     def to_scipy(self) -> csr_array:
-        """Return the rows as a scipy array, which must be installed."""
+        """Return the rows as a scipy array; scipy must be installed."""
         try:
             from scipy.sparse import csr_array
         except ImportError:
             raise missing_extra("scipy", "scikit-learn", "Matrices of scipy") from None
         shape = (self.n_rows, self.n_columns)
-        narrow = self.indptr[-1] < 2**31  # many solvers take only int32, and scipy mixes nothing
+        narrow = self.indptr[-1] < 2**31  # many solvers need int32, and scipy needs equal types
         indptr = self.indptr.astype(np.int32 if narrow else np.int64)
         matrix = csr_array((self.values, self.indices, indptr), shape=shape, copy=True)
         matrix.sort_indices()
@@ -120,17 +121,16 @@ class Rows(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Which categories each document carries, as compressed sparse rows of category numbers.
+    """The categories of documents, as compressed sparse rows of category numbers.
 
     Attributes
     ----------
     indptr, indices, n_categories
         As for `Rows`, with category numbers for columns.
     weights : array of float64 or None
-        How much each document counts; None where each counts once.
+        The weight of each document; None if all have weight one.
     known : array of bool (documents, categories) or None
-        Which categories an answer is about: of the others it is not known whether the document
-        belongs. None where all answers are about all categories.
+        For which categories it is known whether the document belongs; None: for all.
 
     Examples
     --------
@@ -152,23 +152,22 @@ class Labels(NamedTuple):
     def take(self, order: np.ndarray) -> Labels:
         """Return the labels of the documents of `order`, in that order."""
         indptr, indices = _gather(self.indptr, order, self.indices)
-        weights, known = (one if one is None else one[order] for one in self[3:])
+        weights, known = (None if array is None else array[order] for array in self[3:])
         return Labels(indptr, indices, self.n_categories, weights, known)
 
     @staticmethod
     def concatenate(parts: Sequence[Labels]) -> Labels:
-        """Stack labels; the part with the most categories gives their number."""
+        """Stack labels; the number of categories is the largest."""
         indptr, indices, widths, weights, known = zip(*parts, strict=True)
         stacked = (_stack_indptr(indptr), np.concatenate(indices))
-        if any(one is not None for one in known):
-            known = [part.known_of(max(widths)) for part in parts]
+        if any(mask is not None for mask in known):
+            known = [labels.known_of(max(widths)) for labels in parts]
         return Labels(*stacked, max(widths), joined(weights), joined(known))
 
     def known_of(self, n_categories: int) -> np.ndarray:
-        """Return which of so many categories, maybe more than there were, the answers are about.
+        """Return `known` for `n_categories` categories, of which some may have been added since.
 
-        An answer about everything knew of no category that came later; what it was about, it denies
-        to belong to them all the same.
+        If all were known, documents do not belong to the new ones; otherwise that is not known.
         """
         known = np.ones((self.n_rows, n_categories), bool)
         if self.known is not None:
@@ -177,7 +176,7 @@ class Labels(NamedTuple):
         return known
 
     def about(self, categories: Sequence[int]) -> Labels:
-        """Return what the answers say of some categories, as if they were about no others.
+        """Return the labels of some categories; of the others, nothing is known.
 
         Examples
         --------
@@ -186,20 +185,20 @@ class Labels(NamedTuple):
         """
         inside = np.zeros(self.n_categories, bool)
         inside[list(categories)] = True
-        kept = inside[self.indices]
-        indptr = np.append(0, np.cumsum(kept))[self.indptr]
+        selected = inside[self.indices]
+        indptr = np.append(0, np.cumsum(selected))[self.indptr]
         known = self.known_of(self.n_categories) & inside
-        return self._replace(indptr=indptr, indices=self.indices[kept], known=known)
+        return self._replace(indptr=indptr, indices=self.indices[selected], known=known)
 
     @staticmethod
     def from_lists(lists: Sequence[Sequence[int]], n_categories: int) -> Labels:
-        """Build from one list of category numbers per document."""
-        indptr = _ends([len(one) for one in lists])
-        indices = np.fromiter((c for one in lists for c in one), np.int32, int(indptr[-1]))
+        """Return labels, given a list of category numbers for each document."""
+        indptr = _ends([len(numbers) for numbers in lists])
+        indices = np.fromiter(chain.from_iterable(lists), np.int32, int(indptr[-1]))
         return Labels(indptr, indices, n_categories)
 
     def to_dense(self) -> np.ndarray:
-        """Return a boolean matrix, documents by categories."""
+        """Return the labels as a boolean matrix, documents by categories."""
         dense = np.zeros((self.n_rows, self.n_categories), bool)
         dense[np.repeat(np.arange(self.n_rows), np.diff(self.indptr)), self.indices] = True
         return dense
@@ -218,25 +217,25 @@ def extended(array: np.ndarray, size: int) -> np.ndarray:
 
 
 def _pieces(indptr: np.ndarray) -> Iterator[tuple[slice, slice]]:
-    """Yield some rows at a time, of up to `AT_ONCE` entries or one row, and their entries."""
+    """Yield slices of rows with up to `ENTRIES_AT_ONCE` entries each, and of their entries."""
     first = 0
     while first < len(indptr) - 1:
-        last = int(np.searchsorted(indptr, indptr[first] + AT_ONCE, "right")) - 1
+        last = int(np.searchsorted(indptr, indptr[first] + ENTRIES_AT_ONCE, "right")) - 1
         last = max(first + 1, last)
         yield slice(first, last), slice(int(indptr[first]), int(indptr[last]))
         first = last
 
 
 def _gather(indptr: np.ndarray, order: np.ndarray, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the indptr of the chosen rows, and their entries in each of the arrays."""
+    """Return the indptr of the rows `order`, and their entries of each array."""
     starts, lengths = indptr[order], indptr[order + 1] - indptr[order]
     taken = _ends(lengths)
     gathered = tuple(np.empty(taken[-1], array.dtype) for array in arrays)
     for rows, entries in _pieces(taken):
-        places = np.repeat(starts[rows] - taken[rows], lengths[rows])
-        places += np.arange(entries.start, entries.stop)
+        sources = np.repeat(starts[rows] - taken[rows], lengths[rows])
+        sources += np.arange(entries.start, entries.stop)
         for array, chosen in zip(arrays, gathered, strict=True):
-            chosen[entries] = array[places]
+            chosen[entries] = array[sources]
     return taken, *gathered
 
 
@@ -244,13 +243,13 @@ def _ends(lengths: Any) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def joined(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate what is known of every part, or of none."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known) if len(known) == len(parts) else None
+def joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Return the concatenated arrays, or None if any is None."""
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if len(known) == len(arrays) else None
 
 
-def _stack_indptr(parts: Sequence[np.ndarray]) -> np.ndarray:
-    ends = np.cumsum([0, *(part[-1] for part in parts)])
-    shifted = [part[1:] + start for part, start in zip(parts, ends, strict=False)]
+def _stack_indptr(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    ends = np.cumsum([0, *(indptr[-1] for indptr in arrays)])
+    shifted = [indptr[1:] + start for indptr, start in zip(arrays, ends, strict=False)]
     return np.concatenate([np.zeros(1, np.int64), *shifted])

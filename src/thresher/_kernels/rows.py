@@ -1,17 +1,17 @@
-"""Looking over sparse rows, and adding them up."""
+"""Checks and sums of sparse rows."""
 
 import numpy as np
 
 from thresher._kernels._jit import kernel
 
-# What `look_over` says of rows, one bit each.
+# Bits of the result of `look_over`.
 NOT_FINITE, OUT_OF_RANGE, ZEROS, TWICE = 1, 2, 4, 8
 
 
 @kernel
 def look_over(indptr, indices, values, n_columns, seen):
-    """Say what is wrong or unusual; `seen` is one zero per column."""
-    # Plain loops vectorise; a column stands twice only where some row does not ascend.
+    """Return the bits of what is wrong or unusual; `seen` has a zero for each column."""
+    # Simple loops vectorise. A column can occur twice only in a row that does not ascend.
     outside, odd, zeros, descents = 0, 0, 0, 0
     for p in range(len(values)):
         odd += not abs(values[p]) < np.inf
@@ -31,7 +31,7 @@ def look_over(indptr, indices, values, n_columns, seen):
 
 @kernel
 def has_duplicates(indptr, indices, seen):
-    """Tell whether a column stands twice in a row; `seen` is one zero per column."""
+    """Return True if a column occurs twice in a row; `seen` has a zero for each column."""
     for i in range(len(indptr) - 1):
         for k in range(indptr[i], indptr[i + 1]):
             if seen[indices[k]] == i + 1:
@@ -42,7 +42,7 @@ def has_duplicates(indptr, indices, seen):
 
 @kernel
 def add_up(indptr, indices, values, weights, label_indptr, labels, sums, totals, mass):
-    """Add weighted rows to sums, totals and `mass`, all that a category got; row 0 counts rows."""
+    """Add weighted rows to sums, totals and `mass`, the sum of a category; row 0 counts rows."""
     for i in range(len(indptr) - 1):
         weight = weights[i]
         totals[0] += weight

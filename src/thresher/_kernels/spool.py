@@ -1,4 +1,4 @@
-"""Documents as runs of bytes: columns, then values."""
+"""Documents in the form of a file: the columns, then the values of each."""
 
 from thresher._kernels._jit import kernel
 
@@ -6,21 +6,21 @@ from thresher._kernels._jit import kernel
 @kernel
 def pack(indptr, indices, values, record):
     """Write each document as its columns, then its values (given as int32 bits)."""
-    place = 0
+    n = 0
     for i in range(len(indptr) - 1):
         for k in range(indptr[i], indptr[i + 1]):
-            record[place] = indices[k]
-            place += 1
+            record[n] = indices[k]
+            n += 1
         for k in range(indptr[i], indptr[i + 1]):
-            record[place] = values[k]
-            place += 1
+            record[n] = values[k]
+            n += 1
 
 
 @kernel
-def unpack(record, places, indptr, indices, values):
-    """Take the documents that begin at `places` of `record` apart again, in that order."""
-    for i in range(len(places)):
-        place, length = places[i], indptr[i + 1] - indptr[i]
+def unpack(record, starts, indptr, indices, values):
+    """Write columns and values of the documents that start at `starts` of `record`."""
+    for i in range(len(starts)):
+        start, length = starts[i], indptr[i + 1] - indptr[i]
         for k in range(length):
-            indices[indptr[i] + k] = record[place + k]
-            values[indptr[i] + k] = record[place + length + k]
+            indices[indptr[i] + k] = record[start + k]
+            values[indptr[i] + k] = record[start + length + k]

@@ -1,1 +1,1 @@
-"""What trains in order to measure: protocols, comparisons, curves of learning, streams."""
+"""Experiments that train and measure: cross-validation, comparison, curves and streams."""

@@ -1,4 +1,4 @@
-"""Comparison: several learners on the same folds, and which differences are more than chance."""
+"""Comparison of several categorizers on the same folds, with significance tests."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ class Comparison:
     ('perceptron', 1.0)
     """
 
-    results: dict[str, CrossValidation]  # by name, all on the same folds
-    against: str  # the name of the one that the others are tested against
+    results: dict[str, CrossValidation]  # by name
+    against: str  # the name of the categorizer that the others are tested against
 
     @property
     def best(self) -> dict[str, str]:
-        """The name of the best for each measure."""
+        """The name of the best categorizer for each measure."""
         return {m: max(self.results, key=lambda name: self.results[name].mean(m)) for m in MEASURES}
 
     def t_test(self, name: str, measure: str) -> PairedTest:
-        """Test one against `against`, by a paired t-test over the folds."""
-        figures = (self.results[one].figures(measure) for one in (name, self.against))
-        return significance.paired_t_test(*figures)
+        """Return a paired t-test over the folds, against `against`."""
+        values = (self.results[key].figures(measure) for key in (name, self.against))
+        return significance.paired_t_test(*values)
 
     def sign_test(self, name: str) -> PairedTest:
-        """Test one against `against`, by the micro sign test over all decisions."""
-        one, other = self.results[name], self.results[self.against]
-        return significance.micro_sign_test(one.decided, other.decided, one.truth)
+        """Return the micro sign test over all decisions, against `against`."""
+        first, second = self.results[name], self.results[self.against]
+        return significance.micro_sign_test(first.decided, second.decided, first.truth)
 
     def category_t_test(self, name: str) -> PairedTest:
-        """Test one against `against`, by the macro t-test over the categories."""
-        wholes = (self.results[one].whole() for one in (name, self.against))
+        """Return the macro t-test over the categories, against `against`."""
+        wholes = (self.results[key].whole() for key in (name, self.against))
         return significance.macro_t_test(*wholes)
 
     def seconds(self, name: str) -> float:
-        """Return the median processor time of a fold, in which the first, that loads, is lost."""
+        """Return the median processor time of a fold; the median ignores a slow first fold."""
         return float(np.median(self.results[name].seconds))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can say it."""
+        """Return everything as plain data, for JSON."""
         learners = {}
         for name, result in self.results.items():
             learners[name] = result.to_dict() | {"seconds_per_fold": self.seconds(name)}
@@ -97,20 +97,21 @@ def compare(
 ) -> Comparison:
     """Cross-validate several categorizers on the same folds.
 
-    The documents are counted once for all. As many folds at a time are worked on as the first
-    categorizer has `n_jobs`.
+    The documents are counted once for all. The number of folds processed at a time is `n_jobs` of
+    the first categorizer.
 
     Parameters
     ----------
     categorizers : dict of str to Categorizer
-        What to compare, by name. They may differ in all but what is counted (tokens, n-grams,
-        stop words and the like).
+        The categorizers by name. They must agree in how documents are counted (tokens, n-grams,
+        stop words and so on).
     documents, labels, folds, random_state, progress
         As for `cross_validate`.
     against : {"best", "first"} or str, default="best"
-        Against which one the others are tested: the best by micro-F1, the first, or a name.
+        The categorizer that the others are tested against: the best by micro-F1, the first, or a
+        name.
     protocol : {"stratified", "k-fold"}, default="stratified"
-        Folds with their share of every category, or plain folds.
+        Whether each fold has its share of every category.
     """
     names = list(categorizers)
     if not names:
@@ -127,8 +128,8 @@ def compare(
     counted = count_once(first, documents, labels, progress)
     splits = make_splits(counted.labels, protocol, folds=folds, random_state=random_state)
     results = {
-        name: run_splits(one, counted, splits, first.n_jobs_, partial(progress, name))
-        for name, one in categorizers.items()
+        name: run_splits(categorizer, counted, splits, first.n_jobs_, partial(progress, name))
+        for name, categorizer in categorizers.items()
     }
     if against == "best":
         against = max(names, key=lambda name: results[name].mean("micro_f1"))
@@ -136,7 +137,7 @@ def compare(
 
 
 def _check_alike(first: Categorizer, others: Sequence[Categorizer]) -> None:
-    """Raise unless all count the same."""
+    """Raise `ParameterError` unless all count documents in the same way."""
     for other in others:
         for option in (*TextParameters.parameters, *LanguageParameters.parameters):
             if getattr(other, option) != getattr(first, option):

@@ -1,4 +1,4 @@
-"""Labelled documents counted once, to be learned from and tested on again and again."""
+"""Labelled documents that are counted once, for training and testing on many splits."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = ["CountedDocuments", "Fitted"]
 
 
 class CountedDocuments(NamedTuple):
-    """Counts and labels of documents, of which some are learned from and others tested on.
+    """Counts and labels of documents, to train on some and test on others.
 
-    Only the counting is shared. Which words there are, how many documents each is in, and which
-    features tell most is found anew from the documents that are learned from, so that nothing of
-    the others leaks in: the result is that of `Categorizer.fit` on the texts.
+    Only the counting is shared. The vocabulary, document frequencies and selected features are
+    those of the training documents, so that nothing leaks from the test documents: the result is
+    that of `Categorizer.fit` on the texts.
     """
 
     counts: Examples
-    features: Features  # which counted, and nothing else
+    features: Features  # those that counted them
     labels: Labels
     categories: list[str]  # sorted by label
 
@@ -56,7 +56,7 @@ class CountedDocuments(NamedTuple):
         return len(self.counts)
 
     def fit(self, categorizer: Categorizer, chosen: np.ndarray) -> Fitted:
-        """Train a categorizer of the same parameters on the chosen documents, in this order."""
+        """Return a model with the parameters of `categorizer`, trained on the chosen documents."""
         labels = self.labels.take(chosen)
         present = np.bincount(labels.indices, minlength=len(self.categories)) > 0
         numbers = np.cumsum(present, dtype=np.int32) - 1
@@ -73,20 +73,20 @@ class CountedDocuments(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What was learned from some of the counted documents."""
+    """A model trained on some of the counted documents."""
 
     model: Model
-    present: np.ndarray  # which categories were met
+    present: np.ndarray  # of bool: which categories these documents have
 
     def score(self, documents: CountedDocuments, chosen: np.ndarray) -> np.ndarray:
-        """Return the scores of some of the documents for the categories that were met."""
+        """Return the scores of some of the documents for the categories of the model."""
         features = self.model.features
         blocks = documents.counts.take(chosen)
         counts = (features.with_concepts(rows) for rows, _ in blocks)
         return np.concatenate([self.model.score_rows(features.apply(rows)) for rows in counts])
 
     def truth(self, documents: CountedDocuments, chosen: np.ndarray) -> tuple[Labels, list[str]]:
-        """Return labels in the learner's numbering, what it never met last, and their names."""
+        """Return the labels of documents and the names of the categories, the model's first."""
         order = np.argsort(~self.present, kind="stable")
         numbers = np.argsort(order).astype(np.int32)
         labels = documents.labels.take(chosen)

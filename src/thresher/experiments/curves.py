@@ -1,4 +1,4 @@
-"""Curves: what more documents, or more features, are worth."""
+"""Curves: measures by the number of training documents or features."""
 
 from __future__ import annotations
 
@@ -30,17 +30,25 @@ NUMBERS = (100, 300, 1_000, 3_000, 10_000, 30_000)
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
-    """What is learned from more and more documents, or with more and more features.
+    """Measures by the number of training documents or of features.
 
-    Each measure is an array of shape (points, folds), under the name that `read_measure` has for
-    it; for documents, there is also "training_error", the share of wrong decisions on the documents
-    that were learned from.
+    Attributes
+    ----------
+    name : {"documents", "features"}
+        What the curve is a function of.
+    numbers : array of int
+        Their number at each point, the mean over the folds.
+    measures : dict of array (points, folds)
+        Measures by name, as for `read_measure`. With documents, also "training_error", the share of
+        wrong decisions on the training documents.
+    mistakes : list of list of int
+        For each fold, the mistakes in each pass over all training documents.
     """
 
-    name: str  # what is counted along the curve: "documents" or "features"
-    numbers: np.ndarray  # how many there were at each point; in the mean over the folds
+    name: str
+    numbers: np.ndarray
     measures: dict[str, np.ndarray]
-    mistakes: list[list[int]] = field(default_factory=list)  # in each pass over all, for each fold
+    mistakes: list[list[int]] = field(default_factory=list)
 
     def mean(self, measure: str) -> np.ndarray:
         """Return the mean over the folds at each point."""
@@ -51,7 +59,7 @@ class LearningCurve:
         return np.array([protocols.standard_error(figures) for figures in self.measures[measure]])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can say it."""
+        """Return everything as plain data, for JSON."""
         points = {
             measure: [protocols.summary(figures) for figures in values]
             for measure, values in self.measures.items()
@@ -80,15 +88,15 @@ def learning_curve(
     random_state: int = 0,
     progress: Progress = no_progress,
 ) -> LearningCurve:
-    """Measure what is learned from more and more documents, always on the same others.
+    """Measure a categorizer by the number of training documents, on the same test documents.
 
     Parameters
     ----------
     categorizer, documents, labels, protocol, folds, share, random_state, progress
         As for `cross_validate`.
     sizes : sequence of float, default=(0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-        From how many documents to learn, as shares of the training documents. Smaller ones are
-        parts of larger ones.
+        The numbers of documents to learn from, as shares of the training documents. Smaller ones
+        are subsets of larger ones.
 
     Examples
     --------
@@ -126,16 +134,17 @@ def feature_curve(
     random_state: int = 0,
     progress: Progress = no_progress,
 ) -> LearningCurve:
-    """Measure what is learned with more and more features, those that tell most first.
+    """Measure a categorizer by the number of selected features.
 
     Parameters
     ----------
     categorizer : Categorizer
-        Whose parameters are taken, `n_selected` excepted; `select_by` says how features are judged.
+        A categorizer, whose parameters except `n_selected` are used; `select_by` is the criterion
+        of the selection.
     documents, labels, protocol, folds, share, random_state, progress
         As for `cross_validate`.
     numbers : sequence of int, default=(100, 300, 1000, 3000, 10000, 30000)
-        How many features to keep; where there are fewer, all are kept.
+        The numbers of features to select.
 
     Examples
     --------
@@ -168,20 +177,20 @@ def _curve(
     threads: int,
     progress: Progress,
 ) -> LearningCurve:
-    """Work on all points of all folds; the tasks come point by point."""
+    """Run the tasks, ordered by point and fold, and return the curve."""
 
     def run(task: tuple[Categorizer, Split]) -> tuple[int, list[float], list[int]]:
         categorizer, split = task
         fitted, evaluation, *_ = protocols.run_split(categorizer, counted, split)
-        figures = [read_measure(evaluation, measure) for measure in MEASURES]
-        learned = list(map(int, getattr(fitted.model.learner, "mistakes_", ())))
+        values = [read_measure(evaluation, measure) for measure in MEASURES]
+        mistakes = list(map(int, getattr(fitted.model.learner, "mistakes_", ())))
         if name == "features":
-            return fitted.model.features.n_columns, figures, learned
+            return fitted.model.features.n_columns, values, mistakes
         scores = fitted.score(counted, split.train)
         truth, names = fitted.truth(counted, split.train)
         decided = fitted.model.decisions.decide(scores)
-        own = evaluate(None, truth, names, decisions=decided).micro["error"]
-        return len(split.train), [*figures, own], learned
+        training_error = evaluate(None, truth, names, decisions=decided).micro["error"]
+        return len(split.train), [*values, training_error], mistakes
 
     sizes = [len(split.train) for _, split in tasks]
     report = partial(progress, f"curve of {name}")

@@ -1,4 +1,4 @@
-"""Progressive validation: a stream is tested on and learned from, document by document."""
+"""Progressive validation: each batch of a stream is tested on, then learned from."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ __all__ = ["ProgressiveValidation", "progressive_validation"]
 
 @dataclass(frozen=True, eq=False)
 class ProgressiveValidation:
-    """How well a stream was decided; all arrays have an entry for each batch."""
+    """Measures of the decisions on a stream; arrays have an entry for each batch."""
 
-    n_documents: np.ndarray  # how many had been met at the end of the batch
-    hits: np.ndarray  # right assignments in the batch
-    assigned: np.ndarray
+    n_documents: np.ndarray  # documents up to the end of the batch
+    hits: np.ndarray  # correctly assigned categories in the batch
+    assigned: np.ndarray  # all assigned categories
     belonging: np.ndarray  # labels
     wrong: np.ndarray  # documents of the batch that did not get exactly their labels
 
     @property
     def mistakes(self) -> np.ndarray:
-        """How many documents had been decided wrongly, up to each batch."""
+        """The number of wrongly decided documents up to each batch."""
         return np.cumsum(self.wrong)
 
     @property
     def error(self) -> np.ndarray:
-        """Share of the documents that had been decided wrongly, up to each batch."""
+        """The share of wrongly decided documents up to each batch."""
         return np.asarray(self.mistakes / self.n_documents)
 
     @property
     def f1(self) -> np.ndarray:
-        """Micro-F1 of all decisions up to each batch."""
+        """The micro-F1 of all decisions up to each batch."""
         given = np.cumsum(self.assigned + self.belonging)
         return np.asarray(ratio(2 * np.cumsum(self.hits), given))
 
     @property
     def batch_f1(self) -> np.ndarray:
-        """Micro-F1 of the decisions of each batch."""
+        """The micro-F1 of the decisions of each batch."""
         return np.asarray(ratio(2 * self.hits, self.assigned + self.belonging))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can say it."""
+        """Return everything as plain data, for JSON."""
         return {
             "documents": self.n_documents.tolist(),
             "mistakes": self.mistakes.tolist(),
             "error": self.error.tolist(),
-            "f1": [None if np.isnan(one) else float(one) for one in self.f1],
-            "batch_f1": [None if np.isnan(one) else float(one) for one in self.batch_f1],
+            "f1": [None if np.isnan(f1) else float(f1) for f1 in self.f1],
+            "batch_f1": [None if np.isnan(f1) else float(f1) for f1 in self.batch_f1],
         }
 
     def __str__(self) -> str:
@@ -75,19 +75,18 @@ def progressive_validation(
     batch_size: int = 100,
     progress: Progress = no_progress,
 ) -> ProgressiveValidation:
-    """Test, then train: each batch of a stream is decided before it is learned from.
+    """Test, then train: each batch of a stream is decided before the categorizer learns it.
 
-    So every document is tested on and none is spent. What the first batch is given before anything
-    was learned is nothing.
+    So all documents are used for both. Before anything is learned, documents get no category.
 
     Parameters
     ----------
     categorizer : Categorizer
-        One that has learned nothing yet, or goes on from what it knows; it learns the stream.
+        A new categorizer, or one that has been trained; it learns the documents.
     documents, labels, progress
-        As for `cross_validate`, in the order of the stream; they need not fit into memory.
+        As for `cross_validate`, in the order of the stream; they may exceed memory.
     batch_size : int, default=100
-        How many documents are decided before they are learned from; 1 is slow and exact.
+        The number of documents that are decided before they are learned; 1 is slow and exact.
 
     Examples
     --------
@@ -102,27 +101,30 @@ def progressive_validation(
         raise ParameterError(f"batch_size is {batch_size}; it must be at least 1.")
     counts = []
     for texts, truth in _stream(categorizer, documents, labels, batch_size, progress):
-        knows = categorizer.is_fitted
-        decided = categorizer.decide(categorizer.scores(texts)) if knows else [[] for _ in texts]
-        pairs = [(set(one), set(own)) for one, own in zip(decided, truth, strict=True)]
+        decided: list[list[Any]] = [[] for _ in texts]
+        if categorizer.is_fitted:
+            decided = categorizer.decide(categorizer.scores(texts))
+        pairs = [
+            (set(assigned), set(labels)) for assigned, labels in zip(decided, truth, strict=True)
+        ]
         counts.append((
             len(pairs),
-            sum(len(one & own) for one, own in pairs),
-            sum(len(one) for one, _ in pairs),
-            sum(len(own) for _, own in pairs),
-            sum(one != own for one, own in pairs),
+            sum(len(assigned & labels) for assigned, labels in pairs),
+            sum(len(assigned) for assigned, _ in pairs),
+            sum(len(labels) for _, labels in pairs),
+            sum(assigned != labels for assigned, labels in pairs),
         ))  # fmt: skip
         categorizer.learn(texts, truth)
     if not counts:
         raise DocumentError("There is nothing to learn from: the source has no documents.")
-    sizes, *others = np.array(counts).T
-    return ProgressiveValidation(np.cumsum(sizes), *others)
+    sizes, *rest = np.array(counts).T
+    return ProgressiveValidation(np.cumsum(sizes), *rest)
 
 
 def _stream(
     categorizer: Categorizer, documents: Any, labels: Any, batch_size: int, progress: Progress
 ) -> Iterator[tuple[list[str], list[list[Any]]]]:
-    """Cut a source into batches of one size."""
+    """Yield texts and labels in batches of equal size."""
     source = LabelledSource(documents, labels, None, categorizer.fields, progress)
     for batch in source.batches("testing, then training"):
         if batch.labels is None:

@@ -1,6 +1,6 @@
-"""Protocols: how documents are divided into those to learn from and those to be tested on.
+"""Cross-validation and hold-out tests.
 
-Everything is learned from the training documents alone; only the counting is done once for all.
+Models are trained on the training documents only; documents are counted once for all splits.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class CrossValidation:
     (1.0, 0.0, 5)
     """
 
-    evaluations: list[Evaluation]  # of each fold; first the categories met in training
-    seconds: list[float]  # of processor time to learn and to score, in each fold
+    evaluations: list[Evaluation]  # of each fold; the categories of the training documents first
+    seconds: list[float]  # the processor time of training and testing, in each fold
     categories: list[str]  # in the order of `decided` and `truth`
-    tested: np.ndarray  # the documents that were tested on, fold after fold
-    decided: Labels  # what they were given
-    truth: Labels  # what they have
+    tested: np.ndarray  # the numbers of the test documents, fold after fold
+    decided: Labels  # the decisions for them
+    truth: Labels  # their labels
 
     def figures(self, measure: str) -> np.ndarray:
-        """Return a measure of each fold; `read_measure` says how measures are named."""
-        return np.array([read_measure(one, measure) for one in self.evaluations])
+        """Return a measure of each fold, given its name as for `read_measure`."""
+        return np.array([read_measure(evaluation, measure) for evaluation in self.evaluations])
 
     def mean(self, measure: str) -> float:
         """Return the mean of a measure over the folds."""
@@ -72,7 +72,7 @@ class CrossValidation:
         return evaluate(None, self.truth, self.categories, decisions=decided)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return mean, standard error and the figures of all folds as JSON can say them."""
+        """Return the mean, standard error and values of each measure as plain data, for JSON."""
         return {
             "documents": len(self.tested),
             "folds": len(self.evaluations),
@@ -103,29 +103,29 @@ def cross_validate(
     random_state: int = 0,
     progress: Progress = no_progress,
 ) -> CrossValidation:
-    """Learn from a part of the documents and measure on the rest, for each fold in turn.
+    """Train on some of the documents and test on the others, for each fold in turn.
 
-    As many folds at a time are worked on as the categorizer has `n_jobs`; the result is the same
-    for any number.
+    `n_jobs` of the categorizer is the number of folds processed at a time; the result does not
+    depend on it.
 
     Parameters
     ----------
     categorizer : Categorizer
-        Whose parameters are taken; it is left alone.
+        A categorizer, whose parameters are used; it is not changed.
     documents : list of str, path, Documents, table or CountedDocuments
-        Labelled documents. They are read once, and their counts are kept in memory.
+        Labelled documents. They are read once, and their counts stay in memory.
     labels : list of str or list of lists of str, optional
         The categories of each text, when `documents` is a list of texts.
     protocol : {"stratified", "k-fold", "hold-out"}, default="stratified"
-        Folds with their share of every category, plain folds, or one part that is held out.
+        Folds with the same share of every category, random folds, or a single split.
     folds : int, default=5
-        How many folds.
+        The number of folds.
     share : float, default=0.25
-        For "hold-out": which part of the documents is tested on.
+        For "hold-out": the share of test documents.
     random_state : int, default=0
-        Seed of the division; the order of learning has its own in the categorizer.
+        The seed of the splits. The order of training has its own seed in the categorizer.
     progress : callable, optional
-        Told the stage, the number of documents and the share that is done.
+        Called with the stage, the number of documents and the share of the work that is done.
     """
     counted = count_once(categorizer, documents, labels, progress)
     splits = make_splits(
@@ -136,16 +136,16 @@ def cross_validate(
 
 
 class Tested(NamedTuple):
-    """What one fold gave."""
+    """The results of a fold."""
 
     fitted: Fitted
     evaluation: Evaluation
     seconds: float
-    decided: Labels  # in the numbering of the counted documents
+    decided: Labels  # with the category numbers of the counted documents
 
 
 def run_split(categorizer: Categorizer, counted: CountedDocuments, split: Split) -> Tested:
-    """Learn from the one part of a split and measure on the other."""
+    """Train and test a categorizer on a split."""
     began = thread_time()
     fitted = counted.fit(categorizer, split.train)
     scores = fitted.score(counted, split.test)
@@ -166,22 +166,22 @@ def run_splits(
     threads: int,
     report: Callable[[int, float], None],
 ) -> CrossValidation:
-    """Work on all splits, several at a time, and put the folds together."""
+    """Run all splits, several at a time, and return their results together."""
     alone = categorizer.replace(n_jobs=1)
     tested = engine_for(threads).map(partial(run_split, alone, counted), splits)
-    parts = list(with_progress(tested, [len(split.train) for split in splits], report))
+    results = list(with_progress(tested, [len(split.train) for split in splits], report))
     documents = np.concatenate([split.test for split in splits])
     return CrossValidation(
-        evaluations=[part.evaluation for part in parts],
-        seconds=[part.seconds for part in parts],
+        evaluations=[fold.evaluation for fold in results],
+        seconds=[fold.seconds for fold in results],
         categories=counted.categories,
         tested=documents,
-        decided=Labels.concatenate([part.decided for part in parts]),
+        decided=Labels.concatenate([fold.decided for fold in results]),
         truth=counted.labels.take(documents),
     )
 
 
-# What the protocols share ------------------------------------------------------------------------
+# Shared helpers --------------------------------------------------------------------------------
 
 
 def make_splits(
@@ -192,7 +192,7 @@ def make_splits(
     share: float = 0.25,
     random_state: int = 0,
 ) -> list[Split]:
-    """Divide documents as a protocol wants it; see `cross_validate`."""
+    """Return the splits of a protocol; see `cross_validate`."""
     if protocol == "stratified":
         return stratified_k_fold(labels, folds, random_state=random_state)
     if protocol == "k-fold":
@@ -205,7 +205,7 @@ def make_splits(
 def count_once(
     categorizer: Categorizer, documents: Any, labels: Any, progress: Progress
 ) -> CountedDocuments:
-    """Return the counts of documents, unless they are counts already."""
+    """Return counted documents; those that are counted already are returned as they are."""
     if isinstance(documents, CountedDocuments):
         return documents
     return CountedDocuments.read(categorizer, documents, labels, progress=progress)
@@ -214,7 +214,7 @@ def count_once(
 def with_progress(
     results: Iterable[Result], sizes: Sequence[int], report: Callable[[int, float], None]
 ) -> Iterator[Result]:
-    """Pass results on, reporting how many documents have been learned from."""
+    """Yield the results, and report the number of documents learned so far."""
     done, total = 0, max(1, sum(sizes))
     for size, result in zip(sizes, results, strict=True):
         done += size
@@ -223,12 +223,12 @@ def with_progress(
 
 
 def standard_error(figures: np.ndarray) -> float:
-    """Return the standard error of the mean of some figures; NaN for only one."""
+    """Return the standard error of the mean; NaN for a single value."""
     return float(np.std(figures, ddof=1) / np.sqrt(len(figures))) if len(figures) > 1 else np.nan
 
 
 def summary(figures: np.ndarray) -> dict[str, Any]:
-    """Return mean, standard error and the figures themselves as JSON can say them."""
+    """Return the mean, the standard error and the values as plain data, for JSON."""
     error = standard_error(figures)
     return {
         "mean": float(np.mean(figures)),

@@ -21,9 +21,9 @@ from thresher.features import MOST_DOCUMENTS, Features
 from thresher.learners import Learner
 from thresher.learners.capabilities import Online, Tracking
 from thresher.limits import (
+    BYTES_TO_ANNOUNCE,
     FEWER_FEATURES,
     MOST_WEIGHT_BYTES,
-    MUCH,
     check_weights,
     give_back,
     most_columns,
@@ -401,11 +401,11 @@ def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Colu
             f"There are {n_categories:,} categories for {n:,} documents: is{name} really the "
             "column of the labels?"
         )
-    elif size >= MUCH:
+    elif size >= BYTES_TO_ANNOUNCE:
         sentence = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}:"
     else:
         return
-    if size >= MUCH:
+    if size >= BYTES_TO_ANNOUNCE:
         sentence += (
             f" The weights will take about {size / 2**30:.1f} GB, and up to five times that while "
             f"they are learned; to take less, {FEWER_FEATURES}."
