@@ -643,7 +643,7 @@ def test_lines_are_the_same_however_many_there_are(tmp_path, monkeypatch, data):
     (tmp_path / "a.txt").write_bytes(data)
     documents = read_documents(tmp_path / "a.txt")
     few = read_all(documents), documents.decoding_errors
-    monkeypatch.setattr(lines, "SMALL", -1)
+    monkeypatch.setattr(lines, "SMALL_BLOCK", -1)
     assert (read_all(documents), documents.decoding_errors) == few
 
 

@@ -1,4 +1,4 @@
-"""Documents in: tables, lines, mail, folders, standard input -> batches of texts and labels."""
+"""Documents from files, folders, tables and lists, as batches of texts and labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Columns", "Documents", "column_to_list", "from_texts", "read_documents"]
 
-# Imported when first used: the command line needs the names of the formats and nothing else.
+# Imported when first used, because the command line often needs only the names of the formats.
 _MODULES = {"Batch": "batch", "Columns": "columns"}
 
 

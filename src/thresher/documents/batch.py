@@ -1,4 +1,4 @@
-"""Documents in batches, and one pass over them: what was asked, found, repaired and left out."""
+"""Batches of documents, and one pass over the documents with what it repairs and skips."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from thresher.documents.records import Opening, Records
 from thresher.errors import DocumentError, escaped, param
 from thresher.fields import MARK
 
-MOST_LISTED = 100  # sentences kept about documents left out; all are counted
+MOST_LISTED = 100  # skipped documents described by a sentence; all are counted
 NOT_A_TEXT = "is {}, where a text is expected"
-NOWHERE = (0, 0)  # the span of what is not kept as it stands
-MOST_GATHERED = 10_000  # documents that are put together one by one into a batch
+NO_SPAN = (0, 0)  # of a document whose record is not kept
+MOST_GATHERED = 10_000  # documents in a batch of documents that are read individually
 
 
 @dataclass
@@ -87,8 +87,8 @@ class Batch:
         import pyarrow.compute as pc  # slow to import, and not needed for texts without fields
 
         fields = [pc.replace_substring(array, MARK, "\n") for array in arrays[:n]]
-        others = [_joined(arrays[n:], "\n")] if arrays[n:] else []
-        return _joined([to_arrow([""])[0], *fields, *others], MARK)
+        rest = [_joined(arrays[n:], "\n")] if arrays[n:] else []
+        return _joined([to_arrow([""])[0], *fields, *rest], MARK)
 
     @cached_property
     def fields(self) -> dict[str, list[str]]:
@@ -173,11 +173,11 @@ class Record(NamedTuple):
     location: str
     extra_values: Sequence[Any] = ()
     skipped: str = ""  # the reason why it is left out, if it is
-    span: tuple[int, int] = NOWHERE  # in the present block
+    span: tuple[int, int] = NO_SPAN  # in the current block
 
     @classmethod
     def of(
-        cls, columns: Columns, values: Sequence[Any], location: str, span: tuple[int, int] = NOWHERE
+        cls, columns: Columns, values: Sequence[Any], location: str, span: tuple[int, int] = NO_SPAN
     ) -> Record:
         """Return a document made of the values of `columns.names` and of the extra columns."""
         n, after = len(columns.text), len(columns.names)
@@ -187,16 +187,16 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """Something that documents are read from: a file, a folder, a table in memory."""
+    """A source of documents: a file, a folder, or data in memory."""
 
     name: str
     read: Callable[[Reading], Iterator[Batch]]
-    size: int | None = None
-    once: bool = False
+    size: int | None = None  # in bytes
+    once: bool = False  # whether it can be read only once, like standard input
 
 
 class Reading:
-    """One pass over the documents; the readers of all formats report to it."""
+    """One pass over the documents; the readers of all formats use it to build batches."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -207,12 +207,12 @@ class Reading:
         self.n_documents = 0
         self.n_labelled = 0
         self.decoding_errors = 0
-        self.n_fields = 0  # of the present source: how many of its first text columns are fields
-        self.position: Callable[[], int] = int  # bytes read of the present source
-        self.opening: Opening | None = None  # of the first file whose records are kept
-        self._n_emitted = 0  # documents in batches, those left out among them too
-        self._block: bytes | None = None  # the present one, where its records are kept
-        self._spans: list[tuple[int, int]] = []  # of its records that are left out
+        self.n_fields = 0  # the number of text columns of the current source that are fields
+        self.position: Callable[[], int] = int  # bytes read of the current source
+        self.opening: Opening | None = None  # of the first file, if records are kept
+        self._n_emitted = 0  # documents in earlier batches, including skipped ones
+        self._block: bytes | None = None  # the current block, if records are kept
+        self._spans: list[tuple[int, int]] = []  # of its skipped records
         self._separator_known = request.label_separator is not None
 
     @property
@@ -220,12 +220,12 @@ class Reading:
         return self.request.reject is not None
 
     def open(self, location: str, opening: Opening) -> None:
-        """Note how a file opens whose records are kept; they must fit those of the first one."""
+        """Store the opening of the first file; raise an error if a later file has another."""
         self.opening = self.opening or opening
         opening.check(location, self.opening)
 
     def turn_to(self, block: bytes | None) -> None:
-        """Begin a block of a file; what was left out of the last one is given away, in order."""
+        """Begin a block; pass the skipped records of the previous block to `reject`, in order."""
         if self.request.reject is None:
             return
         if self._block is not None:
@@ -234,9 +234,9 @@ class Reading:
         self._block, self._spans = block, []
 
     def refuse(
-        self, location: str, what: str, span: tuple[int, int] = NOWHERE, kept: Sequence[Any] = ()
+        self, location: str, what: str, span: tuple[int, int] = NO_SPAN, extra: Sequence[Any] = ()
     ) -> Record:
-        """Stop at a document that cannot be read, or leave it out, as was asked."""
+        """Raise an error about a document that cannot be read, or skip it, as requested."""
         if self.request.on_error == "stop":
             skip = param("on_error", "skip")
             raise DocumentError(
@@ -244,19 +244,19 @@ class Reading:
             )
         if self._block is not None:
             self._spans.append(span)
-        return self.leave_out(location, what, kept)
+        return self.skip(location, what, extra)
 
-    def leave_out(self, location: str, what: str, kept: Sequence[Any] = ()) -> Record:
-        """Count and list a document that is left out; return its record."""
+    def skip(self, location: str, what: str, extra: Sequence[Any] = ()) -> Record:
+        """Count and list a skipped document; return its record."""
         self.n_skipped += 1
         if len(self.skipped) < MOST_LISTED:
             self.skipped.append(escaped(f"{location}: {what}."))
-        return Record((), None, location, kept or [None] * len(self.keep), skipped=what)
+        return Record((), None, location, extra or [None] * len(self.keep), skipped=what)
 
     def choose(
         self, location: str, available: Sequence[str], usual: tuple[str, ...] = ()
     ) -> Columns:
-        """Choose the columns at the first source; later ones must have the same."""
+        """Choose the columns of the first source; raise an error if a later one lacks them."""
         self.n_fields = len(self.request.fields)
         if self.columns is None or self.columns.note:
             columns = choose_columns(location, available, self.request, usual)
@@ -273,9 +273,9 @@ class Reading:
         available: Sequence[str] = ("text",),
         usual: tuple[str, ...] = ("text",),
     ) -> Columns:
-        """Settle the columns of a format whose labels, if any, need not be looked for.
+        """Set the columns of a format that has no label column to look for.
 
-        A plain text has no fields, so that its words stand in none.
+        Plain texts have no fields.
         """
         has_fields = list(available) != ["text"]
         request = self.request if has_fields else replace(self.request, fields=())
@@ -288,7 +288,7 @@ class Reading:
         return self.columns
 
     def extra_values_of(self, columns: Columns, texts: Sequence[Any], labels: Any) -> list[Any]:
-        """Return what is kept of a document of a format without other columns than these."""
+        """Return the extra values of a document without other columns than texts and labels."""
         values = dict(zip(columns.text, texts, strict=True)) | {"labels": labels}
         return [values[name] for name in self.keep]
 
@@ -296,84 +296,94 @@ class Reading:
         self,
         columns: dict[str, pa.Array],
         labels: pa.Array | list[list[str]] | None,
-        where: Sequence[str],
-        kept: Sequence[Any] = (),
+        locations: Sequence[str],
+        extra: Sequence[Any] = (),
         skipped: Sequence[Skipped] = (),
         records: Records | pa.RecordBatch | None = None,
     ) -> Iterator[Batch]:
-        """Yield the documents in batches that are not larger than was asked.
+        """Yield documents in batches of at most the requested size, and count them.
 
-        `kept` has the columns to keep; those `skipped` come with the document after them, or last.
+        `extra` has the extra columns; each of the `skipped` goes to the batch of the document
+        after it, or to the last batch.
         """
         n = len(next(iter(columns.values())))
         if n and self.keeps_records and records is None:
             what = "only lines and the rows of tables can be passed on as they stand"
-            raise DocumentError(f"{where[0]}: {what}; make JSON lines, CSV or Parquet of it first.")
+            raise DocumentError(
+                f"{locations[0]}: {what}; make JSON lines, CSV or Parquet of it first."
+            )
         lists = self._label_lists(labels) if isinstance(labels, pa.Array) else labels
         size = self.request.batch_size or max(n, 1)
         for start in range(0, n, size) if n or not skipped else [0]:
-            part = {name: array.slice(start, size) for name, array in columns.items()}
-            some = None if lists is None else lists[start : start + size]
-            batch = Batch(part, some, where[start : start + size], n_before=self._n_emitted)
-            batch.n_fields = self.n_fields
-            values = (column[start : start + size] for column in kept)
-            batch.extra_columns = dict(zip(self.keep, values, strict=True))
-            batch.skipped = [
-                one._replace(before=one.before - start)
-                for one in skipped
-                if start <= one.before < start + size or one.before == n == start + len(batch)
-            ]
+            end = min(start + size, n)
+            batch = Batch(
+                {name: array.slice(start, size) for name, array in columns.items()},
+                None if lists is None else lists[start:end],
+                locations[start:end],
+                n_fields=self.n_fields,
+                n_before=self._n_emitted,
+            )
+            if extra:
+                values = (column[start:end] for column in extra)
+                batch.extra_columns = dict(zip(self.keep, values, strict=True))
+            if skipped:
+                batch.skipped = [
+                    document._replace(before=document.before - start)
+                    for document in skipped
+                    if start <= document.before < start + size or document.before == n == end
+                ]
             if self.keeps_records and records is not None:
                 batch.records = records.slice(start, len(batch))
             self.n_documents += len(batch)
             self._n_emitted += len(batch) + len(batch.skipped)
-            self.n_labelled += sum(map(bool, some or ()))
+            self.n_labelled += sum(map(bool, batch.labels or ()))
             yield batch
 
     def gather(self, columns: Columns, records: Iterable[Record]) -> Iterator[Batch]:
-        """Yield documents that come one by one in batches of at most about one block."""
-        kept: list[Record] = []
+        """Yield documents that are read individually, in batches of at most about one block."""
+        gathered: list[Record] = []
         n_characters = 0
         for record in records:
-            kept.append(record)
+            gathered.append(record)
             n_characters += sum(len(text) for text in record.texts if isinstance(text, str))
-            if n_characters >= streams.BLOCK or len(kept) >= MOST_GATHERED:
-                yield from self._emit_records(columns, kept)
-                kept, n_characters = [], 0
-        yield from self._emit_records(columns, kept)
+            if n_characters >= streams.BLOCK or len(gathered) >= MOST_GATHERED:
+                yield from self._emit_records(columns, gathered)
+                gathered, n_characters = [], 0
+        yield from self._emit_records(columns, gathered)
 
     def _emit_records(self, columns: Columns, records: list[Record]) -> Iterator[Batch]:
         if columns.labels is not None:
             self._guess_separator(record.labels for record in records)
         separator = self.columns.separator if self.columns else None
         read_labels = partial(labels_of, separator=separator)
-        kept: list[Record] = []
+        accepted: list[Record] = []
         skipped: list[Skipped] = []
         for record in records:
             try:
-                cells = list(map(_named, columns.text, repeat(_cell), record.texts))
-                names = _named(columns.labels, read_labels, record.labels)
+                cells = list(map(_converted, columns.text, repeat(_cell), record.texts))
+                labels = _converted(columns.labels, read_labels, record.labels)
             except DocumentError as error:
                 record = self.refuse(record.location, str(error), record.span, record.extra_values)
             if record.skipped:
-                skipped.append(
-                    Skipped(len(kept), record.location, record.skipped, record.extra_values)
-                )
+                reason = record.skipped
+                skipped.append(Skipped(len(accepted), record.location, reason, record.extra_values))
                 continue
             read = (*cells, record.labels, *record.extra_values)
             self.decoding_errors += any(map(_is_damaged, read))
-            kept.append(record._replace(texts=cells, labels=names))
-        texts = {k: [one.texts[k] for one in kept] for k in range(len(columns.text))}
-        arrays = {name: to_arrow(texts[k]) for k, name in enumerate(columns.text)}
-        labels = None if columns.labels is None else [one.labels for one in kept]
-        values = [[record.extra_values[k] for record in kept] for k in range(len(self.keep))]
+            accepted.append(record._replace(texts=cells, labels=labels))
+        arrays = {
+            name: to_arrow([record.texts[k] for record in accepted])
+            for k, name in enumerate(columns.text)
+        }
+        lists = None if columns.labels is None else [record.labels for record in accepted]
+        extra = [[record.extra_values[k] for record in accepted] for k in range(len(self.keep))]
         originals = None
         if self._block is not None:
-            spans = np.array([one.span for one in kept], np.int64).reshape(-1, 2)
+            spans = np.array([record.span for record in accepted], np.int64).reshape(-1, 2)
             originals = Records(self._block, spans[:, 0], spans[:, 1])
-        others = () if self.request.keep is None else skipped
-        places = [one.location for one in kept]
-        return self.emit(arrays, labels, places, values, others, originals)
+        locations = [record.location for record in accepted]
+        reported = () if self.request.keep is None else skipped
+        return self.emit(arrays, lists, locations, extra, reported, originals)
 
     def _label_lists(self, labels: pa.Array) -> list[list[str]]:
         labels = decoded(labels)
@@ -383,7 +393,7 @@ class Reading:
         return labels_of_array(labels, self.columns.separator if self.columns else None)
 
     def _guess_separator(self, labels: Iterable[Any]) -> None:
-        """Guess, once, at the first batch that has labels in strings."""
+        """Guess the separator of labels at the first batch that has labels in strings."""
         if self._separator_known or self.columns is None:
             return
         cells = {label for label in labels if isinstance(label, str) and label.strip()}
@@ -394,10 +404,10 @@ class Reading:
 
 
 def to_arrow(texts: Sequence[str | None]) -> pa.Array:
-    """Return texts as an Arrow array, with what cannot be written in UTF-8 replaced.
+    """Return texts as an Arrow array; lone surrogates become replacement characters.
 
-    It is put together of its buffers: `pyarrow.array` and `pyarrow.scalar` would import pandas
-    wherever it is installed, which takes longer than training.
+    The array is built from buffers because `pyarrow.array` and `pyarrow.scalar` import pandas if it
+    is installed, which takes longer than training.
     """
     is_null: Sequence[bool] = ()
     try:
@@ -413,7 +423,7 @@ def to_arrow(texts: Sequence[str | None]) -> pa.Array:
 
 
 def numbers_to_arrow(numbers: np.ndarray, is_null: Any = ()) -> pa.Array:
-    """Return numbers as an Arrow array, in the same way."""
+    """Return numbers as an Arrow array, built from buffers as in `to_arrow`."""
     buffers = [_validity(is_null), pa.py_buffer(np.ascontiguousarray(numbers))]
     return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
 
@@ -431,13 +441,13 @@ def _encoded(text: str | None) -> bytes:
 
 
 def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else value_text(value)  # repaired when it was counted
+    return value if isinstance(value, str) else value_text(value)  # repaired by to_arrow
 
 
-def _named(column: str | None, read: Callable[[Any], Any], value: Any) -> Any:
-    """Read a value; what is wrong with it names the column, without which nothing is read."""
+def _converted(column: str | None, convert: Callable[[Any], Any], value: Any) -> Any:
+    """Return a converted value; None without a column. An error names the column."""
     try:
-        return None if column is None else read(value)
+        return None if column is None else convert(value)
     except DocumentError as error:
         raise DocumentError(f'"{column}": {error}') from None
 
@@ -448,7 +458,7 @@ def _is_damaged(value: Any) -> bool:
 
 
 def without_null(strings: pa.Array) -> pa.Array:
-    """Return an array of strings with empty ones for null; `fill_null` would import pandas."""
+    """Return an array of strings with "" for null; `fill_null` would import pandas."""
     if not strings.null_count:
         return strings
     import pyarrow.compute as pc

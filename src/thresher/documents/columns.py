@@ -1,11 +1,10 @@
-"""Which columns hold the text and the labels: as asked, or guessed where that is obvious."""
+"""The columns of text and labels: as requested, or guessed from their names."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from thresher.errors import DocumentError, param
 
@@ -15,7 +14,7 @@ TEXT_NAMES = (
 )
 LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "class", "target")
 MOST_NAMED = 20  # columns named in an error
-MOST_SHOWN = 40  # characters of each
+LONGEST_NAME = 40  # characters of each
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,9 @@ class Columns:
 
     text: tuple[str, ...]  # joined by a newline, they are the document
     labels: str | None = None
-    separator: str | None = None  # of the labels within one string, which is not split without it
-    guessed: frozenset[str] = frozenset()  # which of these three nobody asked for by name
-    note: str = ""  # the sentence for formats without named columns
+    separator: str | None = None  # of several labels in a string
+    guessed: frozenset[str] = frozenset()  # which of "text", "labels" and "separator"
+    note: str = ""  # describes the columns of formats without named ones
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,7 +56,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller asked of the documents; the parameters of `read_documents`."""
+    """The parameters of `read_documents`."""
 
     text: tuple[str, ...] | None = None
     labels: str | bool | None = None
@@ -65,25 +64,27 @@ class Request:
     on_error: str = "stop"
     batch_size: int | None = None
     familiar: Columns | None = None
-    keep: tuple[str, ...] | None = None  # columns to give as they are; `None`: nor what is skipped
-    fields: tuple[str, ...] = ()  # the text columns that the model knows apart
-    reject: Callable[[bytes], object] | None = None  # gets records left out; others are kept, then
+    keep: tuple[str, ...] | None = (
+        None  # columns to copy; None: do not list skipped documents either
+    )
+    fields: tuple[str, ...] = ()  # the text columns that are fields
+    reject: Callable[[bytes], object] | None = None  # receives skipped records; batches keep others
 
     @property
     def named(self) -> tuple[str, ...]:
-        """The columns asked for by name."""
+        """The columns requested by name."""
         labels = (self.labels,) if isinstance(self.labels, str) else ()
         return (*(self.text or ()), *self.fields, *labels, *(self.keep or ()))
 
     def fields_first(self, text: Sequence[str]) -> tuple[str, ...]:
-        """Return the text columns with the fields, in their order, before the others."""
+        """Return the fields, then the other text columns."""
         return (*self.fields, *(name for name in text if name not in self.fields))
 
 
 def choose_columns(
     location: str, available: Sequence[str], request: Request, usual: tuple[str, ...] = ()
 ) -> Columns:
-    """Choose among the `available`; `usual` are those of formats with nothing to guess."""
+    """Return the columns chosen from `available`; `usual` are the default text columns."""
     check_columns(location, available, request.named)
     guessed = set()
     text, labels = request.text or usual, request.labels
@@ -97,11 +98,11 @@ def choose_columns(
         labels = _known(LABEL_NAMES, [name for name in available if name not in text])
         guessed.add("labels")
     if not text:
-        others = [name for name in available if name != labels]
-        name = others[0] if len(others) == 1 else _known(TEXT_NAMES, others)
+        candidates = [name for name in available if name != labels]
+        name = candidates[0] if len(candidates) == 1 else _known(TEXT_NAMES, candidates)
         if name is None:
             raise DocumentError(
-                f"{location}: none of its columns is obviously the text; {_listed(others)}; "
+                f"{location}: none of its columns is obviously the text; {_listed(candidates)}; "
                 f"name the one that holds the text ({param('text', '...')})."
             )
         text = (name,)
@@ -116,19 +117,19 @@ def choose_columns(
 
 
 def check_columns(location: str, available: Sequence[str], named: Iterable[str]) -> None:
-    """Refuse a column that is not there, naming those that are and the nearest."""
+    """Raise an error for a column that does not exist; it suggests similar names."""
     for name in named:
         if name in available:
             continue
-        near = difflib.get_close_matches(name.lower(), [one.lower() for one in available], 1)
-        meant = [one for one in available if near and one.lower() == near[0]]
-        hint = f'; did you mean "{meant[0]}"?' if meant else ""
+        by_lower = {column.lower(): column for column in reversed(available)}
+        similar = difflib.get_close_matches(name.lower(), list(by_lower), 1)
+        hint = f'; did you mean "{by_lower[similar[0]]}"?' if similar else ""
         known = f"{_listed(available)}{hint or '.'}"
         raise DocumentError(f'{location}: has no column "{name}"; {known}')
 
 
 def _known(names: Sequence[str], available: Sequence[str]) -> str | None:
-    """Return the available column that comes first among the known names, in any case."""
+    """Return the available column whose name comes first in `names`, ignoring case."""
     by_lower = {name.lower(): name for name in reversed(available)}
     return next((by_lower[name] for name in names if name in by_lower), None)
 
@@ -137,5 +138,8 @@ def _listed(available: Sequence[str]) -> str:
     if not available:
         return "it has no columns"
     more = f" and {len(available) - MOST_NAMED} more" if len(available) > MOST_NAMED else ""
-    names = (one if len(one) <= MOST_SHOWN else f"{one[:MOST_SHOWN]}..." for one in available)
-    return "its columns are " + ", ".join(f'"{one}"' for one in islice(names, MOST_NAMED)) + more
+    names = (
+        name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
+        for name in available[:MOST_NAMED]
+    )
+    return "its columns are " + ", ".join(f'"{name}"' for name in names) + more

@@ -1,4 +1,4 @@
-"""CSV and TSV: cut where rows end, parse with pyarrow; what it refuses, Python's reader judges."""
+"""CSV and TSV files, parsed with pyarrow, or with Python's reader if pyarrow refuses a block."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from thresher.documents.streams import Stream
 from thresher.errors import DocumentError, counted
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
-SENTINEL = "\0 end of the block"  # a row of its own, unless a quote is still open
+SENTINEL = "\0 end of the block"  # a separate row, unless a quote is still open
 
 
 class Rows(NamedTuple):
-    """Whole rows of the file: their bytes, and the line each begins on, counted from 0."""
+    """Complete rows of the file: their bytes, and the line on which each begins, from 0."""
 
     data: bytes
     lines: np.ndarray
-    ends: np.ndarray  # where each ends in the data
-    is_closed: bool = True  # False for what follows a quote that is never closed
-    size: int | None = None  # of the data in the file, where its last line has no end
+    ends: np.ndarray  # the end of each row in the data
+    is_closed: bool = True  # False for data after a quote that is never closed
+    size: int | None = None  # of the data in the file, if its last line has no end
 
 
 class Shape(NamedTuple):
-    """What all rows of a file have in common."""
+    """The common properties of all rows of a file."""
 
     name: str
     delimiter: str
@@ -45,27 +45,27 @@ class Shape(NamedTuple):
 
     @property
     def numbers(self) -> list[int]:
-        """The chosen columns as numbers: the text columns, the labels, those to keep."""
+        """The indices of the chosen columns: the text columns, the labels, the extra ones."""
         return [self.header.index(name) for name in (*self.columns.names, *self.keep)]
 
 
 def read_csv(
     stream: Stream, reading: Reading, delimiters: str = streams.DELIMITERS
 ) -> Iterator[Batch]:
-    """Yield the documents of a table; the delimiter that makes most of the header is taken."""
+    """Yield the documents of a table, with the delimiter that splits the header most."""
     first = streams.first_line(stream.head).decode("utf-8", "replace")
     delimiter = streams.delimiter_of(first, delimiters)
     line = 1
     shape: Shape | None = None
     for rows in _row_blocks(stream, delimiter):
         if shape is None:
-            header, n_lines, top, rows = _take_header(rows, delimiter)
+            header, n_lines, header_bytes, rows = _take_header(rows, delimiter)
             line += n_lines
             if header:
                 columns = reading.choose(stream.name, header)
                 shape = Shape(stream.name, delimiter, header, columns, reading.keep)
                 if reading.keeps_records:
-                    opening = Opening("csv", stream.mark + top, delimiter, tuple(header))
+                    opening = Opening("csv", stream.mark + header_bytes, delimiter, tuple(header))
                     reading.open(stream.name, opening)
         if shape is not None and rows.data:
             yield from _emit(rows, shape, reading, line)
@@ -92,12 +92,12 @@ def _emit(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Bat
 
 
 def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
-    """Parse rows with pyarrow; `None` where it refuses them or skips blank ones."""
+    """Return rows parsed with pyarrow, or `None` if it refuses them or skips blank ones."""
     if not rows.is_closed:
         return None
-    names = [str(number) for number in range(len(shape.header))]  # a name may stand twice
-    wanted = [names[number] for number in shape.numbers]
-    types = dict.fromkeys(wanted, pa.string())
+    names = [str(number) for number in range(len(shape.header))]  # names may repeat
+    chosen = [names[number] for number in shape.numbers]
+    types = dict.fromkeys(chosen, pa.string())
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(rows.data),
@@ -109,11 +109,11 @@ def _parse(rows: Rows, shape: Shape) -> pa.Table | None:
         )
     except pa.ArrowInvalid:
         return None
-    return table.select(wanted) if table.num_rows == len(rows.lines) else None
+    return table.select(chosen) if table.num_rows == len(rows.lines) else None
 
 
 def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[Record]:
-    """Yield the rows one by one; refuse those that do not fit the header."""
+    """Yield each row as a record; refuse rows that do not match the header."""
     for number, span, cells in _cells(rows, shape, reading, line):
         location = f"{shape.name}:{number}"
         if cells is None:
@@ -129,14 +129,13 @@ def _records(rows: Rows, shape: Shape, reading: Reading, line: int) -> Iterator[
 def _cells(
     rows: Rows, shape: Shape, reading: Reading, line: int
 ) -> Iterator[tuple[int, tuple[int, int], list[str] | None]]:
-    """Yield the cells of each row with its line and its span in the block.
+    """Yield the line, the span in the block and the cells of each row.
 
-    They begin again after a quote that never closes: a row in which such a quote is opened has
-    `None` for its cells.
+    The cells are `None` for a row with a quote that is never closed; reading continues after it.
     """
     lines = list(io.StringIO(rows.data.decode("utf-8", "surrogateescape"), newline=""))
-    kept = lines if reading.keeps_records else [""] * len(lines)
-    offsets = [0, *accumulate(len(one.encode("utf-8", "surrogateescape")) for one in kept)]
+    measured = lines if reading.keeps_records else [""] * len(lines)
+    offsets = [0, *accumulate(len(line.encode("utf-8", "surrogateescape")) for line in measured)]
     begin = start = 0
     while start < len(lines):
         for end, cells in _read_rows([*lines[start:], SENTINEL], shape.delimiter):
@@ -151,7 +150,7 @@ def _cells(
 
 
 def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
-    """Yield the file in blocks of whole rows, of about `BLOCK` bytes or one long row."""
+    """Yield the file in blocks of complete rows, of about `BLOCK` bytes or one long row."""
     rest, size, line = b"", streams.BLOCK, 1
     while chunk := stream.read(size):
         rest += chunk
@@ -160,7 +159,7 @@ def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
             yield Rows(rest[: ends[-1]], lines, ends)
             line += streams.n_lines(rest[: ends[-1]])
             rest = rest[ends[-1] :]
-        size = max(streams.BLOCK, len(rest))  # a long row is looked through a few times, not many
+        size = max(streams.BLOCK, len(rest))  # scans a long row only a few times
         if len(rest) > streams.LONGEST:
             raise DocumentError(
                 f"{stream.name}:{line}: the row has more than {streams.LONGEST} bytes; "
@@ -179,11 +178,11 @@ def _row_blocks(stream: Stream, delimiter: str) -> Iterator[Rows]:
 
 
 def _row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each row ends, and the line on which it begins; `data` begins with a row.
+    """Return the end of each row, and the line on which it begins; `data` begins with a row.
 
-    A newline ends a row when an even number of quotes stands before it, provided that each quote
-    that opens does so where a cell begins (or doubles the one before it), and that no line ends
-    with a carriage return alone.
+    A newline ends a row if an even number of quotes precedes it. This holds if each opening quote
+    is at the beginning of a cell (or doubles the previous one), and no line ends with a lone
+    carriage return; other data is parsed.
     """
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         return _slow_row_ends(data, delimiter)
@@ -200,18 +199,18 @@ def _row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _slow_row_ends(data: bytes, delimiter: str) -> tuple[np.ndarray, np.ndarray]:
-    """Do the same in all other cases, by reading the rows."""
+    """Return the same as `_row_ends` for any data, by parsing the rows."""
     end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1  # a newline may follow
     text = data[:end].decode("latin-1")
     lines = list(io.StringIO(text, newline=""))
     offsets = np.cumsum([0, *map(len, lines)])
-    # The last row is the sentinel, or one that is not over yet.
+    # The last row is the sentinel, or an incomplete row.
     after = [end for end, _ in _read_rows([*lines, SENTINEL], delimiter)][:-1]
     return offsets[after], np.array([0, *after], np.int64)[:-1]
 
 
 def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, bytes, Rows]:
-    """Return the first row that is not blank, the lines to its end, its bytes, and the others."""
+    """Return the first row that is not blank, its last line, its bytes, and the other rows."""
     text = io.StringIO(rows.data.decode("latin-1"), newline="")  # one character for each byte
     for number, (_, cells) in enumerate(_read_rows(text, delimiter), 1):
         if cells:
@@ -229,10 +228,10 @@ def _take_header(rows: Rows, delimiter: str) -> tuple[list[str], int, bytes, Row
 
 
 def _read_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows, each with the number of lines read up to its end."""
+    """Yield the number of lines up to the end of each row, and the row."""
     reader = csv.reader(lines, delimiter=delimiter)
     while True:
-        usual = csv.field_size_limit(2 * streams.LONGEST)  # of the whole process: given back
+        usual = csv.field_size_limit(2 * streams.LONGEST)  # of the whole process, restored below
         try:
             cells = next(reader, None)
         finally:

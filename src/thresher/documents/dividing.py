@@ -1,4 +1,4 @@
-"""The records of a file divided between two files: bytes stay as they are, and their order too."""
+"""Division of the records of a file between two files, without changing bytes or order."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ DIVISIBLE = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines")
 def divide_file(
     path: str, format: str, numbers: Sequence[int], is_test: np.ndarray, targets: Sequence[str]
 ) -> None:
-    """Write the records of a file to two others, each of which is written whole or not at all.
+    """Divide the records of a file between two others, each of which is written atomically.
 
-    A record goes from the line where its document begins to the next one's: blank lines between
-    stay with the one before. What is before the first, the header, begins both files.
+    A record extends from the first line of its document to that of the next one, including blank
+    lines. Both files begin with the header.
 
     Parameters
     ----------
     path, format : str
-        The file, and which of `DIVISIBLE` it is.
+        The file, and its format, one of `DIVISIBLE`.
     numbers : sequence of int
-        The line on which each document begins; of Parquet, its row; counted from 1.
+        The first line of each document, or its row in Parquet, counted from 1.
     is_test : bool array
-        Which documents go to the second file.
+        Whether each document goes to the second file.
     targets : sequence of two str
-        The files to write; what ends in .gz, .zst or .bz2 is compressed.
+        The files to write, compressed if their names end in .gz, .zst or .bz2.
     """
     status = Path(path).stat()
     with ExitStack() as stack:
@@ -83,7 +83,7 @@ def _divide_lines(
 
 
 def _lines(stream: Stream, is_table: bool) -> Iterator[bytes]:
-    """Yield lines with their ends, which of a table may be carriage returns alone."""
+    """Yield lines with their ends; those of tables may be lone carriage returns."""
     for block in line_blocks(stream):
         lines: Iterable[bytes] = block.splitlines(True) if is_table else io.BytesIO(block)
         yield from lines
@@ -106,9 +106,9 @@ def _divide_rows(stream: Stream, is_test: np.ndarray, targets: Sequence[Path]) -
         for group in range(metadata.num_row_groups):
             table = parquet.read_row_group(group)
             side = is_test[done : done + len(table)]
-            for writer, wanted in zip(writers, (~side, side), strict=True):
-                if wanted.any():
-                    writer.write_table(table.filter(pa.array(wanted)))
+            for writer, chosen in zip(writers, (~side, side), strict=True):
+                if chosen.any():
+                    writer.write_table(table.filter(pa.array(chosen)))
             done += len(table)
 
 

@@ -1,4 +1,4 @@
-"""Documents in: tables, lines, mail, folders, standard input -> batches of texts and labels."""
+"""Documents from files, folders, tables and lists, as batches of texts and labels."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _of_the_pass(name: str) -> Any:
+def _from_reading(name: str) -> Any:
     return property(attrgetter(f"_reading.{name}"))
 
 
 class Documents:
     """Documents to iterate over in batches, as often as their source allows.
 
-    What is known of the documents is about the present pass, or the last one.
+    The attributes describe the current pass, or the last one.
 
     Attributes
     ----------
     columns : Columns or None
         The columns read; known from the first batch on.
     columns_note : str
-        The same as a sentence, which tells what was guessed.
+        The columns as a sentence, which says what was guessed.
     n_documents, n_labelled : int
-        How many documents were read, and how many of them have a label.
+        The number of documents read, and of those with a label.
     n_skipped, skipped : int, list of str
-        How many documents were left out, and a sentence for each of the first hundred.
+        The number of skipped documents, and a sentence about each of the first hundred.
     decoding_errors : int
-        How many documents had text that is not UTF-8 and was replaced.
+        The number of documents with text that is not UTF-8, which was replaced.
     bytes_read, bytes_total : int or None
-        How much of the files was read, and of how much; of the compressed bytes, if compressed.
-        `bytes_total` is `None` where it cannot be known.
+        The number of (compressed) bytes read and of all files; `bytes_total` is `None` if it is not
+        known.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Documents:
         self._reading = Reading(request)
         self._bytes_done = 0
         self._is_used = False
-        self.relabel: Callable[[Any], Any] | None = None  # what labels are called instead
+        self.relabel: Callable[[Any], Any] | None = None  # renames labels
         sizes = [source.size for source in sources]
         self.bytes_total = None if None in sizes else sum(filter(None, sizes))
 
@@ -80,13 +80,13 @@ class Documents:
         return self.batches()
 
     def batches(self, fields: Sequence[str] = ()) -> Iterator[Batch]:
-        """Return the batches of a pass in which some text columns are told apart as fields.
+        """Start a pass and return its batches.
 
         Parameters
         ----------
         fields : sequence of str
-            The columns, which come first in the text; where no text columns were asked for, they
-            are the text. Default: none.
+            Text columns that are fields. They come first in the text, and are the whole text if no
+            text columns were requested. Default: none.
         """
         if self._is_used and self.only_once:
             raise DocumentError(
@@ -114,7 +114,7 @@ class Documents:
             self._bytes_done += reading.position() if source.size is None else source.size
         reading.position = int
         if reading.n_documents or self.bytes_total is None:
-            return  # what is in memory or piped may be empty, files may not
+            return  # data in memory or from a pipe may be empty, files may not
         names = ", ".join(source.name for source in self._sources[:3])
         if reading.n_skipped:
             first = reading.skipped[0].rstrip(".")
@@ -126,18 +126,18 @@ class Documents:
         raise DocumentError(f"{names}: there are no documents; {why}.")
 
     def keep_records(self, reject: Callable[[bytes], object]) -> None:
-        """Have batches hold the records that their documents were read from, as they stand there.
+        """Make batches hold the unchanged records that their documents were read from.
 
         Parameters
         ----------
         reject : callable
-            Gets the bytes of each record that is left out.
+            Called with the bytes of each skipped record.
         """
         self._reading.request = replace(self._reading.request, reject=reject)
 
     @property
     def only_once(self) -> str | None:
-        """The name of a source that flows by, `None` where all can be read again."""
+        """The name of a source that can be read only once, or `None`."""
         return next((source.name for source in self._sources if source.once), None)
 
     @property
@@ -148,13 +148,13 @@ class Documents:
     def columns_note(self) -> str:
         return "" if self.columns is None else str(self.columns)
 
-    opening: Opening | None = _of_the_pass("opening")
-    columns: Columns | None = _of_the_pass("columns")
-    n_documents: int = _of_the_pass("n_documents")
-    n_labelled: int = _of_the_pass("n_labelled")
-    skipped: list[str] = _of_the_pass("skipped")
-    n_skipped: int = _of_the_pass("n_skipped")
-    decoding_errors: int = _of_the_pass("decoding_errors")
+    opening: Opening | None = _from_reading("opening")
+    columns: Columns | None = _from_reading("columns")
+    n_documents: int = _from_reading("n_documents")
+    n_labelled: int = _from_reading("n_labelled")
+    skipped: list[str] = _from_reading("skipped")
+    n_skipped: int = _from_reading("n_skipped")
+    decoding_errors: int = _from_reading("decoding_errors")
 
 
 def read_documents(
@@ -171,36 +171,36 @@ def read_documents(
 ) -> Documents:
     """Read documents from files, folders, standard input, tables or pairs, batch by batch.
 
-    They can be iterated over again and again, unless the source flows by only once. Files may be
-    compressed with gzip, zstd or bzip2. Memory holds a few megabytes of a file at a time. Nothing
-    but the existence of the files is checked before the first batch is asked for.
+    The documents can be read repeatedly, except from streams. Files may be compressed with gzip,
+    zstd or bzip2. Memory holds a few megabytes of a file at a time. Before the first batch, only
+    the existence of the files is checked.
 
     Parameters
     ----------
     source : path, list of paths, table, data frame or iterable of pairs
-        A file, or "-" for standard input. A folder with one folder of files for each category, or
-        with documents, or with tables. An Arrow table or stream. Pairs of a text and its labels.
+        A file, or "-" for standard input. A folder with a subfolder for each category, or with
+        documents, or with tables. An Arrow table or stream. Pairs of a text and its labels.
     text : str or sequence of str, default None
-        The columns that hold the text, joined by a newline. By default the first that bears a
-        usual name (text, body, content, message, ..., title), or the only one that is left; of
-        mail, the subject and the body.
+        The text columns, which are joined by a newline. By default the first with a usual name
+        (text, body, content, message, ..., title), or the only column left; for mail, the subject
+        and the body.
     labels : str or False, default None
-        The column of the labels. By default the first that bears a usual name (label, labels,
-        category, categories, topic, topics, class, target); `False` not to look for one.
+        The label column. By default the first with a usual name (label, labels, category,
+        categories, topic, topics, class, target); `False` for none.
     format : str, default None
-        One of `FORMATS`. By default told by the file's name, or else by its first bytes.
+        One of `FORMATS`. By default derived from the file name, or else from the first bytes.
     label_separator : str, default None
-        What separates several labels in one string; "" that nothing does. By default "|", ";" or
-        ",", if in the first batch at least half of the parts it would make also stand alone.
+        The separator of several labels in a string; "" for none. By default "|", ";" or ",", if at
+        least half of the labels that it would give in the first batch also occur alone.
     on_error : {"stop", "skip"}, default "stop"
-        Whether a document that cannot be read raises an error or is left out, counted and listed.
+        Whether a document that cannot be read raises an error, or is skipped, counted and listed.
     batch_size : int, default None
         The largest number of documents in a batch; by default as many as a block of the file holds.
     familiar : Columns, default None
-        The columns of an earlier source, taken instead of guessing where this one has them too.
+        The columns of an earlier source, which are used if this source has them.
     keep : sequence of str, default None
-        Columns that each batch has as they are, in `Batch.kept`; even where they are none, it then
-        also has what was left out, in `Batch.skipped`, and there may be batches of nothing else.
+        Columns to copy to `Batch.extra_columns`. If it is not None, even if empty, batches also
+        list skipped documents in `Batch.skipped`, and may have no others.
 
     Examples
     --------
@@ -215,8 +215,8 @@ def read_documents(
     names = (text,) if isinstance(text, str) else tuple(text or ()) or None
     if label_separator is None and familiar is not None:
         label_separator = familiar.separator
-    kept = None if keep is None else tuple(dict.fromkeys(keep))
-    request = Request(names, labels, label_separator, on_error, batch_size, familiar, kept)
+    extra = None if keep is None else tuple(dict.fromkeys(keep))
+    request = Request(names, labels, label_separator, on_error, batch_size, familiar, extra)
     _check(request, format)
     return Documents(_sources(source, format), request)
 
@@ -314,10 +314,11 @@ def _sources(source: Any, format: str | None) -> list[Source]:
     if any(hasattr(source, f"__arrow_c_{kind}__") for kind in ("stream", "array")):
         return [tables.arrow_source(source)]
     if isinstance(source, Sequence) and len(source) and isinstance(source[0], str | os.PathLike):
-        return [one for path in source for one in _path_sources(os.fspath(path), format)]
+        paths = map(os.fspath, source)
+        return [item for path in paths for item in _path_sources(path, format)]
     if isinstance(source, Iterable):
         return [tables.pairs_source(source)]
-    first = "collect() it, or " if hasattr(source, "collect") else ""  # a lazy frame of polars
+    first = "collect() it, or " if hasattr(source, "collect") else ""  # polars.LazyFrame
     raise DocumentError(
         f"documents cannot be read from {type(source).__name__}; {first}give a path, a list of "
         "paths, a table, or pairs of a text and its labels."
@@ -341,8 +342,8 @@ def _path_sources(path: str, format: str | None) -> list[Source]:
 
 def _file_source(path: str, format: str | None) -> Source:
     if format == "folder":
-        raise DocumentError(f"{path}: is not a folder; say another format, or none.")
-    is_file = os.path.isfile(path)  # not so for standard input and named pipes
+        raise DocumentError(f"{path}: is not a folder; give another format, or none.")
+    is_file = os.path.isfile(path)  # False for standard input and named pipes
     size = os.path.getsize(path) if is_file else None
     return Source(name_of(path), partial(_read_file, path, format), size, once=not is_file)
 

@@ -1,4 +1,4 @@
-"""Folders: one per category, whose files are its documents; or simply many files."""
+"""Folders of documents, or with a subfolder of documents for each category."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from thresher.errors import DocumentError, reason
 
 
 class Entry(NamedTuple):
-    """A file in a folder, and its category where it stands in one."""
+    """A file in a folder, and its category if it is in a subfolder."""
 
     path: str
     category: str | None
@@ -45,7 +45,7 @@ def _stop(error: OSError) -> None:
 
 
 def is_tables(entries: list[Entry]) -> bool:
-    """Tell whether the files are tables to be read one after the other, not documents."""
+    """Return True if the files are tables rather than documents."""
     return all(entry.category is None and _holds_many(_kind(entry, None)) for entry in entries)
 
 
@@ -67,7 +67,7 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
             reading.position = lambda: done
             for entry in entries:
                 if has_categories and entry.category is None:
-                    yield reading.leave_out(entry.path, "the file stands in no category's folder")
+                    yield reading.skip(entry.path, "the file stands in no category's folder")
                     continue
                 try:
                     yield from _records(entry, _kind(entry, format), columns, reading)
@@ -84,7 +84,7 @@ def folder_source(folder: str, entries: list[Entry], format: str | None) -> Sour
 def _text_columns(
     entries: list[Entry], format: str | None, reading: Reading
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the text columns there are, and the usual ones: those of mail if any file is mail."""
+    """Return the available text columns and the default ones; those of mail if any file is mail."""
     mails = (entry.path for entry in entries if _kind(entry, format) in ("eml", "mbox"))
     first = list(islice(mails, mail.SAMPLE))
     if not first:
@@ -113,16 +113,16 @@ def _records(
                 values: Sequence[Any] = mail.message_texts(data, names)
             else:
                 text = data.decode("utf-8", "surrogateescape")
-                own = ("text", "body")  # a plain file beside mail has a body and no headers
-                values = [text if name in own else "" for name in names]
+                # A plain file beside mail has a body and no headers.
+                values = [text if name in ("text", "body") else "" for name in names]
         except DocumentError as error:
             return reading.refuse(location, str(error))
-        others = zip(reading.keep, values[n:], strict=True)
-        extra = [labels if name == "labels" else value for name, value in others]
+        pairs = zip(reading.keep, values[n:], strict=True)
+        extra = [labels if name == "labels" else value for name, value in pairs]
         return Record(values[:n], labels, location, extra)
 
     if _holds_many(kind) and kind != "mbox":
-        table = f"is a table of documents ({kind}), not one document; give it on its own"
+        table = f"is a table of documents ({kind}), not one document; give it separately"
         yield reading.refuse(entry.path, table)
         return
     if os.path.exists(entry.path) and not os.path.isfile(entry.path):

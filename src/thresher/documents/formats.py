@@ -1,6 +1,6 @@
-"""The formats that documents are read from; here, so that the command line knows them for nothing.
+"""The formats of documents, without the readers, so that importing it is quick.
 
-To add one, write its reader in `thresher.documents` and a line here.
+To add a format, write a reader in `thresher.documents` and add a line here.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ __all__ = ["FORMATS", "READERS", "Format"]
 
 
 class Format(NamedTuple):
-    """What a kind of file is called, how it is known, and who reads it."""
+    """The title of a format, how its files are recognized, and the function that reads them."""
 
     title: str
-    module: str  # of `thresher.documents`, imported when a file of the format is met
+    module: str  # of `thresher.documents`, imported when first used
     function: str  # takes a `Stream` and a `Reading`, and yields batches
     suffixes: tuple[str, ...] = ()
-    opening: bytes = b""  # a regular expression that all its files begin with, if they do
-    holds_many: bool = True  # documents in a file
+    opening: bytes = b""  # a regular expression that matches the beginning of its files
+    holds_many: bool = True  # whether a file has several documents
     is_text: bool = True
 
 

@@ -1,4 +1,4 @@
-"""JSON lines: pyarrow reads block after block; what it refuses, Python's own reader judges."""
+"""JSON lines, parsed with pyarrow, or with Python's parser if pyarrow refuses a block."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError
 
-SAMPLE = 200  # objects looked at to choose the columns
-MOST_BLANKS = 4  # looked over at the end of a line, its own end included
-Object = tuple[int, tuple[int, int], dict | Record]  # its line, its span in the block; or why not
+SAMPLE = 200  # objects from which the columns are chosen
+MOST_BLANKS = 4  # accepted at the end of a line, including its end
+Object = tuple[int, tuple[int, int], dict | Record]  # line, span, value or skipped
 
 
 def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
@@ -41,7 +41,7 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
             schema = _schema(columns, reading.keep, sample)
         is_whole, broken = _look_whole(lines), list[Object]()
         if not is_whole.all() and next(_valid(lines.take(~is_whole)), None) is None:
-            # The others may still be read at once.
+            # The other lines may still be read together.
             broken = list(_objects(lines.pick(~is_whole), numbers[~is_whole], stream.name, reading))
             lines, numbers, is_whole = lines.pick(is_whole), numbers[is_whole], is_whole[is_whole]
         table = None if schema is None or not is_whole.all() else _parse(lines, schema)
@@ -49,18 +49,18 @@ def read_json_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
             skipped = _among(numbers, broken) if reading.request.keep is not None else []
             yield from _emit(table, columns, reading, stream.name, numbers, lines, skipped)
         else:
-            others = _objects(lines, numbers, stream.name, reading)
-            objects = sorted((*broken, *others), key=itemgetter(0))
+            rest = _objects(lines, numbers, stream.name, reading)
+            objects = sorted((*broken, *rest), key=itemgetter(0))
             if columns is not None:
-                dicts = (one for *_, one in objects if isinstance(one, dict))
+                dicts = (value for *_, value in objects if isinstance(value, dict))
                 schema = _schema(columns, reading.keep, dicts)
-            # Before the first object the columns are not known; but all that is there is left out.
+            # Columns are unknown before the first object, but all lines before it are skipped.
             known = columns or Columns(("text",))
             yield from reading.gather(known, _records(objects, known, reading.keep, stream.name))
 
 
 def _choose(stream: Stream, reading: Reading, block: bytes, sample: list[dict]) -> Columns:
-    """Choose among the fields of the first objects; a rare field may need the whole block."""
+    """Choose the columns from the first objects, or from the whole block if one is rare."""
     try:
         return reading.choose(stream.name, list(dict.fromkeys(chain(*sample))))
     except DocumentError:
@@ -68,7 +68,7 @@ def _choose(stream: Stream, reading: Reading, block: bytes, sample: list[dict]) 
 
 
 def _valid(block: bytes) -> Iterator[dict]:
-    """Yield the objects of the block; what is wrong with others is said in its turn."""
+    """Yield the valid objects of a block; errors are reported later."""
     for line in io.BytesIO(block):
         try:
             value = json.loads(line.decode("utf-8", "surrogateescape"))
@@ -79,13 +79,13 @@ def _valid(block: bytes) -> Iterator[dict]:
 
 
 def _schema(columns: Columns, keep: tuple[str, ...], objects: Iterable[dict]) -> pa.Schema | None:
-    """Return the types to expect; `None` where labels or values to keep are of several types."""
+    """Return the types of the columns, or `None` if a column has values of several types."""
     types = dict.fromkeys(columns.text, pa.string())
     sample = list(objects)
     for field in (columns.labels, *keep):
         if field is None or field in types:
             continue
-        kinds = {kind for one in sample for kind in _kinds(one.get(field))}
+        kinds = {kind for value in sample for kind in _kinds(value.get(field))}
         if len(kinds) > 1 or None in kinds:
             return None
         types[field] = kinds.pop() if kinds else pa.string()
@@ -93,15 +93,15 @@ def _schema(columns: Columns, keep: tuple[str, ...], objects: Iterable[dict]) ->
 
 
 def _kinds(value: Any) -> set[pa.DataType | None]:
-    """Return the Arrow types that would hold a label; none where it is null, `None` for objects."""
+    """Return the possible Arrow types of a value: none for null, `None` for objects."""
     if isinstance(value, list):
-        return {kind and pa.list_(kind) for one in value for kind in _kinds(one)}
+        return {kind and pa.list_(kind) for item in value for kind in _kinds(item)}
     kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
     return set() if value is None else {kinds.get(type(value))}
 
 
 def _look_whole(lines: Records) -> np.ndarray:
-    """Return which lines begin and end as an object does, a few blanks at its end aside."""
+    """Return which lines begin with "{" and end with "}" and a few blanks."""
     characters, last = np.frombuffer(lines.data, np.uint8), lines.ends - 1
     for _ in range(MOST_BLANKS):
         last = np.maximum(last - (characters[last] <= ord(" ")), lines.starts)
@@ -110,15 +110,14 @@ def _look_whole(lines: Records) -> np.ndarray:
 
 
 def _parse(lines: Records, schema: pa.Schema) -> pa.Table | None:
-    """Parse lines that look whole: at others, such as null, pyarrow may even crash.
+    """Return lines parsed with pyarrow, or `None` if it refuses them or may differ from Python.
 
-    Nowhere do we let pyarrow read in threads of its own: a block is too small for them to help, and
-    they are known to wait for each other for ever. `None` where it refuses the lines or may have
-    read them otherwise than Python.
+    The lines must look like objects, because pyarrow may crash at others, such as null. It uses no
+    threads: a block is too small for them to help, and they can deadlock.
     """
     block = lines.take(np.ones(len(lines.starts), bool))
     try:
-        block.decode()  # pyarrow does not look whether the text is UTF-8
+        block.decode()  # pyarrow does not check that the text is UTF-8
         table = pa.json.read_json(
             pa.BufferReader(block),
             pa.json.ReadOptions(use_threads=False, block_size=len(block) + 2),
@@ -150,16 +149,18 @@ def _emit(
 
 
 def _among(numbers: np.ndarray, broken: list[Object]) -> list[Skipped]:
-    """Return the lines that were left out of those of some numbers."""
+    """Return the skipped lines, with their positions among lines with these numbers."""
     return [
-        Skipped(int(np.searchsorted(numbers, number)), one.location, one.skipped, one.extra_values)
-        for number, _, one in broken
-        if isinstance(one, Record)
+        Skipped(
+            int(np.searchsorted(numbers, number)), line.location, line.skipped, line.extra_values
+        )
+        for number, _, line in broken
+        if isinstance(line, Record)
     ]
 
 
 def _objects(lines: Records, numbers: np.ndarray, name: str, reading: Reading) -> Iterator[Object]:
-    """Yield the objects with their lines and spans; refuse lines that hold none."""
+    """Yield the objects with their lines and spans; refuse lines without an object."""
     for i, raw in enumerate(lines.each()):
         text = raw.decode("utf-8", "surrogateescape").removesuffix("\n")
         if not text.strip():
@@ -181,9 +182,9 @@ def _objects(lines: Records, numbers: np.ndarray, name: str, reading: Reading) -
 
 
 def _with_clean_keys(value: dict) -> dict:
-    """Return an object whose keys can be written in UTF-8: they become names of columns."""
+    """Return an object whose keys can be encoded in UTF-8, as names of columns must be."""
     if any(map(LONE_SURROGATES.search, value)):
-        return {value_text(key): one for key, one in value.items()}
+        return {value_text(key): item for key, item in value.items()}
     return value
 
 
@@ -198,8 +199,10 @@ def _records(
     keep: tuple[str, ...],
     name: str,
 ) -> Iterator[Record]:
-    wanted = (*columns.names, *keep)
-    for number, span, one in objects:
-        if isinstance(one, dict):
-            one = Record.of(columns, [one.get(field) for field in wanted], f"{name}:{number}", span)
-        yield one
+    fields = (*columns.names, *keep)
+    for number, span, value in objects:
+        if isinstance(value, dict):
+            values = [value.get(field) for field in fields]
+            yield Record.of(columns, values, f"{name}:{number}", span)
+        else:
+            yield value

@@ -1,4 +1,4 @@
-"""From the cells of a label column to one list of labels per document."""
+"""Conversion of the cells of a label column to a list of labels per document."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pyarrow as pa
 from thresher.errors import DocumentError
 
 SEPARATORS = ("|", ";", ",")  # never a space: "New York" is one label
-LONE_SURROGATES = re.compile("[\ud800-\udfff]")  # what a byte that is not UTF-8 is decoded to
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")  # bytes that are not UTF-8 are decoded to these
 MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
 def value_text(value: Any) -> str:
-    """Return a single value as text: "" for nothing, 3 and 3.0 both "3", true as "true"."""
+    """Return a value as text: "" for missing values, "3" for 3 and 3.0, "true" for True."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -39,26 +39,26 @@ def value_text(value: Any) -> str:
 
 
 def labels_of(value: Any, separator: str | None) -> list[str]:
-    """Return the labels of one document, each once, in their order; a set is sorted."""
+    """Return the distinct labels of a document in their order; a set is sorted."""
     if isinstance(value, str):
-        parts: Iterable[str] = split_cell(value_text(value), separator)
+        labels: Iterable[str] = split_cell(value_text(value), separator)
     elif isinstance(value, MANY):
-        parts = (value_text(one).strip() for one in value)
+        labels = (value_text(item).strip() for item in value)
         if isinstance(value, set | frozenset):
-            parts = sorted(parts)
+            labels = sorted(labels)
     else:
-        parts = (value_text(value).strip(),)
-    return [part for part in dict.fromkeys(parts) if part]
+        labels = (value_text(value).strip(),)
+    return [label for label in dict.fromkeys(labels) if label]
 
 
 def labels_of_array(array: pa.Array, separator: str | None) -> list[list[str]]:
-    """Return the labels of each document; an Arrow array of texts, numbers or lists of them."""
+    """Return the labels of each document from an Arrow array of texts, numbers or lists of them."""
     array = decoded(array)
     if is_list(array.type):
         return _labels_of_lists(array)
     values, numbers = _distinct(array)
     split = [labels_of(value, separator) for value in values]
-    split.append([])  # found by the -1 that stands for null
+    split.append([])  # at index -1, for null
     return [split[i][:] for i in numbers.tolist()]
 
 
@@ -72,54 +72,54 @@ def _labels_of_lists(array: pa.Array) -> list[list[str]]:
     lengths = _filled(pc.list_value_length(array), 0)
     ends = np.cumsum(lengths).tolist()
     lists = [flat[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    # Looking at all at once whether any label is empty or stands twice is faster than at each.
+    # Checking all labels at once for blank and repeated ones is faster than checking each list.
     keys = np.sort(np.repeat(np.arange(len(lists)), lengths) * len(names) + numbers)
     if "" in flat or len(set(names)) < len(names) or (np.diff(keys) == 0).any():
-        lists = [[name for name in dict.fromkeys(one) if name] for one in lists]
+        lists = [[name for name in dict.fromkeys(names_) if name] for names_ in lists]
     return lists
 
 
 def guess_separator(cells: Iterable[str]) -> str | None:
-    """Return what separates the labels in the cells, `None` where nothing is sure to.
+    """Return the separator of labels in the cells, or `None` if there is no clear one.
 
-    A separator is believed when at least half of the parts it would make also stand alone in a
-    cell of their own: "grain,wheat" is two labels where "grain" is seen alone, "Health, beauty"
-    stays one. A space is never believed.
+    A character is a separator if at least half of the labels that it would give also occur alone:
+    "grain,wheat" is two labels if "grain" occurs alone; otherwise "Health, beauty" is one label.
     """
     distinct = {cell.strip() for cell in cells}
     for separator in SEPARATORS:
-        parts = {p for cell in distinct if separator in cell for p in split_cell(cell, separator)}
-        if parts and 2 * len(parts & distinct) >= len(parts):
+        cells_with = [cell for cell in distinct if separator in cell]
+        labels = {label for cell in cells_with for label in split_cell(cell, separator)}
+        if labels and 2 * len(labels & distinct) >= len(labels):
             return separator
     return None
 
 
 def split_cell(cell: str, separator: str | None) -> list[str]:
-    """Return the parts of a cell, without the white space around them and without empty ones."""
-    parts = cell.split(separator) if separator else [cell]
-    return [stripped for part in parts if (stripped := part.strip())]
+    """Return the labels in a cell, stripped, without blank ones."""
+    labels = cell.split(separator) if separator else [cell]
+    return [stripped for label in labels if (stripped := label.strip())]
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Tell whether an Arrow type holds several values per document."""
-    asked = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(is_kind(kind) for is_kind in asked)
+    """Return True if an Arrow type is a type of lists."""
+    types = pa.types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Tell whether an Arrow type is one of texts."""
+    """Return True if an Arrow type is a type of texts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def decoded(array: pa.Array) -> pa.Array:
-    """Return the values themselves where there are numbers into a dictionary, or views of texts."""
+    """Return an array with dictionary indices and views of texts replaced by plain values."""
     if pa.types.is_string_view(array.type):
-        return array.cast(pa.large_string())  # few functions of pyarrow take views
+        return array.cast(pa.large_string())  # few functions of pyarrow accept views
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
-    """Return the distinct values, and for each position the number of its value, -1 for null."""
+    """Return the distinct values, and the index of each value among them, -1 for null."""
     array = decoded(array)
     if pa.types.is_null(array.type):
         return [], np.full(len(array), -1)
@@ -132,7 +132,7 @@ def _distinct(array: pa.Array) -> tuple[list[Any], np.ndarray]:
 
 
 def _filled(numbers: pa.Array, missing: int) -> np.ndarray:
-    """Return whole numbers with `missing` for null; pyarrow's own way would import pandas."""
+    """Return integers with `missing` for null; `fill_null` would import pandas."""
     numbers = numbers.cast(pa.int64())
     validity, values = numbers.buffers()
     positions = slice(numbers.offset, numbers.offset + len(numbers))

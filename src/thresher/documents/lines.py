@@ -1,4 +1,4 @@
-"""One document per line: plain text, and fastText's lines with their `__label__` words."""
+"""One document per line: plain text, or fastText lines with `__label__` words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thresher.documents.labels import LONE_SURROGATES, labels_of
 from thresher.documents.records import Opening, Records
 from thresher.documents.streams import Stream, line_blocks
 
-SMALL = 1 << 16  # bytes that Python splits sooner than pyarrow.compute is imported
+SMALL_BLOCK = 1 << 16  # bytes; Python splits less faster than importing pyarrow.compute takes
 PREFIX = "__label__"
 LABEL = re.compile(rf"(?<![^ \t\v\f]){PREFIX}([^ \t\v\f]*)[ \t]?")
 
@@ -22,7 +22,7 @@ def read_lines(stream: Stream, reading: Reading) -> Iterator[Batch]:
     """Yield each line as a document; an empty line is an empty document."""
     reading.set_columns(stream.name, "each line is a document; no labels", has_labels=False)
     for line, block, records in _numbered(stream, reading, "lines"):
-        texts = _texts(block) if len(block) > SMALL else None
+        texts = _texts(block) if len(block) > SMALL_BLOCK else None
         if texts is None:
             texts = to_arrow(_decoded_lines(block, reading))
         extra = [texts] * len(reading.keep)
@@ -38,19 +38,16 @@ def read_fasttext(stream: Stream, reading: Reading) -> Iterator[Batch]:
         lines = _decoded_lines(block, reading)
         labels = [labels_of(LABEL.findall(text), None) if PREFIX in text else [] for text in lines]
         texts = to_arrow([LABEL.sub("", text) if PREFIX in text else text for text in lines])
-        wanted = None if columns.labels is None else labels
+        used = None if columns.labels is None else labels
         extra = [labels if name == "labels" else texts for name in reading.keep]
         locations = _locations(stream, line, len(texts))
-        yield from reading.emit({"text": texts}, wanted, locations, extra, records=records)
+        yield from reading.emit({"text": texts}, used, locations, extra, records=records)
 
 
 def _numbered(
     stream: Stream, reading: Reading, format: str
 ) -> Iterator[tuple[int, bytes, Records | None]]:
-    """Yield blocks of lines without the last line's end, each with the number of its first line.
-
-    The third is the lines as they stand there, where they are kept.
-    """
+    """Yield the number of the first line, a block of lines, and their records if they are kept."""
     if reading.keeps_records:
         reading.open(stream.name, Opening(format, stream.mark))
     line = 1
@@ -62,17 +59,17 @@ def _numbered(
 
 
 def _texts(block: bytes) -> pa.Array | None:
-    """Return the lines of a block, None where it is not UTF-8."""
+    """Return the lines of a block, or None if it is not UTF-8."""
     import pyarrow.compute as pc
 
     try:
-        return pc.split_pattern(_one(block).cast(pa.string()), "\n").flatten()
+        return pc.split_pattern(_single_value(block).cast(pa.string()), "\n").flatten()
     except pa.ArrowInvalid:
         return None
 
 
-def _one(block: bytes) -> pa.Array:
-    """Return an array of one value; `pyarrow.array` would import pandas, as `to_arrow` says."""
+def _single_value(block: bytes) -> pa.Array:
+    """Return an array with one value; `pyarrow.array` would import pandas."""
     offsets = np.array([0, len(block)], np.int32)
     return pa.Array.from_buffers(pa.binary(), 1, [None, *map(pa.py_buffer, (offsets, block))])
 

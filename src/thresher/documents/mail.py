@@ -1,4 +1,4 @@
-"""Mail: single messages (.eml) and mailboxes (mbox); columns are the headers and the body."""
+"""Mail: messages (.eml) and mailboxes (mbox); the columns are the headers and the body."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from thresher.documents.streams import Stream, line_blocks
 from thresher.errors import DocumentError, reason
 
 USUAL = ("subject", "body")
-SAMPLE = 20  # messages looked at to know the headers
+SAMPLE = 20  # messages from which the headers are collected
 ENVELOPE = re.compile(READERS["mbox"].opening)  # the line that begins a message in a mailbox
 QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)  # written for lines that began with "From "
 SILENT_TAGS = {"script", "style", "title", "template"}
 INLINE_TAGS = {"a", "abbr", "b", "big", "em", "font", "i", "small", "span", "strong", "u"}
-# What the standard library's parser of mail is known to raise at mail that is no mail.
+# Exceptions of the standard library's parser for invalid mail.
 PARSER_ERRORS = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def read_mbox(
     stream: Stream, reading: Reading, messages: Iterator[tuple[str, bytes]] | None = None
 ) -> Iterator[Batch]:
-    """Yield the messages of a mailbox, or these."""
+    """Yield the messages of a mailbox, or the given messages."""
     messages = mailbox_messages(stream) if messages is None else messages
     first = list(islice(messages, SAMPLE))
     available = headers_of([data for _, data in first], reading)
@@ -58,10 +58,10 @@ def read_eml(stream: Stream, reading: Reading) -> Iterator[Batch]:
 
 
 def headers_of(messages: Iterable[bytes], reading: Reading) -> list[str]:
-    """Return the columns of some messages, spelled as was asked; always subject and body."""
+    """Return the columns of some messages, spelled as requested, with subject and body."""
     names = dict.fromkeys(USUAL)
     for data in messages:
-        with suppress(*PARSER_ERRORS):  # said when it is the message's turn
+        with suppress(*PARSER_ERRORS):  # reported when the message is read
             names.update(dict.fromkeys(name.lower() for name in message_from_bytes(data)))
     spelled = {name.lower(): name for name in reading.request.named}
     return [spelled.get(name, name) for name in names]
@@ -84,26 +84,26 @@ def mailbox_messages(stream: Stream) -> Iterator[tuple[str, bytes]]:
         opening = stream.head[:40].decode("utf-8", "replace")
         raise DocumentError(
             f'{stream.name}:1: a mailbox begins with a line "From ...", not with {opening!r}; '
-            "give a mailbox, or say the format."
+            "give a mailbox, or another format."
         )
-    kept: list[bytes] = []
+    lines: list[bytes] = []
     number, start, size, after_blank = 0, 1, 0, True
     for block in line_blocks(stream):
         for line in io.BytesIO(block):
             number += 1
             if number == 1 or (after_blank and ENVELOPE.match(line)):
                 if number > 1:
-                    yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(kept))
-                kept, start, size = [], number, 0
+                    yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(lines))
+                lines, start, size = [], number, 0
             else:
-                kept.append(line)
+                lines.append(line)
                 size += len(line)
                 if size > streams.LONGEST:
                     location = f"{stream.name}:{start}"
                     raise DocumentError(f"{location}: has more than {streams.LONGEST} bytes.")
             after_blank = not line.strip()
     if number:
-        yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(kept))
+        yield f"{stream.name}:{start}", QUOTED_FROM.sub(rb"\1", b"".join(lines))
 
 
 def _header(message: Message, name: str) -> str:
@@ -113,22 +113,24 @@ def _header(message: Message, name: str) -> str:
 
 def _decoded_header(value: str) -> str:
     try:
-        parts = decode_header(value)
+        chunks = decode_header(value)
     except HeaderParseError:
         return str(value)
-    return "".join(_decode(part, name) if isinstance(part, bytes) else part for part, name in parts)
+    return "".join(
+        _decode(chunk, charset) if isinstance(chunk, bytes) else chunk for chunk, charset in chunks
+    )
 
 
 def _body(message: Message) -> str:
-    """Return the parts of plain text, or else those of HTML without their tags."""
+    """Return the plain text of a message, or else its HTML without tags."""
     texts: dict[str, list[str]] = {"text/plain": [], "text/html": []}
-    for part in message.walk():
-        if part.is_multipart() or part.get_content_disposition() == "attachment":
+    for section in message.walk():
+        if section.is_multipart() or section.get_content_disposition() == "attachment":
             continue
-        if part.get_content_type() in texts:
-            data = part.get_payload(decode=True)
-            text = _decode(data, part.get_content_charset()) if isinstance(data, bytes) else ""
-            texts[part.get_content_type()].append(text)
+        if section.get_content_type() in texts:
+            data = section.get_payload(decode=True)
+            text = _decode(data, section.get_content_charset()) if isinstance(data, bytes) else ""
+            texts[section.get_content_type()].append(text)
     plain, marked_up = texts.values()
     if any(text.strip() for text in plain) or not marked_up:
         return "\n".join(plain)
@@ -136,7 +138,7 @@ def _body(message: Message) -> str:
 
 
 def _decode(data: bytes, charset: str | None) -> str:
-    """Decode as declared, else as UTF-8, else with lone surrogates, which are counted later."""
+    """Return data decoded as declared, or as UTF-8, or with lone surrogates, counted later."""
     for name in (charset, "utf-8"):
         try:
             return data.decode(name or "ascii")
@@ -146,35 +148,35 @@ def _decode(data: bytes, charset: str | None) -> str:
 
 
 def strip_html(html: str) -> str:
-    """Return the text of a page: no tags, scripts or styles, characters instead of entities."""
+    """Return the text of HTML without tags, scripts, styles and entities."""
     parser = _TextOnly()
     parser.feed(html)
     parser.close()
-    lines = (" ".join(line.split()) for line in "".join(parser.parts).split("\n"))
+    lines = (" ".join(line.split()) for line in "".join(parser.texts).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 class _TextOnly(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
+        self.texts: list[str] = []
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: object, step: int = 1) -> None:
         self._silent = max(0, self._silent + step * (tag in SILENT_TAGS))
         if tag not in INLINE_TAGS:
-            self.parts.append("\n")
+            self.texts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
         self.handle_starttag(tag, None, step=-1)
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
-            self.parts.append(data)
+            self.texts.append(data)
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Pass over `<![...`: where it is none that Python knows, up to the next `>`."""
+        """Skip `<![...`; up to the next `>` if Python does not know it."""
         try:
             return super().parse_marked_section(i, report)
-        except AssertionError:  # which Python raises at what others wrote
+        except AssertionError:  # of Python, for unknown sections
             return self.parse_bogus_comment(i)

@@ -1,4 +1,4 @@
-"""Records as they stand in their file, so that they can be passed on untouched."""
+"""Records of files, which `filter` copies unchanged."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from thresher.errors import DocumentError
 if TYPE_CHECKING:
     from thresher.documents.batch import Batch
 
-ROW_GROUP = 32 << 20  # bytes of a Parquet file's rows that are written together
+BYTES_PER_ROW_GROUP = 32 << 20  # of a Parquet file that is written
 
 
 class Records(NamedTuple):
-    """The records that some documents were read from: a block of the file, and where each stands.
+    """The records of some documents: a block of the file and the span of each record in it.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Records(NamedTuple):
 
     data: bytes
     starts: np.ndarray
-    ends: np.ndarray  # after the end of the line, where it has one
+    ends: np.ndarray  # including the end of the line
 
     @classmethod
     def of_lines(cls, data: bytes) -> Records:
@@ -44,37 +44,37 @@ class Records(NamedTuple):
         return cls(data, np.append(0, after)[:-1], after)
 
     def slice(self, start: int, length: int) -> Records:
-        """Return some records in a row, as Arrow's own tables do."""
-        part = np.s_[start : start + length]
-        return Records(self.data, self.starts[part], self.ends[part])
+        """Return consecutive records; the interface is that of Arrow tables."""
+        end = start + length
+        return Records(self.data, self.starts[start:end], self.ends[start:end])
 
     def span(self, i: int) -> tuple[int, int]:
-        """Return where a record starts and ends."""
+        """Return the start and the end of a record."""
         return int(self.starts[i]), int(self.ends[i])
 
     def take(self, chosen: np.ndarray) -> bytes:
-        """Return the bytes of the chosen records, one after the other."""
+        """Return the concatenated bytes of the chosen records."""
         starts, ends = self.starts[chosen], self.ends[chosen]
         is_new = np.append(True, starts[1:] != ends[:-1])[: len(starts)]
         lasts = np.append(is_new[1:], True)[: len(starts)]
-        view = memoryview(self.data)  # what ends after it ends with it
-        runs = zip(starts[is_new].tolist(), ends[lasts].tolist(), strict=True)
-        parts = [view[start:end] for start, end in runs]
-        is_all = len(parts) == 1 and len(parts[0]) == len(view)
-        return self.data if is_all else b"".join(parts)
+        view = memoryview(self.data)
+        spans = zip(starts[is_new].tolist(), ends[lasts].tolist(), strict=True)
+        pieces = [view[start:end] for start, end in spans]
+        is_all = len(pieces) == 1 and len(pieces[0]) == len(view)
+        return self.data if is_all else b"".join(pieces)
 
     def pick(self, chosen: np.ndarray) -> Records:
         """Return the chosen records."""
         return Records(self.data, self.starts[chosen], self.ends[chosen])
 
     def each(self) -> list[bytes]:
-        """Return the records one by one."""
+        """Return the bytes of each record."""
         pairs = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return [self.data[start:end] for start, end in pairs]
 
 
 class Opening(NamedTuple):
-    """What stands before all records of a file, and what they have in common."""
+    """The beginning of a file before its records, and their common properties."""
 
     format: str
     data: bytes = b""  # the byte order mark, the header
@@ -84,7 +84,7 @@ class Opening(NamedTuple):
     codec: str = "none"
 
     def check(self, location: str, first: Opening) -> None:
-        """Refuse a file whose records cannot follow those of the first one."""
+        """Raise an error if the records of this file cannot follow those of the first file."""
         if self.format != first.format:
             titles = READERS[self.format].title, READERS[first.format].title
             what = "is {}, and the first file is {}".format(*titles)
@@ -98,30 +98,30 @@ class Opening(NamedTuple):
 
 
 class LineFile:
-    """A file of records that begin on a line of their own, whatever the one before ended with."""
+    """A file in which each record begins on a new line, even if the previous one has no end."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._is_ended = True
 
     def write(self, data: bytes) -> None:
-        """Write one record or many."""
+        """Write one or several records."""
         if data:
             self._file.write(data if self._is_ended else b"\n" + data)
             self._is_ended = data.endswith((b"\n", b"\r"))
 
 
 class RecordWriter:
-    """Write the records of lines or of a text table.
+    """A writer of the records of lines or of a text table.
 
     Parameters
     ----------
     file : binary file
-        Where they go.
+        The file to write.
     opening : Opening
-        Of the file that they come from.
+        The opening of the file that the records come from.
     field : str, optional
-        What is added to each record.
+        The name of a field to add to each record.
     """
 
     def __init__(self, file: BinaryIO, opening: Opening, field: str | None = None) -> None:
@@ -138,36 +138,36 @@ class RecordWriter:
         if opening.columns:
             self._lines.write(opening.data)
         else:
-            file.write(opening.data)  # a byte order mark, after which no line ends
+            file.write(opening.data)  # a byte order mark
 
     def write(self, batch: Batch, chosen: np.ndarray, values: np.ndarray | None = None) -> None:
-        """Write the chosen records of a batch, each with its value where a field is added."""
+        """Write the chosen records of a batch, each with its value if a field is added."""
         records = batch.records
         assert isinstance(records, Records)
         if values is None or self._field is None:
             self._lines.write(records.take(chosen))
             return
-        each, words = records.each(), values.astype(str).tolist()  # the shortest that is the same
+        each, words = records.each(), values.astype(str).tolist()  # shortest exact form
         if self._is_json:
             self._check_objects(batch, records.data, each)
             key = json.dumps(self._field).encode()
-            added = [_with_key(one, key, word) for one, word in zip(each, words, strict=True)]
+            added = [_with_key(line, key, word) for line, word in zip(each, words, strict=True)]
         else:
             added = list(map(self._with_cell, each, words))
         self._lines.write(b"".join(added))
 
     def close(self) -> None:
-        """Do nothing: all is written."""
+        """Do nothing; everything has been written."""
 
     def _check_objects(self, batch: Batch, data: bytes, each: list[bytes]) -> None:
-        """Refuse an object that has the field already; few look as if they had."""
+        """Raise an error for an object that already has the field."""
         spellings = {json.dumps(self._field, ensure_ascii=is_ascii) for is_ascii in (True, False)}
         for word in map(str.encode, spellings):
-            for i, one in enumerate(each) if word in data else ():
-                if word in one:
+            for i, line in enumerate(each) if word in data else ():
+                if word in line:
                     value: dict[str, Any] = {}
-                    with suppress(ValueError, RecursionError):  # as deep as Arrow alone goes
-                        value = json.loads(one.decode("utf-8", "replace"))
+                    with suppress(ValueError, RecursionError):  # nested too deeply for Python
+                        value = json.loads(line.decode("utf-8", "replace"))
                     _check_new(str(self._field), value, batch.location(i))
 
     def _with_cell(self, row: bytes, word: str) -> bytes:
@@ -182,7 +182,7 @@ def _with_key(line: bytes, key: bytes, word: str) -> bytes:
 
 
 class TableWriter:
-    """Write the rows of Parquet files; the parameters are those of `RecordWriter`."""
+    """A writer of the rows of Parquet files, with the parameters of `RecordWriter`."""
 
     _writer: Any = None
 
@@ -199,24 +199,24 @@ class TableWriter:
         self._waiting: list[pa.Table] = []
 
     def write(self, batch: Batch, chosen: np.ndarray, values: np.ndarray | None = None) -> None:
-        """Write the chosen rows of a batch, each with its value where a column is added."""
+        """Write the chosen rows of a batch, each with its value if a column is added."""
         assert isinstance(batch.records, pa.RecordBatch)
         columns = list(batch.records.columns)
         if self._field is not None:
             columns.append(pa.array(values, pa.float64()))
         table = pa.Table.from_arrays(columns, schema=self._schema)
         self._waiting.append(table.filter(pa.array(chosen)))
-        if sum(one.nbytes for one in self._waiting) >= ROW_GROUP:
+        if sum(table.nbytes for table in self._waiting) >= BYTES_PER_ROW_GROUP:
             self._write_group()
 
     def close(self) -> None:
-        """Write what is left, and what ends the file."""
+        """Write the remaining rows and the end of the file."""
         self._write_group()
         self._writer.close()
 
     def __del__(self) -> None:
         if self._writer is not None:
-            self._writer.is_open = False  # what was not closed is not wanted, and has lost its file
+            self._writer.is_open = False  # not closed after an error; its file is gone
 
     def _write_group(self) -> None:
         if sum(map(len, self._waiting)):
@@ -226,4 +226,4 @@ class TableWriter:
 
 def _check_new(field: str, names: Iterable[str], location: str) -> None:
     if field in names:
-        raise DocumentError(f'{location}: has "{field}" already; give the new one another name.')
+        raise DocumentError(f'{location}: has "{field}" already; give the new field another name.')

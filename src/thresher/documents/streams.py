@@ -1,4 +1,4 @@
-"""Bytes in: open, decompress, look ahead, cut where a line ends."""
+"""Streams of bytes from files and standard input: decompression, formats, blocks of lines."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from thresher.documents.columns import TEXT_NAMES
 from thresher.documents.formats import READERS
 from thresher.errors import DocumentError
 
-BLOCK = 1 << 20  # bytes read at a time: enough for pyarrow to be fast, little enough to forget
-DELIMITERS = ",;\t|"  # of tables, the likeliest first
-LONGEST = 1 << 27  # bytes of a line, row or message; beyond that a quote was left open, or worse
-HEAD = 1 << 16  # bytes looked at to tell the format
+BLOCK = 1 << 20  # bytes read at a time: fast with pyarrow, and little memory
+DELIMITERS = ",;\t|"  # of tables, the most frequent first
+LONGEST = 1 << 27  # bytes of a line, row or message; more means an open quote or a wrong format
+HEAD = 1 << 16  # bytes from which the format is recognized
 
 STDIN = "-"
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
@@ -30,14 +30,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Stream:
-    """The bytes of a file or of standard input: decompressed, counted, with a look at the `head`.
+    """The decompressed bytes of a file or of standard input.
 
-    The `position` counts the bytes taken from the file, the compressed ones where it is compressed.
+    `head` has the first bytes, `position` is the number of (compressed) bytes read from the file.
     """
 
     def __init__(self, name: str, raw: BinaryIO) -> None:
         self.name = name_of(name)
-        self._raw = _GivenBack(raw)
+        self._raw = _PeekedFile(raw)
         codecs = (c for magic, c in COMPRESSIONS.items() if self._raw.start.startswith(magic))
         self._codec = next(codecs, None)
         self._bytes: BinaryIO = self._raw  # type: ignore[assignment]
@@ -57,15 +57,15 @@ class Stream:
         return ahead + self._fill(size - len(ahead)) if len(ahead) < size else ahead
 
     def read_all(self) -> bytes:
-        """Return all the bytes that are left."""
-        parts = list(iter(lambda: self.read(BLOCK), b""))
-        if sum(map(len, parts)) > LONGEST:
+        """Return all remaining bytes."""
+        data = b"".join(iter(lambda: self.read(BLOCK), b""))
+        if len(data) > LONGEST:
             raise DocumentError(f"{self.name}: is one document of more than {LONGEST} bytes.")
-        return b"".join(parts)
+        return data
 
     @contextmanager
     def seekable(self) -> Iterator[BinaryIO]:
-        """Give the whole content as a file to jump in: the file itself, or a copy on disk."""
+        """Return a seekable file of the content: the file itself, or a temporary copy."""
         if self._codec is None and self._raw.raw.seekable():
             self._raw.raw.seek(0)
             yield self._raw.raw
@@ -77,7 +77,7 @@ class Stream:
             yield copy
 
     def why_not_text(self) -> str | None:
-        """Say why the bytes cannot be text, `None` where they can."""
+        """Return why the bytes cannot be text, or `None`."""
         if self.head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "is UTF-16, where UTF-8 is expected; convert it (iconv -f UTF-16 -t UTF-8)"
         if (n_before := self.head.find(b"\0")) >= 0:
@@ -86,15 +86,15 @@ class Stream:
         return None
 
     def _fill(self, size: int) -> bytes:
-        parts: list[bytes] = []
-        while size > 0 and (part := self._bytes.read(size)):
-            parts.append(part)
-            size -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        chunks: list[bytes] = []
+        while size > 0 and (chunk := self._bytes.read(size)):
+            chunks.append(chunk)
+            size -= len(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-class _GivenBack:
-    """A file whose first bytes are looked at and given back, and which counts what it gives."""
+class _PeekedFile:
+    """A file whose first bytes have been read ahead; it counts the bytes that are read."""
 
     closed = False
 
@@ -110,12 +110,12 @@ class _GivenBack:
         return data
 
     def close(self) -> None:
-        """Leave the closing to whoever opened the file; standard input stays open."""
+        """Do nothing; whoever opened the file closes it, and standard input stays open."""
 
 
 @contextmanager
 def open_stream(path: str) -> Iterator[Stream]:
-    """Open a file, or standard input for "-"."""
+    """Return the stream of a file, or of standard input for "-"."""
     if path == STDIN:
         if sys.stdin is None or sys.stdin.closed:
             raise DocumentError("standard input: is closed; name a file, or pipe documents in.")
@@ -126,23 +126,24 @@ def open_stream(path: str) -> Iterator[Stream]:
 
 
 def name_of(path: str) -> str:
-    """Return what errors and locations call a file."""
+    """Return the name of a file in errors and locations."""
     return "standard input" if path == STDIN else path
 
 
 def line_blocks(stream: Stream) -> Iterator[bytes]:
-    """Yield the bytes in blocks of whole lines, of about `BLOCK` bytes or one long line."""
-    parts: list[bytes] = []
+    """Yield the bytes in blocks of complete lines: about `BLOCK` bytes, or one long line."""
+    pieces: list[bytes] = []
     while chunk := stream.read(BLOCK):
         if end := chunk.rfind(b"\n") + 1:
-            yield b"".join((*parts, memoryview(chunk)[:end]))
-            parts = []
-        parts.append(chunk[end:])
-        if sum(map(len, parts)) > LONGEST:
+            yield b"".join((*pieces, memoryview(chunk)[:end]))
+            pieces = []
+        pieces.append(chunk[end:])
+        if sum(map(len, pieces)) > LONGEST:
             raise DocumentError(
-                f"{stream.name}: has a line of more than {LONGEST} bytes; cut it or say the format."
+                f"{stream.name}: has a line of more than {LONGEST} bytes; "
+                "cut it, or give the format."
             )
-    if rest := b"".join(parts):
+    if rest := b"".join(pieces):
         yield rest
 
 
@@ -152,13 +153,13 @@ def first_line(head: bytes) -> bytes:
 
 
 def n_lines(data: bytes) -> int:
-    """Return how many lines end in the data, with a newline, a carriage return or both."""
+    """Return the number of line ends: newlines, carriage returns, or both together."""
     n_returns = data.count(b"\r")
     return data.count(b"\n") + (n_returns - data.count(b"\r\n") if n_returns else 0)
 
 
 def format_of_name(path: str) -> str | None:
-    """Return the format that the file's name tells, `None` where it tells none."""
+    """Return the format by the suffix of a file name, or `None`."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED_SUFFIXES:
         suffixes.pop()
@@ -166,28 +167,28 @@ def format_of_name(path: str) -> str | None:
 
 
 def compression_of_name(path: str) -> str | None:
-    """Return the compression that the file's name tells, `None` where it tells none."""
+    """Return the compression by the suffix of a file name, or `None`."""
     return COMPRESSED_SUFFIXES.get(PurePath(path).suffix.lower())
 
 
 def packed(file: BinaryIO, codec: str | None) -> AbstractContextManager[Any]:
-    """Give a file to write to, which compresses what is written if a codec is named."""
+    """Return a file to write to, which compresses if there is a codec."""
     return nullcontext(file) if codec is None else pa.CompressedOutputStream(file, codec)
 
 
-def format_of_file(path: str, asked: Sequence[str]) -> str:
-    """Return the format that the file's name tells, or else its first bytes."""
+def format_of_file(path: str, requested: Sequence[str]) -> str:
+    """Return the format of a file by its name, or else by its first bytes."""
     if name := format_of_name(path):
         return name
     with open_stream(path) as stream:
-        return format_of_bytes(stream.head, asked)
+        return format_of_bytes(stream.head, requested)
 
 
-def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:
-    """Return the format that the first bytes tell; plain lines where none is obvious.
+def format_of_bytes(head: bytes, requested: Sequence[str]) -> str:
+    """Return the format by the first bytes of a file; "lines" if none is recognized.
 
-    A table is obvious when its header names all the columns `asked` for, or, where none is asked
-    for, consists of words of which one usually names the text.
+    A table is recognized if its header has all the requested columns or, without a request, if it
+    consists of words and has a usual name for the text.
     """
     for name, kind in READERS.items():
         if kind.opening and re.match(kind.opening, head):
@@ -195,26 +196,28 @@ def format_of_bytes(head: bytes, asked: Sequence[str]) -> str:
     header = first_line(head).decode("utf-8", "replace")
     delimiter = delimiter_of(header)
     cells = next(csv.reader([header], delimiter=delimiter), []) if len(header) < HEAD else []
-    if len(cells) > 1 and _is_header(cells, asked):
+    if len(cells) > 1 and _is_header(cells, requested):
         return "tsv" if delimiter == "\t" else "csv"
-    # fastText takes lines without a label, the first one too, and labels that follow the text.
+    # In fastText files, any line may lack a label, and labels may follow the text.
     has_labels = b"__label__" in head and re.search(rb"(?<!\S)__label__\S", head)
     return "fasttext" if has_labels else "lines"
 
 
 def delimiter_of(header: str, delimiters: str = DELIMITERS) -> str:
-    """Return the delimiter that cuts a header into most cells; what stands in quotes is whole.
+    """Return the delimiter that splits a header into most cells, respecting quotes.
 
     Examples
     --------
     >>> delimiter_of('id;"first, last";date, time;text')
     ';'
     """
-    return max(delimiters, key=lambda one: len(next(csv.reader([header], delimiter=one), [])))
+    return max(
+        delimiters, key=lambda character: len(next(csv.reader([header], delimiter=character), []))
+    )
 
 
-def _is_header(cells: Sequence[str], asked: Sequence[str]) -> bool:
-    if asked:
-        return set(asked) <= set(cells)
+def _is_header(cells: Sequence[str], requested: Sequence[str]) -> bool:
+    if requested:
+        return set(requested) <= set(cells)
     words = all(re.fullmatch(r"\w[\w .-]{0,39}", cell) for cell in cells)
     return words and any(cell.lower() in TEXT_NAMES for cell in cells)

@@ -1,4 +1,4 @@
-"""Parquet files, and what is in memory: Arrow tables and streams, data frames, texts, pairs."""
+"""Parquet files and data in memory: Arrow tables and streams, data frames, pairs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from thresher.errors import DocumentError, reason
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
-MOST_ROWS = 1 << 16  # of a table in one batch
+MOST_ROWS = 1 << 16  # of a table in a batch
 
 
 def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
-    """Yield the documents of a Parquet file, some rows of a row group at a time."""
+    """Yield the documents of a Parquet file, a part of a row group at a time."""
     from pyarrow.parquet import ParquetFile
 
     with stream.seekable() as file:
@@ -49,12 +49,13 @@ def read_parquet(stream: Stream, reading: Reading) -> Iterator[Batch]:
         if reading.keeps_records:
             reading.open(stream.name, _opening(parquet))
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        longest = max((one.total_byte_size / max(one.num_rows, 1) for one in groups), default=1)
-        rows = max(1, min(MOST_ROWS, int(streams.BLOCK / max(longest, 1))))  # about one block
+        row_bytes = [group.total_byte_size / max(group.num_rows, 1) for group in groups]
+        most_bytes = max(row_bytes, default=1)
+        n_rows = max(1, min(MOST_ROWS, int(streams.BLOCK / max(most_bytes, 1))))  # about one block
         n_bytes, done = file.seek(0, 2), 0
-        some = list(dict.fromkeys((*columns.names, *reading.keep)))
-        wanted = None if reading.keeps_records else some
-        for batch in parquet.iter_batches(rows, columns=wanted, use_threads=False):
+        names = list(dict.fromkeys((*columns.names, *reading.keep)))
+        names_read = None if reading.keeps_records else names  # None: all
+        for batch in parquet.iter_batches(n_rows, columns=names_read, use_threads=False):
             done += batch.num_rows
             share = done / metadata.num_rows
             reading.position = lambda share=share: int(share * n_bytes)  # type: ignore[misc]
@@ -70,9 +71,9 @@ def _opening(parquet: ParquetFile) -> Opening:
 
 
 def arrow_source(table: Any) -> Source:
-    """Make a source of anything that gives Arrow batches; a table can be read again."""
+    """Return a source for anything that gives Arrow batches; a table can be read repeatedly."""
     is_stream, kind = isinstance(table, pa.RecordBatchReader), type(table).__name__
-    if hasattr(table, "to_arrow"):  # polars: through Arrow's interface its texts would be views
+    if hasattr(table, "to_arrow"):  # polars; its Arrow interface gives views of texts
         table = table.to_arrow()
     if not is_stream and not isinstance(table, pa.Table):
         try:
@@ -96,7 +97,7 @@ def _emit(
     batch: pa.RecordBatch, columns: Columns, reading: Reading, name: str, row: int
 ) -> Iterator[Batch]:
     damaged: set[int] = set()
-    texts = {one: _strings(batch.column(one), name, one, damaged) for one in columns.text}
+    texts = {key: _strings(batch.column(key), name, key, damaged) for key in columns.text}
     reading.decoding_errors += len(damaged)
     labels = None if columns.labels is None else batch.column(columns.labels)
     if labels is not None:
@@ -106,13 +107,13 @@ def _emit(
                 f'{name}: column "{columns.labels}" is of type {kind}, where labels are '
                 "expected: texts, numbers, or lists of them; name another column."
             )
-    extra = [batch.column(one) for one in reading.keep]
+    extra = [batch.column(key) for key in reading.keep]
     locations = Locations(f"{name}, row ", np.arange(row + 1, row + batch.num_rows + 1))
     return reading.emit(texts, labels, locations, extra, records=batch)
 
 
 def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.Array:
-    """Return a column as texts, "" for null; note the rows whose text is not UTF-8."""
+    """Return a column as texts, "" for null; add the rows that are not UTF-8 to `damaged`."""
     array = decoded(array)
     if pa.types.is_nested(array.type):
         raise DocumentError(
@@ -125,23 +126,23 @@ def _strings(array: pa.Array, name: str, column: str, damaged: set[int]) -> pa.A
     except pa.ArrowInvalid:
         values = array.cast(pa.large_binary()).to_pylist()
         texts = [value_text(value) for value in values]
-        damaged.update(i for i, one in enumerate(texts) if one.encode() != (values[i] or b""))
+        damaged.update(i for i, text in enumerate(texts) if text.encode() != (values[i] or b""))
         strings = to_arrow(texts)
     return without_null(strings)
 
 
 def frame_source(frame: Any) -> Source:
-    """Make a source of a data frame in the manner of pandas, which is not imported."""
+    """Return a source for a data frame like those of pandas, which is not imported."""
 
     def read(reading: Reading) -> Iterator[Batch]:
         names = {str(name): name for name in frame.columns}
         columns = reading.choose("the data frame", [str(name) for name in frame.columns])
-        wanted = [frame[names[one]] for one in (*columns.names, *reading.keep)]
+        series = [frame[names[key]] for key in (*columns.names, *reading.keep)]
 
         def records() -> Iterator[Record]:
             for start in range(0, len(frame), MOST_ROWS):
-                parts = [column.iloc[start : start + MOST_ROWS].tolist() for column in wanted]
-                for row, values in enumerate(zip(*parts, strict=True), start + 1):
+                lists = [column.iloc[start : start + MOST_ROWS].tolist() for column in series]
+                for row, values in enumerate(zip(*lists, strict=True), start + 1):
                     yield Record.of(columns, values, f"the data frame, row {row}")
 
         yield from reading.gather(columns, records())
@@ -150,7 +151,7 @@ def frame_source(frame: Any) -> Source:
 
 
 def pairs_source(pairs: Iterable[Any]) -> Source:
-    """Make a source of pairs of a text and its labels; an iterator can be read only once."""
+    """Return a source for pairs of a text and its labels; an iterator can be read only once."""
 
     def read(reading: Reading) -> Iterator[Batch]:
         columns = reading.set_columns("the texts", "texts and labels as given", has_labels=True)
