@@ -44,7 +44,7 @@ ALLOWED = {
     },
     "report": {
         "categorizer", "corpora", "decisions", "documents", "evaluation", "experiments",
-        "features", "model", *FOUNDATION,
+        "features", "learners", "model", *FOUNDATION,
     },
 }  # fmt: skip
 ENDS = {"cli", "__main__", "__init__"}  # they may see everything, and nothing may see them

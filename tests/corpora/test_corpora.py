@@ -329,7 +329,7 @@ def test_corpus_is_loaded_by_its_spec(small_reuters, tmp_path, monkeypatch):
     with pytest.raises(ParameterError, match="has no split 'dev'"):
         load("reuters21578/dev")
     write_tar(data / small_reuters.name, {"reut2-000.sgm": b""})
-    with pytest.raises(DocumentError, match="and what is inside differs as well"):
+    with pytest.raises(DocumentError, match="its contents differ, too"):
         load("reuters21578")
     known_as_it_is(monkeypatch, data / small_reuters.name)
     with pytest.raises(DocumentError, match="No document of reuters21578 was found"):

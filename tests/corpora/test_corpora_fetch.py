@@ -204,7 +204,7 @@ def test_download_is_resumed_by_the_next_fetch(places):
     with serve(PACKED, cuts=[1_000, 1_000, 1_000]) as server:
         with pytest.raises(DocumentError, match=r"broke off after 1,000 of [\d,]+ bytes") as caught:
             fetch(table_info(server.url))
-        assert f"kept in {cached / 'table.csv.gz.part'}" in str(caught.value)
+        assert f"continues with {cached / 'table.csv.gz.part'}" in str(caught.value)
         assert fetch(table_info(server.url))[0].read_bytes() == PACKED
         assert server.asked[-1] == "bytes=1000-"
     assert [path.name for path in cached.iterdir()] == ["table.csv.gz"]
@@ -278,7 +278,7 @@ def test_what_is_packed_otherwise_is_accepted_from_a_folder_and_not_from_the_net
 def test_an_archive_without_a_checksum_is_not_downloaded(places):
     with serve(PACKED) as server, pytest.raises(DocumentError) as caught:
         fetch(table_info(server.url, sha256=False))
-    assert f"no checksum is known by which {server.url} could be told" in str(caught.value)
+    assert f"no checksum is known to verify {server.url}" in str(caught.value)
     assert f"Take table.csv.gz or table.csv from {server.url} and put it" in str(caught.value)
     assert server.asked == []
 
@@ -355,8 +355,8 @@ HOSTILE = {
     "cut short": (answer(f"Content-Length: {N}", body=PACKED[:9]), "broke off after 9 of"),
     "more than said": (answer(body=PACKED + b"more"), f"sent more than {N:,} bytes"),
     "a part": (answer(f"Content-Range: bytes 0-{N - 1}/{N}", status="206 Part"), "answered 206"),
-    "nothing": (answer(status="204 No Content", body=b""), "answered 204, which it was not"),
-    "packed": (answer("Content-Encoding: gzip"), "packed it once more"),
+    "nothing": (answer(status="204 No Content", body=b""), "answered 204, which was not"),
+    "packed": (answer("Content-Encoding: gzip"), "compressed it"),
     "broken chunks": (answer("Transfer-Encoding: chunked", body=b"zz\r\nab"), "failed: "),
     "cut chunks": (answer("Transfer-Encoding: chunked", body=b"9\r\nab"), "failed: "),
     "many headers": (answer(*(f"X-{i}: y" for i in range(999))), "more than 100 headers"),
@@ -396,8 +396,8 @@ def test_a_part_that_was_not_asked_for_is_thrown_away(places, sent):
     _, cached = places
     cached.mkdir(parents=True)
     (cached / "table.csv.gz.part").write_bytes(PACKED[:9])
-    part = answer(f"Content-Range: {sent}", status="206 Partial Content", body=PACKED[9:])
-    with reply(part, answer()) as server:
+    partial = answer(f"Content-Range: {sent}", status="206 Partial Content", body=PACKED[9:])
+    with reply(partial, answer()) as server:
         assert fetch(table_info(server.url))[0].read_bytes() == PACKED
         assert server.asked == [b"Range: bytes=9-\r\n", None]
 
@@ -439,23 +439,25 @@ def test_an_interrupt_keeps_what_came(places):
     with serve(PACKED) as server:
         with pytest.raises(KeyboardInterrupt):
             fetch(table_info(server.url), progress=stop)
-        part = cached / "table.csv.gz.part"
-        assert PACKED.startswith(part.read_bytes()) and [*cached.iterdir()] == [part]
+        partial_file = cached / "table.csv.gz.part"
+        assert PACKED.startswith(partial_file.read_bytes()) and [*cached.iterdir()] == [
+            partial_file
+        ]
         assert fetch(table_info(server.url))[0].read_bytes() == PACKED
 
 
 def test_a_full_disk_is_told_and_what_came_is_kept(places):
     """The system refuses the file's 1,001st byte (RLIMIT_FSIZE), as a full disk does."""
-    part = places[1] / "table.csv.gz.part"
+    partial_file = places[1] / "table.csv.gz.part"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with serve(PACKED) as server:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
         try:
-            with pytest.raises(DocumentError, match=r"failed: File too large.*kept in"):
+            with pytest.raises(DocumentError, match=r"failed: File too large.*continues with"):
                 fetch(table_info(server.url))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        assert part.read_bytes() == PACKED[:1_000]
+        assert partial_file.read_bytes() == PACKED[:1_000]
         assert fetch(table_info(server.url))[0].read_bytes() == PACKED
 
 
@@ -528,7 +530,7 @@ def test_a_corpus_that_is_another_is_told(tmp_path, name, content):
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(_archive, "LEAST", 100_000)
+    monkeypatch.setattr(_archive, "MIN_ALLOWANCE", 100_000)
     zeros = bytes(50_000_000)
     write_tar(tmp_path / "a.tar.gz", {"a": zeros})
     write_tar(tmp_path / "a.tar.xz", {"a": zeros})
@@ -611,7 +613,7 @@ def test_local_file_of_the_wrong_content_is_told(places):
         DocumentError, match=r"table\.csv has [\d,]+ bytes and the sha256 .* instead"
     ):
         fetch(table_info())
-    with pytest.raises(DocumentError, match="what is inside differs as well"):
+    with pytest.raises(DocumentError, match="its contents differ, too"):
         _fetch.obtain(table_info(), table_info().files[0], download=False)
 
 

@@ -1,7 +1,7 @@
-"""Public corpora by name: where each lives, on which terms, how it is split, what it holds.
+"""Public corpora by name: download, licence, splits and contents.
 
-A corpus is named in one word, `name[:variant[,option=value...]][/split]`, which works wherever a
-file does: `thresher train reuters21578:modapte`.
+The name of a corpus, `name[:variant[,option=value...]][/split]`, can be given instead of a file:
+`thresher train reuters21578:modapte`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ __all__ = [
 
 
 def list_corpora() -> list[CorpusInfo]:
-    """Return what is known of every corpus, sorted by name.
+    """Return a description of each corpus, sorted by name.
 
     Examples
     --------
@@ -65,14 +65,14 @@ def list_corpora() -> list[CorpusInfo]:
 
 
 def is_here(corpus: str | CorpusInfo) -> bool:
-    """Tell whether all files of a corpus are on this machine.
+    """Return True if all files of a corpus are on this machine.
 
     Parameters
     ----------
     corpus : str or CorpusInfo
-        The corpus, by name or as described.
+        The corpus, or its name.
     """
-    from thresher.corpora._fetch import locate  # which takes long to import: all of archives
+    from thresher.corpora._fetch import locate  # slow to import
 
     info = describe(corpus) if isinstance(corpus, str) else corpus
     return all(locate(file) for file in info.files)
@@ -81,9 +81,9 @@ def is_here(corpus: str | CorpusInfo) -> bool:
 def fetch(
     corpus: str | CorpusInfo, *, download: bool = True, progress: Progress | None = None
 ) -> list[Path]:
-    """Find a corpus, or download it, and verify it; return the paths of its files.
+    """Return the verified paths of the files of a corpus, after downloading them if necessary.
 
-    `$THRESHER_DATA` is looked into first, then the cache (`$THRESHER_CACHE`, else the user's).
+    Files are looked for in `$THRESHER_DATA`, then in the cache (`$THRESHER_CACHE`, or the user's).
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ def fetch(
 
 
 def load(spec: str, **options: Any) -> Corpus:
-    """Read a corpus that is on this machine.
+    """Return a corpus that is on this machine.
 
     Parameters
     ----------
     spec : str
-        `name[:variant[,option=value...]][/split]`; `describe(name)` tells variants and options.
+        `name[:variant[,option=value...]][/split]`; `describe(name)` lists variants and options.
     **options
-        Further options by name; they win over those in `spec`.
+        Further options by name, which override those in `spec`.
 
     Examples
     --------
@@ -118,35 +118,35 @@ def load(spec: str, **options: Any) -> Corpus:
     """
     from thresher.corpora._fetch import obtain
 
-    asked, info = parse_spec(spec), describe(spec)
-    variant = check_variant(info, asked.variant)
-    chosen = parse_options(info, {**asked.options, **options})
+    parsed, info = parse_spec(spec), describe(spec)
+    variant = check_variant(info, parsed.variant)
+    chosen = parse_options(info, {**parsed.options, **options})
     paths = [obtain(info, file, download=False) for file in info.files]
     corpus = info.read_files(paths, variant, **chosen)
     if not any(corpus.counts().values()):
         raise DocumentError(f"No document of {spec} was found in {paths[0]}; fetch it again.")
-    corpus = replace(corpus, name=spec.split("/")[0], default_split=asked.split)
-    corpus.split(asked.split)  # a split that is not there is said now, not when it is used
+    corpus = replace(corpus, name=spec.split("/")[0], default_split=parsed.split)
+    corpus.split(parsed.split)  # raises an error if there is no such split
     return corpus
 
 
 def open_documents(
     source: Any, labels: Any = None, *, split: str | None = None, **options: Any
 ) -> Documents:
-    """Return whatever was given as documents: texts, a corpus's name, a path, a table, pairs.
+    """Return texts, a corpus, files, a table or pairs as `Documents`.
 
     Parameters
     ----------
     source : list of str, str, path, list of paths, table, data frame, iterable of pairs, Documents
-        Strings in a list, a column or an array are texts; a string alone names a file, or else a
-        corpus. Several files are a list of `pathlib.Path`. `Documents` are returned as they are.
+        Strings in a list, a column or an array are texts; a single string is the name of a file or
+        of a corpus. Several files are a list of `pathlib.Path`. `Documents` are returned unchanged.
     labels : list, str or False, optional
-        The labels of each text; else, as for `read_documents`, the column that holds them.
+        The labels of each text, or the label column as for `read_documents`.
     split : str, optional
-        The split of a corpus to take where its name names none, if it has that split. Default: see
-        `Corpus.split`.
+        The split of a corpus to use if its name has none and the corpus has this split. Default:
+        see `Corpus.split`.
     **options
-        As for `read_documents`; a corpus and texts have no use for them.
+        As for `read_documents`; ignored for a corpus and for texts.
 
     Examples
     --------
@@ -163,10 +163,10 @@ def open_documents(
         name = corpus.default_split or (split if split in corpus.splits else None)
         return corpus.documents(name, keep=options.get("keep"))
     source = column_to_list(source)
-    is_one = isinstance(source, str | os.PathLike)
+    is_path = isinstance(source, str | os.PathLike)
     is_texts = isinstance(source, Sequence) and (not source or isinstance(source[0], str))
     if not (labels is None or isinstance(labels, str | bool)):
         is_texts = True
-    if is_texts and not is_one:
+    if is_texts and not is_path:
         return from_texts(source, None if labels is False else labels)
     return read_documents(source, labels=labels, **options)

@@ -1,4 +1,4 @@
-"""A corpus that has been read: its splits, and each split as documents."""
+"""A corpus in memory: its splits, and the documents of each split."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Split:
     labels : list of list of str
         The categories of each document, possibly none.
     ids : list of str
-        Where each document stood: its number in the collection, or its name in the archive.
+        The number of each document in the collection, or its name in the archive.
     rows : list of dict, optional
-        The features of each document by name, for corpora that are not, or not only, text.
+        The features of each document by name, for corpora with other data than text.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -41,30 +41,29 @@ class Split:
         return len(self.texts)
 
     def append(
-        self, text: str, labels: list[str], place: str, row: dict[str, float] | None = None
+        self, text: str, labels: list[str], id: str, row: dict[str, float] | None = None
     ) -> None:
         """Add a document."""
         self.texts.append(text)
         self.labels.append(labels)
-        self.ids.append(place)
+        self.ids.append(id)
         if row is not None:
             self.rows = self.rows or []
             self.rows.append(row)
 
     def columns(self) -> tuple[list[str], list[list[str]], list[str]]:
-        """Return texts, labels and places."""
+        """Return texts, labels and ids."""
         return self.texts, self.labels, self.ids
 
     @staticmethod
-    def union(parts: Sequence[Split]) -> Split:
-        """Return the documents of several splits, one split after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        texts, labels, ids = (
-            list(chain.from_iterable(getattr(part, name) for part in parts))
-            for name in ("texts", "labels", "ids")
-        )
-        return Split(texts, labels, ids, [row for part in parts for row in part.rows or ()] or None)
+    def union(splits: Sequence[Split]) -> Split:
+        """Return the documents of several splits as a split."""
+        if len(splits) == 1:
+            return splits[0]
+        columns = zip(*(split.columns() for split in splits), strict=True)
+        texts, labels, ids = (list(chain.from_iterable(lists)) for lists in columns)
+        rows = [row for split in splits for row in split.rows or ()]
+        return Split(texts, labels, ids, rows or None)
 
 
 @dataclass
@@ -74,20 +73,19 @@ class Corpus:
     Parameters
     ----------
     parts : dict of Split
-        The splits by name, in the order in which they are told.
+        The splits by name.
     category_sets : dict of list of str
-        Sets of categories that have a name in the literature. Default: none.
+        Sets of categories with a name in the literature. Default: none.
     positive : str, optional
-        The category that counts as positive where there are two.
+        The positive category of two.
     name : str
-        What it was loaded as.
+        The name of the corpus.
     default_split : str, optional
-        The split named with it.
+        The split that was named when the corpus was loaded.
 
     Examples
     --------
-    >>> part = Split(["a cow", "a dove"], [["farm"], []], ["1", "2"])
-    >>> corpus = Corpus({"train": part})
+    >>> corpus = Corpus({"train": Split(["a cow", "a dove"], [["farm"], []], ["1", "2"])})
     >>> corpus.splits, corpus.counts(), corpus.categories()
     (('train',), {'train': 2}, ['farm'])
     >>> list(corpus.pairs("train"))
@@ -109,7 +107,7 @@ class Corpus:
 
     def counts(self) -> dict[str, int]:
         """Return the number of documents of each split."""
-        return {name: len(part) for name, part in self.parts.items()}
+        return {name: len(split) for name, split in self.parts.items()}
 
     def split(self, name: str | None = None) -> Split:
         """Return the documents of a split as parallel lists.
@@ -118,7 +116,7 @@ class Corpus:
         ----------
         name : str, optional
             A split, several joined by '+', or 'all'. Default: the split named when the corpus was
-            loaded, else 'train' where there is one, else all.
+            loaded, or 'train' if it exists, or all.
         """
         name = name or self.default_split or ("train" if "train" in self.parts else "all")
         if name == "all" and "all" not in self.parts:
@@ -137,28 +135,27 @@ class Corpus:
         batch_size: int | None = None,
         keep: Sequence[str] | None = None,
     ) -> Documents:
-        """Return a split as what `read_documents` makes of a file, to be read again and again.
+        """Return a split as documents, as `read_documents` returns those of a file.
 
         Parameters
         ----------
         split : str, optional
             As for `split`.
         batch_size : int, optional
-            The largest number of documents in a batch. Default: what makes a few megabytes.
+            The largest number of documents in a batch. Default: a few megabytes.
         keep : sequence of str, optional
-            As for `read_documents`, of the columns text and labels.
+            As for `read_documents`; the columns are text and labels.
         """
         from thresher.documents import Documents
         from thresher.documents.columns import Request
 
-        kept = None if keep is None else tuple(keep)
-        request = Request(batch_size=batch_size, keep=kept)
+        request = Request(batch_size=batch_size, keep=None if keep is None else tuple(keep))
         return Documents([_source(self.split(split), self.name)], request)
 
     def pairs(self, split: str | None = None) -> Iterator[tuple[str, list[str]]]:
         """Yield text and categories of each document of a split."""
-        part = self.split(split)
-        return zip(part.texts, part.labels, strict=True)
+        documents = self.split(split)
+        return zip(documents.texts, documents.labels, strict=True)
 
     def rows(self, split: str | None = None) -> list[dict[str, float]]:
         """Return the features of each document of a split by name; zeros are left out."""
@@ -168,12 +165,12 @@ class Corpus:
         return rows
 
     def categories(self, set: str | None = None, split: str | None = "all") -> list[str]:
-        """Return the categories, sorted, or a set of them that has a name.
+        """Return the sorted categories, or a named set of categories.
 
         Parameters
         ----------
         set : str, optional
-            A name such as 'R90'. Default: all categories that occur in the split.
+            A name such as 'R90'. Default: all categories of the split.
         split : str, optional
             As for `split`. Default 'all'.
         """
@@ -197,10 +194,10 @@ def _source(split: Split, name: str) -> Source:
 
         def records() -> Iterator[Record]:
             nonlocal done
-            for text, labels, place in zip(*split.columns(), strict=True):
+            for text, labels, id in zip(*split.columns(), strict=True):
                 done += len(text)
-                kept = reading.extra_values_of(columns, (text,), labels)
-                yield Record((text,), labels, f"{name} {place}", kept)
+                extra = reading.extra_values_of(columns, (text,), labels)
+                yield Record((text,), labels, f"{name} {id}", extra)
 
         yield from reading.gather(columns, records())
 

@@ -1,4 +1,4 @@
-"""What is known of a corpus before it is read, and how a corpus is named in one word."""
+"""Descriptions of corpora, and the syntax of their names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "describe", 
 
 Paths = Sequence[Path]
 
-# The module of each corpus, imported when the corpus is used.
+# The module of each corpus, imported when first used.
 MODULES = {
     "20newsgroups": "thresher.corpora.newsgroups20",
     "imdb": "thresher.corpora.imdb",
@@ -32,52 +32,52 @@ MODULES = {
     "reuters21578": "thresher.corpora.reuters21578",
 }
 SPEC = re.compile(r"(?P<name>\w[\w-]*)(:(?P<details>[^/\\]*))?(/(?P<split>[\w.+-]+))?")
-ENTRY_POINTS = "thresher.corpora"  # the corpora of other packages, by their modules
+ENTRY_POINTS = "thresher.corpora"  # modules with corpora of other packages
 YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
 class Form(NamedTuple):
-    """One way in which a file of a corpus is packed."""
+    """A form in which a file of a corpus is packed."""
 
     name: str  # within the corpus's folder
-    url: str | None = None  # where it can be had, if anywhere
-    size: int | None = None  # bytes; None where that is not known
-    sha256: str | None = None  # of the packed file; an archive without is not downloaded
+    url: str | None = None  # None if it cannot be downloaded
+    size: int | None = None  # bytes; None if not known
+    sha256: str | None = None  # of the packed file; an archive without one is not downloaded
 
 
 @dataclass(frozen=True)
 class File:
-    """One file of a corpus, in whatever form it is there."""
+    """A file of a corpus, in one of several forms."""
 
-    folder: str  # where it is looked for, within `$THRESHER_DATA` and within the cache
-    forms: tuple[Form, ...]  # those that are accepted, the preferred one first
-    contents: str  # sha256 of the members, else of the table's lines: the same for all forms
-    members: str | None = None  # expression with one group: the part of members' names that counts
-    alone: bool = False  # whether only members that stand in one folder count
+    folder: str  # within `$THRESHER_DATA` and within the cache
+    forms: tuple[Form, ...]  # accepted forms, the preferred one first
+    contents: str  # sha256 of the members or of the lines of a table, equal for all forms
+    members: str | None = None  # regular expression for members, with a group for the relative name
+    alone: bool = False  # whether to ignore members that are in several folders
 
     def may_download(self, form: Form) -> bool:
-        """Tell whether a form is known by a checksum before anything is unpacked.
+        """Return True if a download can be verified before it is unpacked.
 
-        The lines of a plain table are, whatever their ends; an archive never seen by us is not.
+        A plain table can, by its lines; an archive needs a known checksum.
         """
         is_plain = self.members is None and not form.name.endswith(".gz")
         return form.url is not None and (form.sha256 is not None or is_plain)
 
 
 class Option(NamedTuple):
-    """One choice that the reader of a corpus has; the default's type says what it takes."""
+    """An option of a corpus; its type is that of the default."""
 
     help: str
-    default: Any  # a tuple takes several of the choices, joined by '+'
-    choices: tuple[str, ...] = ()  # the words it takes; none: any
+    default: Any  # a tuple: several choices, joined by '+'
+    choices: tuple[str, ...] = ()  # allowed values; empty: any
 
     def parse(self, name: str, value: Any) -> Any:
-        """Return the value in the option's own type, or say what it must be."""
+        """Return a value converted to the type of the option, or raise an error."""
         parsed: Any
         if isinstance(self.default, tuple):
-            several = value.split("+") if isinstance(value, str) else value
-            one = self._replace(default="")
-            return tuple(one.parse(name, word) for word in several if word)
+            words = value.split("+") if isinstance(value, str) else value
+            single = self._replace(default="")
+            return tuple(single.parse(name, word) for word in words if word)
         if isinstance(self.default, bool):
             parsed, what = YES_NO.get(str(value).lower()), "yes or no"
         elif isinstance(self.default, int):
@@ -93,26 +93,26 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What a corpus is, where it lives, on which terms, and how it can be read.
+    """The description of a corpus.
 
     Parameters
     ----------
     name, title : str
-        The word by which it is asked for, and its full name.
+        The short name, for commands, and the full name.
     summary : str
-        What is in it, in a sentence or two; also what a reader should beware of.
+        Its contents and known problems in a sentence or two.
     home, licence, citation : str
-        The web page of its authors or keepers, its terms in a sentence, and the work to cite.
+        The web page of its authors or maintainers, its terms of use, and the work to cite.
     files : tuple of File
-        What must be found or downloaded.
+        The files to find or download.
     counts : dict
         Documents per split, for each variant; the first variant is the default.
     read : callable
         `read(paths, variant, **options)` returns the `Corpus`.
     options : dict of Option
-        What can be chosen, by name.
+        The options by name.
     verified_by : str
-        How a download is known to be the right thing.
+        How a download is verified.
     """
 
     name: str
@@ -126,22 +126,22 @@ class CorpusInfo:
     read: Callable[..., Corpus]
     options: dict[str, Option] = field(default_factory=dict)
     verified_by: str = (
-        "the sha256 of the archive; that of each document inside it where you packed it otherwise"
+        "the sha256 of the archive, or of each document inside it if it is packed in another way"
     )
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The ways in which it is split, the default first."""
+        """The variants, the default first."""
         return tuple(self.counts)
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Where its files can be downloaded."""
+        """The addresses of its files."""
         forms = (form for file in self.files for form in file.forms)
         return tuple(dict.fromkeys(form.url for form in forms if form.url))
 
     def read_files(self, paths: Paths, variant: str, **options: Any) -> Corpus:
-        """Read the corpus, or say that a file is damaged: another than was published, at least."""
+        """Return the corpus, or raise an error if a file is damaged."""
         from thresher.corpora._archive import reading
 
         with reading(paths[0]):
@@ -175,7 +175,7 @@ class Spec(NamedTuple):
 
 
 def parse_spec(text: str) -> Spec:
-    """Take a corpus's name apart.
+    """Return the components of the name of a corpus.
 
     Parameters
     ----------
@@ -195,21 +195,21 @@ def parse_spec(text: str) -> Spec:
             f"{text!r} does not name a corpus; write name[:variant[,option=value...]][/split], "
             "for example reuters21578:modapte,categories=R10/test."
         )
-    parts = [part for part in (match["details"] or "").split(",") if part]
-    variants = [part for part in parts if "=" not in part]
+    details = [word for word in (match["details"] or "").split(",") if word]
+    variants = [word for word in details if "=" not in word]
     if len(variants) > 1:
         raise ParameterError(f"{text!r} names two variants, {variants[0]} and {variants[1]}.")
-    options = dict(part.split("=", 1) for part in parts if "=" in part)
+    options = dict(word.split("=", 1) for word in details if "=" in word)
     return Spec(match["name"], variants[0] if variants else None, options, match["split"])
 
 
 def is_corpus_spec(text: str | os.PathLike[str]) -> bool:
-    """Tell whether a word names a corpus rather than a file; a file or folder that exists wins.
+    """Return True for the name of a corpus, unless there is a file or folder of that name.
 
     Parameters
     ----------
     text : str or path
-        What the user wrote.
+        A name as written by the user.
 
     Examples
     --------
@@ -232,12 +232,12 @@ def corpus_modules() -> dict[str, str]:
 
 
 def describe(name: str) -> CorpusInfo:
-    """Return what is known of a corpus; printed, it reads as a page.
+    """Return the description of a corpus, which can be printed.
 
     Parameters
     ----------
     name : str
-        Name of the corpus; a variant and options after it do no harm.
+        The name of the corpus, with or without variant and options.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def describe(name: str) -> CorpusInfo:
 
 
 def parse_options(info: CorpusInfo, given: dict[str, Any]) -> dict[str, Any]:
-    """Return all options of a corpus with their values, those not given by default."""
+    """Return the values of all options of a corpus, including the defaults."""
     unknown = [name for name in given if name not in info.options]
     if unknown:
         takes = ", ".join(info.options) or "no options"
@@ -271,7 +271,7 @@ def parse_options(info: CorpusInfo, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_variant(info: CorpusInfo, variant: str | None) -> str:
-    """Return the variant, in the spelling of the registry; the default one for None."""
+    """Return the variant as spelled in the registry; the default variant for None."""
     if variant is None:
         return info.variants[0]
     if variant.lower() not in info.variants:

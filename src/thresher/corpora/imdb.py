@@ -13,7 +13,7 @@ MEMBERS = r"(aclImdb/(?:train|test)/(?:pos|neg|unsup)/\d+_\d+\.txt)$"
 ARCHIVE = File(
     "imdb",
     (
-        Form(  # never seen by us; size and checksum are those that several projects give
+        Form(  # not tested; size and checksum as published by several projects
             "aclImdb_v1.tar.gz",
             f"{HOME}aclImdb_v1.tar.gz",
             size=84_125_825,
@@ -31,7 +31,7 @@ ARCHIVE = File(
 
 
 def read(paths: Paths, variant: str) -> Corpus:
-    """Read the reviews, sorted by class and number within each split."""
+    """Return the reviews, sorted by class and number within each split."""
     splits = {"train": Split(), "test": Split(), "unsup": Split()}
     for name, content in sorted(members(paths[0], MEMBERS), key=_by_number):
         split, label = name.split("/")[-3:-1]

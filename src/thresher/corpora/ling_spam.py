@@ -27,12 +27,12 @@ ARCHIVE = File(
 
 
 def read(paths: Paths, variant: str) -> Corpus:
-    """Read the messages, sorted by name within each part."""
+    """Return the messages, sorted by name within each part."""
     splits = {f"part{i}": Split() for i in range(1, 11)}
     for name, content in sorted(members(paths[0], MEMBERS)):
-        part, file = name.split("/")[-2:]
+        split, file = name.split("/")[-2:]
         label = "spam" if file.startswith("spmsg") else "ham"
-        splits[part].append(content.decode("latin-1"), [label], name)
+        splits[split].append(content.decode("latin-1"), [label], name)
     return Corpus(splits, positive="spam")
 
 
@@ -41,8 +41,8 @@ CORPORA = (
         name="ling-spam",
         title="Ling-Spam, bare",
         summary=(
-            "2,893 messages, 2,412 of the Linguist list (ham) and 481 spam, lower-cased and spaced "
-            "out by its authors, in ten fixed parts for cross-validation."
+            "2,893 messages, 2,412 of the Linguist list (ham) and 481 spam, lower-cased and split "
+            "into tokens by its authors, in ten fixed parts for cross-validation."
         ),
         home="http://www.aueb.gr/users/ion/publications.html",
         licence=(

@@ -31,7 +31,7 @@ ARCHIVE = File(
 class Record(NamedTuple):
     """A MEDLINE record: its number, title, abstract (or ''), language and MeSH headings.
 
-    A heading is a descriptor and whether it, or one of its qualifiers, is a major topic.
+    A heading is a descriptor, with True if the descriptor or a qualifier is a major topic.
     """
 
     pmid: str
@@ -42,7 +42,7 @@ class Record(NamedTuple):
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Yield the records of a file of the PubMed baseline (XML in gzip), one at a time."""
+    """Yield the records of a file of the PubMed baseline (XML in gzip)."""
     with reading(path), Unpacked(path) as stream:
         for element in _elements(stream):
             if element.tag == "PubmedArticle":
@@ -80,19 +80,19 @@ def _text(element: ElementTree.Element | None) -> str:
 def read(
     paths: Paths, variant: str, *, major: bool, abstract: bool, english: bool, min_frequency: int
 ) -> Corpus:
-    """Read the records in the order of the file."""
-    kept = [
+    """Return the records in the order of the file."""
+    chosen = [
         record
         for record in records(paths[0])
         if (record.abstract or not abstract) and (record.language == "eng" or not english)
     ]
     labels = [
-        list(dict.fromkeys(name for name, is_major in one.headings if is_major or not major))
-        for one in kept
+        list(dict.fromkeys(name for name, is_major in record.headings if is_major or not major))
+        for record in chosen
     ]
     frequency = Counter(name for names in labels for name in names)
     split = Split()
-    for record, names in zip(kept, labels, strict=True):
+    for record, names in zip(chosen, labels, strict=True):
         frequent = [name for name in names if frequency[name] >= min_frequency]
         split.append(f"{record.title}\n{record.abstract}".strip(), frequent, record.pmid)
     return Corpus({"all": split})
@@ -119,7 +119,7 @@ CORPORA = (
             "major": Option("only major topics (of the descriptor or of a qualifier)", False),
             "abstract": Option("only records with an abstract", False),
             "english": Option("only records in English", False),
-            "min_frequency": Option("only descriptors of at least so many of the records", 1),
+            "min_frequency": Option("only descriptors of at least this many records", 1),
         },
         verified_by=(
             "the sha256 of the file; the library itself keeps only the current year's baseline"

@@ -26,7 +26,7 @@ ARCHIVE = File(
 
 
 def read(paths: Paths, variant: str) -> Corpus:
-    """Read the reviews: the negative ones, then the positive ones, each sorted by name."""
+    """Return the negative, then the positive reviews, each sorted by name."""
     reviews = Split()
     for name, content in sorted(members(paths[0], MEMBERS)):
         reviews.append(content.decode("latin-1"), [name.split("/")[-2]], name)
@@ -38,7 +38,7 @@ CORPORA = (
         name="movie-reviews",
         title="Movie review polarity, version 1.0 (1,400 reviews)",
         summary=(
-            "700 positive and 700 negative reviews, lower-cased and tokenised; some still give "
+            "700 positive and 700 negative reviews, lower-cased and tokenised; some still contain "
             "their rating in stars. Sorted by class: shuffle before learning in one pass."
         ),
         home=HOME,

@@ -34,11 +34,11 @@ ARCHIVE = File(
 
 
 def without(text: str, remove: tuple[str, ...]) -> str:
-    """Return a post without some of its parts, by the rules of scikit-learn's loader.
+    """Return a post without headers, footers or quotes, by the rules of scikit-learn's loader.
 
     Headers end at the first empty line. A footer begins at the last line of the post that is blank
     or all hyphens, unless that is the first. A quote is a line that begins with '>', '|',
-    'In article' or 'Quoted from', or in which somebody 'wrote:', 'writes:', 'says:' and the like.
+    'In article' or 'Quoted from', or that contains 'wrote:', 'writes:', 'says:' and similar words.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def without(text: str, remove: tuple[str, ...]) -> str:
 
 
 def read(paths: Paths, variant: str, *, remove: tuple[str, ...]) -> Corpus:
-    """Read the posts, sorted by group and number within each split."""
+    """Return the posts, sorted by group and number within each split."""
     splits = {"train": Split(), "test": Split()}
     for name, content in sorted(members(paths[0], MEMBERS)):
         folder, group, _ = name.split("/")[-3:]
@@ -82,7 +82,9 @@ CORPORA = (
         counts={"bydate": {"train": 11_314, "test": 7_532}},
         read=read,
         options={
-            "remove": Option("parts to leave out: headers+footers+quotes, or some", (), REMOVABLE)
+            "remove": Option(
+                "what to remove: headers+footers+quotes, or some of them", (), REMOVABLE
+            )
         },
     ),
 )

@@ -1,4 +1,4 @@
-"""OHSUMED, the abstracts of 1991 that carry exactly one of the 23 disease categories."""
+"""OHSUMED, the abstracts of 1991 with exactly one of the 23 disease categories."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ ARCHIVE = File(
 
 
 def read(paths: Paths, variant: str) -> Corpus:
-    """Read the abstracts, sorted by category and number within each split.
+    """Return the abstracts, sorted by category and number within each split.
 
-    In the archive of Moschitti an abstract stands in the folder of each of its categories; those
-    that stand in several are left out here, which leaves the single-label set of Yao et al.
+    The archive of Moschitti has an abstract in the folder of each of its categories. Those in
+    several folders are skipped, which leaves the single-label set of Yao et al.
     """
     abstracts = sorted(members(paths[0], MEMBERS))
     folders = Counter(name.rpartition("/")[2] for name, _ in abstracts)

@@ -1,8 +1,8 @@
 """Reuters-21578, Distribution 1.0, from its SGML files.
 
 The splits are those of the collection's README: ModApte and ModLewis by LEWISSPLIT and TOPICS,
-ModHayes by CGISPLIT. TOPICS="YES" says that the raw data had a topic, not that labels exist:
-documents without any are kept, as negative examples of every category.
+ModHayes by CGISPLIT. TOPICS="YES" means that the raw data had a topic, not that labels exist.
+Documents without labels are included as negative examples of every category.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ARCHIVE = File(
             f"{UCI}/reuters21578.tar.gz",
             sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
         ),
-        Form(  # the same files, packed again
+        Form(  # the same files in another archive
             "reuters21578.tar.gz",
             size=8_093_017,
             sha256="d71056d4e5eec6efb132b4ac19c055088d70b5d448388cc6c8886d7f7b240108",
@@ -56,10 +56,9 @@ ARCHIVE = File(
 
 
 class Story(NamedTuple):
-    """A news story as it stands in the collection, entities not decoded.
+    """A news story with its entities not decoded.
 
-    `title`, `dateline` and `body` are empty where the story has none; `text` is the whole TEXT
-    element, tags included.
+    `title`, `dateline` and `body` are "" if missing; `text` is the whole TEXT element with tags.
     """
 
     newid: int
@@ -80,7 +79,7 @@ class Story(NamedTuple):
 
 
 def stories(path: Path) -> Iterator[Story]:
-    """Yield the stories of the archive in the order of NEWID, which is that of time."""
+    """Yield the stories of the archive in the order of NEWID, which is chronological."""
     for _, content in sorted(members(path, MEMBERS)):
         for match in STORY.finditer(content.decode("latin-1")):
             yield _story(match.groupdict())
@@ -89,18 +88,18 @@ def stories(path: Path) -> Iterator[Story]:
 def _story(element: dict[str, Any]) -> Story:
     element |= {name: int(element[name]) for name in ("newid", "oldid")}
     element |= {field: _names(element[field]) for field in FIELDS}
-    element |= {part: _element(element["text"], part.upper()) for part in PARTS}
+    element |= {name: _element(element["text"], name.upper()) for name in PARTS}
     return Story(**element | {"type": element["type"] or "NORM"})
 
 
 def _element(text: str, tag: str) -> str:
-    """Return what stands between a tag and its end; '' where there is none."""
+    """Return the text between a tag and its end tag, or ""."""
     start = text.find(f"<{tag}>")
     return "" if start < 0 else text[start + len(tag) + 2 : text.find(f"</{tag}>", start)]
 
 
 def _names(field: str) -> list[str]:
-    """Return the categories of a field, each once: two stories list a topic twice."""
+    """Return the distinct categories of a field (two stories repeat a topic)."""
     return list(dict.fromkeys(field[3:-4].split("</D><D>"))) if field else []
 
 
@@ -119,24 +118,24 @@ def split_of(story: Story, variant: str) -> str:
 def text_of(story: Story, parts: Iterable[str], *, decode: bool) -> str:
     """Return the chosen parts of a story, joined by newlines.
 
-    A story without a body (a headline, or one that was never marked up) gives its whole TEXT
-    where the body is asked for. Decoded, `&lt;` becomes `<` and `&#3;`, a control character, goes.
+    If the body is requested and a story has none (a headline, or one without markup), its whole
+    TEXT is returned. Decoding turns `&lt;` into `<` and removes control characters such as `&#3;`.
     """
-    chosen = [part for part in PARTS if part in parts]
+    chosen = [name for name in PARTS if name in parts]
     if "body" in chosen and not story.body:
         text = TAG.sub(" ", story.text)
     else:
-        text = "\n".join(filter(None, (getattr(story, part) for part in chosen)))
+        text = "\n".join(filter(None, (getattr(story, name) for name in chosen)))
     if decode and "&" in text:
         text = CONTROL.sub("", text).replace("&lt;", "<").replace("&amp;", "&")
     return text
 
 
 def category_sets(collection: Iterable[Story]) -> dict[str, list[str]]:
-    """Return the sets of topics that have a name, all by their ModApte counts.
+    """Return the named sets of topics, by their ModApte counts.
 
-    R115 has every topic with a training document, R90 those that have a test document as well,
-    R10 the ten with most training documents. Each is sorted by name.
+    R115 has all topics with a training document, R90 those that also have a test document, R10 the
+    ten with most training documents. Each set is sorted by name.
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("train", "test", "unused")}
     for story in collection:
@@ -147,30 +146,30 @@ def category_sets(collection: Iterable[Story]) -> dict[str, list[str]]:
 
 
 def _most_frequent(counts: Counter[str], n: int) -> list[str]:
-    """Return the n most frequent names; equals in the order of the alphabet."""
+    """Return the n most frequent names, in alphabetical order if equally frequent."""
     return sorted(counts, key=lambda name: (-counts[name], name))[:n]
 
 
 def _chosen(
-    collection: list[Story], variant: str, field: str, wanted: str, sets: dict[str, list[str]]
+    collection: list[Story], variant: str, field: str, requested: str, sets: dict[str, list[str]]
 ) -> set[str] | None:
-    """Return the categories that are kept; None for all."""
-    if wanted == "all":
+    """Return the requested categories; None for all."""
+    if requested == "all":
         return None
-    if wanted in sets:
-        return set(sets[wanted])
-    if top := re.fullmatch(r"top(\d+)", wanted):
+    if requested in sets:
+        return set(sets[requested])
+    if top := re.fullmatch(r"top(\d+)", requested):
         here = (story for story in collection if split_of(story, variant) in ("train", "all"))
         counts = Counter(name for story in here for name in getattr(story, field))
         return set(_most_frequent(counts, int(top[1])))
     known = {name for story in collection for name in getattr(story, field)}
-    unknown = [name for name in wanted.split("+") if name not in known]
+    unknown = [name for name in requested.split("+") if name not in known]
     if unknown:
         raise ParameterError(
-            f"reuters21578: categories is {wanted!r}, but {unknown[0]!r} is neither one of the "
+            f"reuters21578: categories is {requested!r}, but {unknown[0]!r} is neither one of the "
             f"{field} nor all, R10, R90, R115 or topN (top50)."
         )
-    return set(wanted.split("+"))
+    return set(requested.split("+"))
 
 
 def read(
@@ -184,14 +183,14 @@ def read(
     labelled: bool,
     types: tuple[str, ...],
 ) -> Corpus:
-    """Read the collection; see the options below."""
+    """Return the collection; see the options below."""
     collection = list(stories(paths[0]))
     sets = category_sets(collection)
-    kept = _chosen(collection, variant, labels, categories, sets)
+    chosen = _chosen(collection, variant, labels, categories, sets)
     order = ("all",) if variant == "all" else ("train", "test", "unused")
     splits = {name: Split() for name in order if (variant, name) != ("modhayes", "unused")}
     for story in collection:
-        names = [name for name in getattr(story, labels) if kept is None or name in kept]
+        names = [name for name in getattr(story, labels) if chosen is None or name in chosen]
         if story.type in types and (names or not labelled):
             text = text_of(story, parts, decode=entities == "decoded")
             splits[split_of(story, variant)].append(text, names, str(story.newid))
@@ -204,7 +203,7 @@ CORPORA = (
         title="Reuters-21578 text categorization collection, Distribution 1.0",
         summary=(
             "21,578 newswire stories of 1987 with 120 topics, several per story or none. "
-            "Stories without a topic are kept as negative examples; some published figures are on "
+            "Stories without a topic are negative examples; some published figures are on "
             "labelled stories only (labelled=yes)."
         ),
         home="http://www.daviddlewis.com/resources/testcollections/reuters21578/",
@@ -234,7 +233,7 @@ CORPORA = (
             ),
             "entities": Option("decoded, or raw as in the SGML", "decoded", ("decoded", "raw")),
             "labels": Option("the field that gives the categories", "topics", FIELDS),
-            "labelled": Option("only stories that keep a category", False),
+            "labelled": Option("only stories with a chosen category", False),
             "types": Option(
                 "types of story: NORM has a body, BRIEF a headline, UNPROC no markup",
                 TYPES,

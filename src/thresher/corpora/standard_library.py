@@ -1,7 +1,7 @@
-"""A corpus that every Python carries with it: the documentation of its own standard library.
+"""A corpus that comes with Python: the docstrings of the standard library.
 
-Each documented module, class and function is a document. Its categories are the package it
-belongs to and the kind of thing it is. The sources are parsed, never run.
+Each documented module, class and function is a document. Its categories are its package and its
+kind. The sources are parsed, never run.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 __all__ = ["Entry", "standard_library"]
 
-# Not for users of the library, or copies of something that is there already.
+# Not public, or copies of other modules.
 LEFT_OUT = {"antigravity", "idlelib", "lib2to3", "pydoc_data", "test", "this", "turtledemo"}
-MIN_DOCUMENTS = 30  # a package with fewer gives too little to learn and to test
-HELD_OUT = 5  # one document in five is kept for testing
+MIN_DOCUMENTS = 30  # of a package, to train and to test
+HELD_OUT = 5  # one document in five is for testing
 
 KINDS = {
     ast.Module: "module",
@@ -31,7 +31,7 @@ KINDS = {
 
 
 class Entry(NamedTuple):
-    """One documented thing."""
+    """A documented module, class or function."""
 
     name: str
     text: str
@@ -39,12 +39,12 @@ class Entry(NamedTuple):
 
 
 def standard_library(min_documents: int = MIN_DOCUMENTS) -> tuple[list[Entry], list[Entry]]:
-    """Return the documents to train on and those to test on.
+    """Return the training and the test documents.
 
     Parameters
     ----------
     min_documents : int
-        Packages with fewer documents are left out. Default 30.
+        Packages with fewer documents are skipped. Default 30.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def standard_library(min_documents: int = MIN_DOCUMENTS) -> tuple[list[Entry], l
     """
     entries = [e for path in _sources() for e in _entries(path)]
     sizes = Counter(entry.labels[0] for entry in entries)
-    kept = sorted(e for e in entries if sizes[e.labels[0]] >= min_documents)
-    train = [entry for i, entry in enumerate(kept) if i % HELD_OUT]
-    return train, kept[::HELD_OUT]
+    frequent = sorted(e for e in entries if sizes[e.labels[0]] >= min_documents)
+    train = [entry for i, entry in enumerate(frequent) if i % HELD_OUT]
+    return train, frequent[::HELD_OUT]
 
 
 def _sources() -> Iterator[tuple[str, Path]]:
@@ -64,16 +64,16 @@ def _sources() -> Iterator[tuple[str, Path]]:
     root = Path(sysconfig.get_paths()["stdlib"])
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
-        known = parts[0] in sys.stdlib_module_names and parts[0] not in LEFT_OUT
-        private = any(p.startswith("_") and p != "__init__" for p in parts)
-        if known and not private and not {"test", "tests"} & set(parts):
+        is_known = parts[0] in sys.stdlib_module_names and parts[0] not in LEFT_OUT
+        is_private = any(p.startswith("_") and p != "__init__" for p in parts)
+        if is_known and not is_private and not {"test", "tests"} & set(parts):
             yield ".".join(parts).removesuffix(".__init__"), path
 
 
 def _entries(source: tuple[str, Path]) -> Iterator[Entry]:
-    """Yield what one module documents, itself included."""
+    """Yield the documented objects of a module, including the module."""
     module, path = source
-    with warnings.catch_warnings():  # old escapes in docstrings are not our business
+    with warnings.catch_warnings():  # about escapes in docstrings
         warnings.simplefilter("ignore")
         tree = ast.parse(path.read_bytes())
     package = module.partition(".")[0]
