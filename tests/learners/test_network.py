@@ -94,7 +94,7 @@ def test_training_ends_at_the_tolerance():
 def test_only_a_logistic_output_has_probabilities():
     X, y = documents()
     linear = MultilayerPerceptron(learning_rate=0.005, max_iter=5).fit(X, y == 1)
-    assert not hasattr(linear, "probabilities") and not hasattr(linear, "predict_proba")
+    assert not linear.has_probabilities and not hasattr(linear, "predict_proba")
     learner = MultilayerPerceptron(output="logistic", learning_rate=0.005, max_iter=30)
     probable = learner.fit(X, y == 1).predict_proba(X)
     np.testing.assert_allclose(probable.sum(1), 1)

@@ -11,7 +11,7 @@ from thresher import BoostedPerceptrons, Categorizer
 from thresher._kernels import perceptrons as kernels
 from thresher.errors import ModelError, ParameterError
 from thresher.examples import Examples
-from thresher.learners._descent import Descent, Weights, meetings
+from thresher.learners._descent import Descent, Weights, visits
 from thresher.rows import Labels, Rows
 
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32)
@@ -87,9 +87,9 @@ def test_an_epoch_below_the_tolerance_is_the_last():
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 1.0, 1.5, 7.2]), min_size=1, max_size=9))
-def test_meetings_count_as_much_as_the_documents(importance):
+def test_visits_count_as_much_as_the_documents(importance):
     numbers = 3 * np.arange(len(importance))
-    order, counts = meetings(np.array(importance), numbers)
+    order, counts = visits(np.array(importance), numbers)
     assert counts.max() <= 1
     times = [int((order == number).sum()) for number in numbers]
     np.testing.assert_allclose(times * counts, importance)

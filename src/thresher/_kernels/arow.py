@@ -1,7 +1,7 @@
-"""AROW and the linear SVM: corrections in which each weight moves as far as it is unsure.
+"""AROW and the linear SVM: corrections in proportion to the variances of the weights.
 
-Beside the weights stand their variances, in the same layout: feature-major, all categories at once.
-A category that has discarded a feature has a variance of zero for it, which nothing moves again.
+The variances have the layout of the weights: feature-major, all categories at once. A discarded
+feature has a variance of zero, so that its weight never changes again.
 """
 
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from thresher._kernels.online import (
 )
 from thresher._kernels.scoring import ONE, add_scores, fetch_ahead
 
-COMMON = 256  # document frequencies below it are so common that what they give is kept
+FREQUENCIES_CACHED = 256  # document frequencies for which results are computed once
 
 
 class ArowWeights(NamedTuple):
@@ -33,9 +33,9 @@ class ArowWeights(NamedTuple):
     variances: np.ndarray  # float32
     drift: np.ndarray  # float64: as in `online`
     spread: np.ndarray  # float32, scratch, by category: the variance of the score
-    push: np.ndarray  # float32, scratch, by category: how much surer it gets; zero between
-    place: np.ndarray  # int64, by document: its row in `own`, or -1; empty where none is asked for
-    own: np.ndarray  # float32, by categories: what a document has added to its own scores
+    push: np.ndarray  # float32, scratch, by category: shrinkage; zero between documents
+    tracked_rows: np.ndarray  # int64, by document: its row in `tracked`, or -1; or empty
+    tracked: np.ndarray  # float32: what documents have contributed to their own scores
 
 
 class ArowRule(NamedTuple):
@@ -51,13 +51,13 @@ class ArowRule(NamedTuple):
 
 @kernel
 def are_many(n, lo, hi):
-    """Tell whether whole runs of categories, the idle ones too, are quicker than single ones."""
+    """Return True if whole rows of categories are quicker to update than n single ones."""
     return n > max(1, (hi - lo) // 8)
 
 
 @kernel
 def add_spread(indptr, indices, values, always_on, i, variances, spread, wrong, lo, hi, end):
-    """Put the variance of document `i`'s score into `spread`, for the categories listed."""
+    """Write the variance of the score of document `i` into `spread`, for the wrong categories."""
     constant = always_on[i] * always_on[i]
     if are_many(end - lo, lo, hi):
         block, row = spread[lo:hi], variances[0, lo:hi]
@@ -77,15 +77,15 @@ def add_spread(indptr, indices, values, always_on, i, variances, spread, wrong, 
         spread[k] = total
 
 
-# What follows is called for every document with the arrays that it needs and no more: handing over
-# all of them costs as much as the work.
+# These functions are called for every document, with only the arrays they need: passing all arrays
+# would cost as much as the work.
 
 
 @kernel
 def move_weights(
     indptr, indices, values, always_on, i, weights, variances, steps, wrong, lo, hi, end
 ):
-    """Move the weights of document `i`'s features by their variances and the categories' steps."""
+    """Add step times variance times strength to the weights of the features of document `i`."""
     if are_many(end - lo, lo, hi):
         block = steps[lo:hi]
         row, variance, x = weights[0, lo:hi], variances[0, lo:hi], always_on[i]
@@ -108,7 +108,7 @@ def move_weights(
 
 @kernel
 def shrink_variances(indptr, indices, values, always_on, i, variances, push, wrong, lo, hi, end):
-    """Make the weights surer: 1/S grows by `push` times the strength squared."""
+    """Reduce the variances S: 1/S grows by `push` times the squared strength."""
     constant = always_on[i] * always_on[i]
     if are_many(end - lo, lo, hi):
         block, row = push[lo:hi], variances[0, lo:hi]
@@ -129,20 +129,20 @@ def shrink_variances(indptr, indices, values, always_on, i, variances, push, wro
 
 
 @kernel
-def add_own(place, own, i, steps, spread, wrong, lo, end):
-    """Note what document `i` adds to its own scores; without it, they are as if it were unseen."""
-    if len(place) > 0 and place[i] >= 0:
+def track(tracked_rows, tracked, i, steps, spread, wrong, lo, end):
+    """Record what a correction on document `i` adds to its own scores."""
+    if len(tracked_rows) > 0 and tracked_rows[i] >= 0:
         for j in range(lo, end):
             k = wrong[j]
-            own[place[i], k] += steps[k] * spread[k]
+            tracked[tracked_rows[i], k] += steps[k] * spread[k]
 
 
 @kernel
-def note_moves(documents, i, model, tally, average, met, lo, end):
-    """Let the average know how far the weights are about to move."""
+def note_moves(documents, i, model, tally, average, n_visited, lo, end):
+    """Record for the average how far the weights are about to move."""
     for j in range(lo, end):
         k = tally.wrong[j]
-        clock = counted(tally, average, met, k)
+        clock = counted(tally, average, n_visited, k)
         for p in range(documents.indptr[i] - 1, documents.indptr[i + 1]):
             f, x = ALWAYS_ON, documents.always_on[i]
             if p >= documents.indptr[i]:
@@ -153,8 +153,8 @@ def note_moves(documents, i, model, tally, average, met, lo, end):
 
 
 @kernel
-def arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
-    """Correct the categories listed as wrong on document `i`, the first of them negatives."""
+def arow_update(documents, i, model, tally, rule, n_visited, lo, hi, middle, end):
+    """Correct the categories in `wrong` on document `i`; the first ones are negatives."""
     rows, wrong, block = documents[:4], tally.wrong, (lo, hi, end)
     add_spread(*rows, i, model.variances, model.spread, wrong, *block)
     for j in range(lo, end):
@@ -164,9 +164,9 @@ def arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
         model.push[k] = np.float32(weight) / rule.regularization
         loss = UNIT - sign * (tally.scores[k] - rule.threshold)
         tally.steps[k] = sign * loss * model.push[k] / (model.spread[k] * model.push[k] + UNIT)
-    add_own(model.place, model.own, i, tally.steps, model.spread, wrong, lo, end)
+    track(model.tracked_rows, model.tracked, i, tally.steps, model.spread, wrong, lo, end)
     if rule.average != NO_AVERAGE:
-        note_moves(documents, i, model, tally, rule.average, met, lo, end)
+        note_moves(documents, i, model, tally, rule.average, n_visited, lo, end)
     move_weights(*rows, i, model.weights, model.variances, tally.steps, wrong, *block)
     shrink_variances(*rows, i, model.variances, model.push, wrong, *block)
     for j in range(lo, end):
@@ -176,17 +176,17 @@ def arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
 
 @kernel
 def arow_epoch(documents, model, tally, rule, lo, hi):
-    """Meet every document once, for the categories `lo` to `hi`."""
+    """Visit every document once, for the categories `lo` to `hi`."""
     rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
-    met = np.int64(0)
+    n_visited = np.int64(0)
     for i in documents.order:
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
-            arow_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+            arow_update(documents, i, model, tally, rule, n_visited, lo, hi, middle, end)
+        n_visited += 1
+    turn_clocks(tally, rule.average, n_visited, lo, hi)
 
 
 # ---- the linear SVM -----------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def arow_epoch(documents, model, tally, rule, lo, hi):
 
 @kernel
 def turn_positives(indptr, labels, i, scores, lo, hi):
-    """Let `scores` be how far each category is on the wrong side: margins, negative."""
+    """Replace the scores by negated margins: how far each category is on the wrong side."""
     for p in range(indptr[i], indptr[i + 1]):
         k = np.int64(labels[p])
         if lo <= k < hi and not carries(indptr, labels, i, k, p):
@@ -203,7 +203,7 @@ def turn_positives(indptr, labels, i, scores, lo, hi):
 
 @kernel
 def dual_update(documents, i, alpha, cost, model, tally, lo, hi, end):
-    """Move the dual variables of the categories listed as wrong, and the weights with them."""
+    """Move the dual variables of the categories in `wrong`, and the weights with them."""
     rows, labels, wrong = documents[:4], documents[6:8], tally.wrong
     add_spread(*rows, i, model.variances, model.spread, wrong, lo, hi, end)
     for j in range(lo, end):
@@ -215,7 +215,7 @@ def dual_update(documents, i, alpha, cost, model, tally, lo, hi, end):
         new = max(ZERO, alpha[k] + change)
         tally.steps[k] = new - alpha[k] if is_positive else alpha[k] - new
         alpha[k] = new
-    add_own(model.place, model.own, i, tally.steps, model.spread, wrong, lo, end)
+    track(model.tracked_rows, model.tracked, i, tally.steps, model.spread, wrong, lo, end)
     move_weights(*rows, i, model.weights, model.variances, tally.steps, wrong, lo, hi, end)
     for j in range(lo, end):
         tally.steps[wrong[j]] = ZERO
@@ -223,35 +223,35 @@ def dual_update(documents, i, alpha, cost, model, tally, lo, hi, end):
 
 @kernel
 def dual_epoch(documents, numbers, alpha, cost, model, tally, lo, hi):
-    """Meet every document once: dual coordinate descent on the squared hinge loss.
+    """Visit every document once: dual coordinate descent on the squared hinge loss.
 
-    `alpha` has a row for each of all documents; `numbers` says which are those of `order`.
+    `alpha` has a row for each of all documents; `numbers` has the rows of those in `order`.
     """
     rows, labels, knows_all = documents[:4], documents[6:8], len(documents.known) == 0
-    for met in range(len(documents.order)):
-        i, own = documents.order[met], alpha[numbers[met]]
+    for n_visited in range(len(documents.order)):
+        i, alphas = documents.order[n_visited], alpha[numbers[n_visited]]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         turn_positives(*labels, i, tally.scores, lo, hi)
         end = lo
         for k in range(lo, hi):
-            is_short = tally.scores[k] > -UNIT  # of the margin
-            if (is_short or own[k] > ZERO) and (knows_all or documents.known[i, k]):
+            is_short = tally.scores[k] > -UNIT  # its margin is below one
+            if (is_short or alphas[k] > ZERO) and (knows_all or documents.known[i, k]):
                 tally.mistakes[k] += is_short
                 tally.wrong[end] = k
                 end += 1
         if end > lo:
-            dual_update(documents, i, own, cost, model, tally, lo, hi, end)
+            dual_update(documents, i, alphas, cost, model, tally, lo, hi, end)
 
 
 @kernel
 def dual_variances(documents, numbers, alpha, regularization, model, tally, lo, hi):
-    """Make the weights as sure as their support documents have made them, as AROW would."""
+    """Shrink the variances by the support documents, as AROW would."""
     rows, labels = documents[:4], documents[6:8]
-    for met in range(len(documents.order)):
-        i = documents.order[met]
+    for n_visited in range(len(documents.order)):
+        i = documents.order[n_visited]
         end = lo
         for k in range(lo, hi):
-            if alpha[numbers[met], k] > ZERO:
+            if alpha[numbers[n_visited], k] > ZERO:
                 is_positive = carries(*labels, i, k, labels[0][i + 1])
                 weight = importance(
                     documents.sample_weight[i], tally.positive_weight, k, is_positive
@@ -271,7 +271,7 @@ def dual_variances(documents, numbers, alpha, regularization, model, tally, lo, 
 
 @kernel
 def count_features(indptr, indices, values, weights, frequency, squares):
-    """Add up in how many documents each feature stands, and its strengths squared."""
+    """Add up the number of documents with each feature, and its squared strengths."""
     for i in range(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):
             if values[p] != ZERO:
@@ -281,7 +281,7 @@ def count_features(indptr, indices, values, weights, frequency, squares):
 
 @kernel
 def count_labels(indptr, indices, values, weights, label_indptr, label_indices, counts, lo, hi):
-    """Add up in how many documents of each category, `lo` to `hi`, each feature stands."""
+    """Add up the number of documents of each category, `lo` to `hi`, with each feature."""
     for i in range(len(indptr) - 1):
         for q in range(label_indptr[i], label_indptr[i + 1]):
             k = label_indices[q]
@@ -294,23 +294,25 @@ def count_labels(indptr, indices, values, weights, label_indptr, label_indices, 
 
 @kernel
 def log_ratio(inside, total, share, smoothing):
-    """Return how much likelier a feature is in a category than outside, as a logarithm."""
+    """Return the log-ratio of the probabilities of a feature inside and outside a category."""
     within = np.log((inside + smoothing * share) / share)
     return within - np.log((total - inside + smoothing * (1.0 - share)) / (1.0 - share))
 
 
 @kernel
 def starting_variances(counts, frequency, squares, shares, smoothing, power, floor, lo, hi):
-    """Turn counts, in place, into variances: the more a feature tells, the further it may move."""
-    absent = np.empty((COMMON, hi - lo), np.float32)  # most features lack most categories
-    for t in range(COMMON):
+    """Turn counts into variances in place: informative features may move further."""
+    absent = np.empty(
+        (FREQUENCIES_CACHED, hi - lo), np.float32
+    )  # most features do not occur in most categories
+    for t in range(FREQUENCIES_CACHED):
         for k in range(lo, hi):
             size = abs(log_ratio(0.0, np.float64(t), shares[k], smoothing)) ** power
             absent[t, k - lo] = np.float32(size)
     norms = np.zeros(hi - lo)
     for f in range(len(frequency)):
         total, row = frequency[f], counts[f + 1]
-        is_common = total < COMMON and total == np.floor(total)
+        is_common = total < FREQUENCIES_CACHED and total == np.floor(total)
         for k in range(lo, hi):
             if is_common and row[k] == ZERO:
                 row[k] = absent[np.int64(total), k - lo]
@@ -323,6 +325,6 @@ def starting_variances(counts, frequency, squares, shares, smoothing, power, flo
         for k in range(lo, hi):
             if norms[k - lo] > 0.0:
                 row[k] = np.float32(floor + (1.0 - floor) * np.float64(row[k]) / norms[k - lo])
-            else:  # nothing tells anything
+            else:  # no feature is informative
                 row[k] = UNIT
     counts[0, lo:hi] = UNIT

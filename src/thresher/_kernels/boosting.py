@@ -1,17 +1,19 @@
 """Decision stumps: documents by columns, the search for the best stump, new weights, and scores.
 
-An entry of a column is a document's number, doubled, and one more where a threshold may follow it.
-The entries of a threshold column are its values above zero, from the highest down, and then those
-below zero, from the lowest up; what is not there is zero and stands between.
+An entry of a column is twice the number of a document, plus one if a threshold may follow it. The
+entries of a column with thresholds are sorted: positive values from the highest down, then negative
+values from the lowest up. Missing values are zero and come between the two.
+
+A lane is one of several categories that are searched together.
 """
 
 import numpy as np
 
 from thresher._kernels._jit import kernel
 
-LANES = 16  # categories that one look at an entry serves: so many that the loops become vectors
-FEW = 4  # so many are quicker one by one
-TIE = 1e-12  # what is not higher by more than this is no better: sums differ by their order
+CATEGORIES_PER_SEARCH = 16  # so that the loops over lanes vectorise
+MOST_SEARCHED_SINGLY = 4  # categories for which single searches are quicker
+TIE = 1e-12  # values that differ by less are equal, because of rounding
 ONE = np.uint32(1)
 
 
@@ -24,22 +26,22 @@ def count_columns(indices, values, counts):
 
 
 @kernel
-def fill_columns(indptr, indices, values, places, entries, kept, n_kept):
-    """Put entries other than zero into their columns, by document; values of the first n_kept."""
+def fill_columns(indptr, indices, values, positions, entries, column_values, n_valued):
+    """Write nonzero entries by column; of the first `n_valued` columns, the values too."""
     for i in range(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):
             if values[p] != 0:
                 j = indices[p]
-                place = places[j]
-                places[j] = place + 1
-                entries[place] = i << 1
-                if j < n_kept:
-                    kept[place] = values[p]
+                position = positions[j]
+                positions[j] = position + 1
+                entries[position] = i << 1
+                if j < n_valued:
+                    column_values[position] = values[p]
 
 
 @kernel
 def eight(entries, p, end, nobody):
-    """Return the next eight documents, `nobody` where there are no more."""
+    """Return the next eight documents, `nobody` after the last."""
     left = end - p
     return (
         entries[p] >> ONE,
@@ -55,12 +57,12 @@ def eight(entries, p, end, nobody):
 
 @kernel
 def search(lanes, ends, middles, entries, signed, halves, sums, bars, best, columns):
-    """Note for each lane the first column with the highest |r|/2 at a threshold, and that number.
+    """Write for each lane the highest |r|/2 at a threshold, and the first column that has it.
 
-    `signed` is weight times label, a row per document, and one of zeros, and a column per lane;
-    `halves` is half of its sums. With s the sum over the documents where a stump holds, r/2 is s
-    less that half. `lanes` is a tuple with an item for each lane, so that the compiler knows their
-    number; `sums` and `bars` are scratch. Every lane gets the same sums, however many there are.
+    `signed` is weight times label, with a row per document, one row of zeros, and a column per
+    lane; `halves` is half of its sums. With s the sum over the documents where a stump holds, r/2
+    is s less that half. `lanes` is a tuple with an item for each lane, so that the compiler knows
+    their number; `sums` and `bars` are scratch. The sums do not depend on the number of lanes.
     """
     nobody = np.uint32(len(signed) - 1)
     for j in range(len(middles)):
@@ -90,31 +92,31 @@ def search_run(lanes, entries, first, end, signed, halves, sums, bars, nobody):
                 (abs(n) + abs(o)) + (abs(q) + abs(r))
             )
             sums[k] = total
-            # No sum in between is further from zero: it is on the way from one end to the other.
+            # An upper bound of the absolute sums between both ends.
             promising += 0.5 * ((abs(start) + abs(total)) + weight) > bars[k]
         if promising:
             for k in range(len(lanes)):
                 total = sums[k]
-                for place in range(min(p + 8, end) - 1, p - 1, -1):
-                    if entries[place] & ONE and abs(total) > bars[k]:
+                for position in range(min(p + 8, end) - 1, p - 1, -1):
+                    if entries[position] & ONE and abs(total) > bars[k]:
                         bars[k] = abs(total)
-                    total -= signed[entries[place] >> ONE, k]
+                    total -= signed[entries[position] >> ONE, k]
 
 
 @kernel
-def place_of(entries, first, end, signed, lane, half, wanted):
-    """Return the first place of a run after which |r|/2 is `wanted`, or -1."""
+def position_of(entries, first, end, signed, lane, half, target):
+    """Return the first position after which |r|/2 reaches `target`, or -1."""
     total = -half
     for p in range(first, end):
         total += signed[entries[p] >> ONE, lane]
-        if entries[p] & ONE and abs(total) >= wanted - TIE:
+        if entries[p] & ONE and abs(total) >= target - TIE:
             return p
     return -1
 
 
 @kernel
 def half_r(entries, first, end, signed, lane, half):
-    """Return r/2 of the stump that holds for these entries, as the search has added it up."""
+    """Return r/2 of the stump that holds for these entries, summed as in the search."""
     total = -half
     for p in range(first, end):
         total += signed[entries[p] >> ONE, lane]
@@ -123,7 +125,7 @@ def half_r(entries, first, end, signed, lane, half):
 
 @kernel
 def best_word(ends, first, n_documents, sums, half, best, column):
-    """Return the first column from `first` on with the highest |r|/2 above `best`, and that."""
+    """Return the first column from `first` with the highest |r|/2 above `best`, and its |r|/2."""
     for j in range(first, len(ends) - 1):
         size = abs(sums[0, j - first] + sums[1, j - first] - half)
         if size > best + TIE and 0 < ends[j + 1] - ends[j] < n_documents:
@@ -148,7 +150,7 @@ def turn_words(ends, first, entries, starts, words):
 
 @kernel
 def add_words(starts, words, signed, lane, sums):
-    """Add up the weights of each word's documents, positive ones in row 0, negative ones in 1."""
+    """Add up the weights of the documents of each word; positive in row 0, negative in 1."""
     sums[:] = 0.0
     for i in range(len(signed) - 1):
         weight = signed[i, lane]
@@ -160,12 +162,12 @@ def add_words(starts, words, signed, lane, sums):
 @kernel
 def reweigh(entries, first, end, side, sides, right, wrong, apart, signed, lane, starts, words,
             sums):  # fmt: skip
-    """Weigh documents anew where a stump is `right` or `wrong`, and return half of their sum.
+    """Multiply weights by `right` or `wrong`, normalise them, and return half of the signed sum.
 
-    The stump says `side` (1 or -1) for the entries and the opposite for all other documents. The
-    weights of positive and negative documents add up to one, or to a half each where `apart`. The
-    sums of words follow: all are multiplied as if every document were of the more common kind, and
-    the documents of the other kind put them right.
+    The stump is `side` (1 or -1) for the entries and the opposite for all other documents. The
+    weights of positive and negative documents add up to one together, or to one half each if
+    `apart`. The sums of words are updated: all are multiplied by the factor of the more common
+    case, and then corrected by the documents of the other case.
     """
     sides[:] = -side
     for p in range(first, end):
@@ -206,16 +208,16 @@ def reweigh(entries, first, end, side, sides, right, wrong, apart, signed, lane,
 @kernel
 def add_rules(indptr, indices, values, starts, categories, thresholds, shares, n_thresholds, sums,
               first, end):  # fmt: skip
-    """Add to the sums of documents what their entries change: two shares for a rule that turns."""
+    """Add to the sums of documents twice the share of each rule that their entries change."""
     for i in range(first, end):
         for p in range(indptr[i], indptr[i + 1]):
             j, value = indices[p], values[p]
             for q in range(starts[j], starts[j + 1]):
                 if j >= n_thresholds:
-                    turns = value != 0
+                    changes = value != 0
                 elif thresholds[q] > 0:
-                    turns = value >= thresholds[q]
-                else:  # it holds where there is nothing
-                    turns = value < thresholds[q]
-                if turns:
+                    changes = value >= thresholds[q]
+                else:  # the rule holds for missing values
+                    changes = value < thresholds[q]
+                if changes:
                     sums[i, categories[q]] += shares[q]

@@ -13,57 +13,57 @@ import numpy as np
 from thresher._kernels._jit import kernel
 from thresher._kernels.scoring import ONE, add_scores
 
-POSITIVE, BALANCED, MODIFIED = 0, 1, 2  # what a multiplicative correction does
-PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4  # how far an additive correction goes
-PRESENCE = 5  # the Perceptron's, whatever the strengths
-NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2  # which hypotheses the average counts
+POSITIVE, BALANCED, MODIFIED = 0, 1, 2  # kinds of multiplicative corrections
+PERCEPTRON, RELAXED, PA, PA_I, PA_II = 0, 1, 2, 3, 4  # kinds of additive corrections
+PRESENCE = 5  # the Perceptron, whatever the strengths
+NO_AVERAGE, SUCCESSES, EXAMPLES = 0, 1, 2  # the hypotheses that are averaged
 
-ALWAYS_ON = np.uint64(0)  # its row; of the type that the other rows' numbers have
+ALWAYS_ON = np.uint64(0)  # its row, of the type of other row numbers
 ZERO, UNIT = np.float32(0.0), np.float32(1.0)
-UNKNOWN = np.float32(-np.inf)  # the score of a category that an answer says nothing about
-# Weights stay within 2^-64 .. 2^64: a sum of a million of them is far from the ends of float32.
+UNKNOWN = np.float32(-np.inf)  # the score of a category for which the label is unknown
+# Weights stay within 2^-64 .. 2^64: a sum of a million of them is within the range of float32.
 LEAST, MOST = np.float32(2.0**-64), np.float32(2.0**64)
-ROUNDING = np.float32(2.0**-24)  # how far one operation of float32 is off, relatively, at most
+RELATIVE_ERROR = np.float32(2.0**-24)  # of one operation in float32, at most
 
 
 class Documents(NamedTuple):
-    """The rows to learn from, in the order in which they are met."""
+    """The documents to learn from."""
 
     indptr: np.ndarray  # int64
     indices: np.ndarray  # uint32: unsigned indices spare the test for negative ones
     values: np.ndarray  # float32 strengths
     always_on: np.ndarray  # float32 strength of the always-on feature in each document
-    order: np.ndarray  # int64
+    order: np.ndarray  # int64: the documents in the order in which they are visited
     sample_weight: np.ndarray  # float64, above zero for all documents in `order`
     label_indptr: np.ndarray  # int64
     label_indices: np.ndarray  # uint32
-    known: np.ndarray  # bool, documents by categories: what an answer is about; empty where all
+    known: np.ndarray  # bool, documents by categories: which labels are known; empty if all
 
 
 class Tally(NamedTuple):
-    """What is kept per category beside its weights; `scores`, `steps` and `wrong` are scratch."""
+    """Values per category besides the weights; `scores`, `steps` and `wrong` are scratch."""
 
     scores: np.ndarray  # float32
     steps: np.ndarray  # float32, zero between documents
-    wrong: np.ndarray  # int64: the mistaken categories, from place `lo` on
+    wrong: np.ndarray  # int64: the mistaken categories, from index `lo` on
     mistakes: np.ndarray  # int64, zero before the pass
     clock: np.ndarray  # float64: hypotheses counted by the average before the pass
     positive_weight: np.ndarray  # float64
 
 
 # In every rule: a negative that reaches `low` is a mistake, and a positive that does not exceed
-# `high`. A score that rounding may have parted from them is a tie, which counts as one of exactly
-# `low` or `high` where `ties` is 1, as none where it is -1; at 0 rounding decides. In all weights:
-# `drift` is the sum of clock * change, empty without averaging; `live` says which weights may
-# change, empty where all may.
+# `high`. A score that differs from them by rounding errors only is a tie. If `ties` is 1, it counts
+# as exactly `low` or `high`; if -1, as beyond them; at 0 rounding decides. In all weights: `drift`
+# is the sum of clock * change, empty without averaging; `live` has the weights that may change,
+# empty if all may.
 
 
 class WinnowWeights(NamedTuple):
-    """`up` and `down` are empty where `weights` is all there is (Positive Winnow)."""
+    """`up` and `down` are empty for Positive Winnow, which has only `weights`."""
 
     up: np.ndarray  # float32
     down: np.ndarray  # float32
-    weights: np.ndarray  # float32: up - down, what a document is scored with
+    weights: np.ndarray  # float32: up - down, with which documents are scored
     drift: np.ndarray  # float64
 
 
@@ -75,9 +75,9 @@ class WinnowRule(NamedTuple):
     ties: np.float32
     promotion: np.float32
     demotion: np.float32
-    floor: np.float32  # of 1 - strength; for Modified Balanced Winnow alone
-    start: np.float32  # the weight at which a feature has no opinion; for external regret alone
-    regret: float  # for external regret alone
+    floor: np.float32  # of 1 - strength, for Modified Balanced Winnow
+    start: np.float32  # the weight of a feature without an opinion, for external regret
+    regret: float  # for external regret
 
 
 class AdditiveWeights(NamedTuple):
@@ -98,11 +98,11 @@ class AdditiveRule(NamedTuple):
     epsilon: float = 0.0
     aggressiveness: float = 0.0
     gamma: float = 0.0
-    norm_share: float = 1.0  # of the always-on feature's square that |x|^2 counts
+    norm_share: float = 1.0  # the share of the squared always-on strength in |x|^2
 
 
-# What is called for every document gets the few arrays that it needs: the first four of
-# `Documents`, or its last two. A call that hands over all of them costs as much as the work.
+# Functions called for every document get only the arrays they need: the first four of `Documents`,
+# or its two of labels. Passing all arrays would cost as much as the work.
 
 # ---- strengths ----------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ def normalize_strengths(indptr, values, always_on, out, constants):
 
 @kernel
 def carries(indptr, labels, i, k, end):
-    """Tell whether document `i` is labelled with category `k` before the place `end`."""
+    """Return True if document `i` is labelled with category `k` before index `end`."""
     carried = False
     for p in range(indptr[i], end):
         carried |= labels[p] == k
@@ -135,23 +135,23 @@ def carries(indptr, labels, i, k, end):
 
 @kernel
 def error_bound(n_entries):
-    """Return how far a sum of so many products, all of one sign, may be off, relatively.
+    """Return the largest relative error of a sum of products of equal sign.
 
-    One rounding for each sum and for the product, two for strengths that were normalised.
+    One rounding for each sum and for the product, two for normalised strengths.
     """
-    return np.float32(n_entries + 4) * ROUNDING
+    return np.float32(n_entries + 4) * RELATIVE_ERROR
 
 
 @kernel
 def stretched(low, high, ties, n_entries):
-    """Return the bounds of a mistake that let rounding decide nothing for a document."""
+    """Return the bounds of a mistake, moved so that rounding decides nothing for a document."""
     slack = ties * error_bound(n_entries)
     return low - slack * abs(low), high + slack * abs(high)
 
 
 @kernel
 def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
-    """List the mistaken categories, negatives first; return where those end and where all end."""
+    """Write the mistaken categories, negatives first; return the end of these and of all."""
     end = lo
     for k in range(lo, hi):
         if scores[k] >= low and not carries(indptr, labels, i, k, indptr[i + 1]):
@@ -160,7 +160,7 @@ def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
     end_of_negatives = end
     for p in range(indptr[i], indptr[i + 1]):
         k = np.int64(labels[p])
-        # A label given twice is one label; one of an unknown category is none.
+        # A repeated label counts once; a label of an unknown category does not count.
         is_wrong = lo <= k < hi and UNKNOWN < scores[k] <= high
         if is_wrong and not carries(indptr, labels, i, k, p):
             wrong[end] = k
@@ -170,7 +170,7 @@ def find_mistakes(indptr, labels, i, scores, low, high, wrong, lo, hi):
 
 @kernel
 def hide_unknown(known, i, scores, clock, lo, hi):
-    """Let no category be mistaken, or its average count, that the answer `i` says nothing about."""
+    """Exclude categories with unknown labels for document `i` from mistakes and averages."""
     if len(known) > 0:
         for k in range(lo, hi):
             if not known[i, k]:
@@ -180,26 +180,27 @@ def hide_unknown(known, i, scores, clock, lo, hi):
 
 @kernel
 def importance(weight, positive_weight, k, is_positive):
-    """Return how much a mistake on a document of this weight counts in category `k`."""
+    """Return the weight of a mistake on a document of this weight in category `k`."""
     return weight * positive_weight[k] if is_positive else weight
 
 
 @kernel
-def counted(tally, average, met, k):
-    """Return how many hypotheses of category `k` the average has counted so far."""
+def counted(tally, average, n_visited, k):
+    """Return the number of hypotheses of category `k` in the average so far."""
     successes_only = average == SUCCESSES
-    return tally.clock[k] + met - successes_only * tally.mistakes[k]
+    return tally.clock[k] + n_visited - successes_only * tally.mistakes[k]
 
 
 @kernel
-def turn_clocks(tally, average, met, lo, hi):
+def turn_clocks(tally, average, n_visited, lo, hi):
+    """Store the numbers of averaged hypotheses at the end of a pass."""
     for k in range(lo, hi):
-        tally.clock[k] = counted(tally, average, met, k)
+        tally.clock[k] = counted(tally, average, n_visited, k)
 
 
 @kernel
 def put(model, average, f, k, new, clock):
-    """Let a weight be `new`; the average needs to know when it changed."""
+    """Set a weight, and record for the average when it changed."""
     old = model.weights[f, k]
     model.weights[f, k] = new
     if average != NO_AVERAGE:
@@ -211,7 +212,7 @@ def put(model, average, f, k, new, clock):
 
 @kernel
 def multiplied(weight, factor):
-    """Multiply a weight within the guards; zero is a discarded weight and stays zero."""
+    """Return a weight times a factor, within bounds; a discarded weight, zero, stays zero."""
     if weight == ZERO:
         return weight
     return min(max(weight * factor, LEAST), MOST)
@@ -219,7 +220,7 @@ def multiplied(weight, factor):
 
 @kernel
 def multiply(model, rule, f, k, strength, grow, shrink, is_positive, clock):
-    """Promote (or demote) category `k`'s weight of the feature in row `f`."""
+    """Promote or demote the weight of category `k` in row `f`."""
     if rule.kind == MODIFIED:
         grow *= UNIT + strength
         shrink *= max(UNIT - strength, rule.floor)
@@ -236,7 +237,7 @@ def multiply(model, rule, f, k, strength, grow, shrink, is_positive, clock):
 
 @kernel
 def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
-    """Correct category `k` on document `i`; a weight of 2 is two corrections at once."""
+    """Correct category `k` on document `i`; a weight of 2 means two corrections at once."""
     grow, shrink = rule.promotion, rule.demotion
     if power != 1.0:
         grow, shrink = np.float32(grow**power), np.float32(shrink**power)
@@ -252,10 +253,10 @@ def winnow_update(documents, i, model, rule, k, power, is_positive, clock):
 
 @kernel
 def winnow_epoch(documents, model, tally, rule, lo, hi):
-    """Meet every document once, for the categories `lo` to `hi`: the Winnows."""
+    """Visit every document once, for the categories `lo` to `hi`: the Winnows."""
     rows, labels = documents[:4], documents[6:8]
-    for met in range(len(documents.order)):
-        i = documents.order[met]
+    for n_visited in range(len(documents.order)):
+        i = documents.order[n_visited]
         weight = documents.sample_weight[i]
         n_entries = documents.indptr[i + 1] - documents.indptr[i]
         bounds = stretched(rule.low, rule.high, rule.ties, n_entries)
@@ -265,7 +266,7 @@ def winnow_epoch(documents, model, tally, rule, lo, hi):
         for j in range(lo, end):
             k, is_positive = tally.wrong[j], j >= middle
             power = importance(weight, tally.positive_weight, k, is_positive)
-            clock = counted(tally, rule.average, met, k)
+            clock = counted(tally, rule.average, n_visited, k)
             winnow_update(documents, i, model, rule, k, power, is_positive, clock)
             tally.mistakes[k] += 1
     turn_clocks(tally, rule.average, len(documents.order), lo, hi)
@@ -295,7 +296,7 @@ def squared_norm_of_live(documents, i, share, live, k):
 
 @kernel
 def step(rule, margin, norm, is_positive):
-    """How far to move along the document, given its margin and its squared norm."""
+    """Return the step along a document, given its margin and its squared norm."""
     if rule.kind == PERCEPTRON or rule.kind == PRESENCE:
         return rule.promotion if is_positive else rule.demotion
     loss = rule.epsilon - margin
@@ -312,31 +313,32 @@ def step(rule, margin, norm, is_positive):
 
 @kernel
 def along(rule, strength):
-    """How far one step goes along a feature of this strength."""
+    """Return the change that a unit step makes to the weight of a feature."""
     return np.sign(strength) if rule.kind == PRESENCE else strength
 
 
 @kernel
-def add_to(model, tally, average, met, f, k, change):
+def add_to(model, tally, average, n_visited, f, k, change):
+    """Add to a weight, and record for the average when it changed."""
     old = model.weights[f, k]
     new = old + change
     model.weights[f, k] = new
     if average != NO_AVERAGE:
-        clock = counted(tally, average, met, k)
+        clock = counted(tally, average, n_visited, k)
         model.drift[f, k] += clock * (np.float64(new) - np.float64(old))
 
 
 @kernel
-def add_document(documents, i, model, tally, rule, met, lo, hi, end):
+def add_document(documents, i, model, tally, rule, n_visited, lo, hi, end):
     """Move the weights of the mistaken categories by their steps along document `i`."""
     masked, average = len(model.live) > 0, rule.average
     always_on = along(rule, documents.always_on[i])
     start, stop = documents.indptr[i], documents.indptr[i + 1]
     for j in range(lo, end):
         k = tally.wrong[j]
-        add_to(model, tally, average, met, ALWAYS_ON, k, tally.steps[k] * always_on)
+        add_to(model, tally, average, n_visited, ALWAYS_ON, k, tally.steps[k] * always_on)
     if average == NO_AVERAGE and not masked and end - lo > max(1, (hi - lo) // 8):
-        # Many are mistaken: whole runs, the steps of the others being zero, are quicker.
+        # Many are mistaken: whole rows are quicker; the steps of the others are zero.
         steps = tally.steps[lo:hi]
         for p in range(start, stop):
             row = model.weights[documents.indices[p] + ONE, lo:hi]
@@ -350,12 +352,12 @@ def add_document(documents, i, model, tally, rule, met, lo, hi, end):
             f = documents.indices[p] + ONE
             if not masked or model.live[f, k]:
                 change = tally.steps[k] * along(rule, documents.values[p])
-                add_to(model, tally, average, met, f, k, change)
+                add_to(model, tally, average, n_visited, f, k, change)
 
 
 @kernel
-def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
-    """Correct the categories listed as wrong on document `i`, the first of them negatives."""
+def additive_update(documents, i, model, tally, rule, n_visited, lo, hi, middle, end):
+    """Correct the categories in `wrong` on document `i`; the first ones are negatives."""
     masked = len(model.live) > 0
     norm = 0.0 if masked else squared_norm(documents, i, rule.norm_share)
     for j in range(lo, end):
@@ -366,7 +368,7 @@ def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
             norm = squared_norm_of_live(documents, i, rule.norm_share, model.live, k)
         scale = documents.sample_weight[i] * (tally.positive_weight[k] if is_positive else 1.0)
         tally.steps[k] = sign * scale * step(rule, margin, norm, is_positive)
-    add_document(documents, i, model, tally, rule, met, lo, hi, end)
+    add_document(documents, i, model, tally, rule, n_visited, lo, hi, end)
     for j in range(lo, end):
         tally.mistakes[tally.wrong[j]] += 1
         tally.steps[tally.wrong[j]] = ZERO
@@ -374,9 +376,9 @@ def additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end):
 
 @kernel
 def additive_epoch_alone(documents, weights, tally, rule, k):
-    """Meet every document once for category `k`, which has no average and has discarded nothing.
+    """Visit every document once for category `k`, without average or discarded features.
 
-    The same corrections as below; one score and one norm stay in registers.
+    The corrections are those of `additive_epoch`; the score and the norm stay in registers.
     """
     labels = documents[6:8]
     for i in documents.order:
@@ -407,12 +409,12 @@ def additive_epoch_alone(documents, weights, tally, rule, k):
 
 @kernel
 def additive_epoch(documents, model, tally, rule, lo, hi):
-    """Meet every document once, for `lo` to `hi`: the Perceptron and Passive-Aggressive."""
+    """Visit every document once, for `lo` to `hi`: the Perceptron and Passive-Aggressive."""
     if hi - lo == 1 and rule.average == NO_AVERAGE and len(model.live) == 0:
         additive_epoch_alone(documents, model.weights, tally, rule, lo)
         return
     rows, labels = documents[:4], documents[6:8]
-    met = np.int64(0)
+    n_visited = np.int64(0)
     for i in documents.order:
         n_entries = documents.indptr[i + 1] - documents.indptr[i]
         bounds = stretched(rule.low, rule.high, rule.ties, n_entries)
@@ -420,31 +422,31 @@ def additive_epoch(documents, model, tally, rule, lo, hi):
         hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         middle, end = find_mistakes(*labels, i, tally.scores, *bounds, tally.wrong, lo, hi)
         if end > lo:
-            additive_update(documents, i, model, tally, rule, met, lo, hi, middle, end)
-        met += 1
-    turn_clocks(tally, rule.average, met, lo, hi)
+            additive_update(documents, i, model, tally, rule, n_visited, lo, hi, middle, end)
+        n_visited += 1
+    turn_clocks(tally, rule.average, n_visited, lo, hi)
 
 
 # ---- ROMMA --------------------------------------------------------------------------------------
 
 
 class RommaWeights(NamedTuple):
-    """The weights of category k are `scale[k] * weights[:, k]`: scaling them costs one product."""
+    """The weights of category k are `scale[k] * weights[:, k]`, so that scaling them is cheap."""
 
     weights: np.ndarray  # float32
     drift: np.ndarray  # float64: `turned` being the clock
     live: np.ndarray  # bool
-    first: np.ndarray  # bool: entries in which a feature is met first and starts at one, or empty
+    first: np.ndarray  # bool: entries whose feature is seen first and starts at one; or empty
     scale: np.ndarray  # float64
     norm: np.ndarray  # float64: squared norm of the scaled weights
-    turned: np.ndarray  # float64: the sum of the scales of the hypotheses counted by the average
-    n_rows: int  # how many rows are in use
+    turned: np.ndarray  # float64: the sum of the scales of the averaged hypotheses
+    n_rows: int  # the number of rows in use
 
 
 class RommaRule(NamedTuple):
     average: int
     aggressive: bool
-    skips: bool  # whether a document parallel to the weights is passed over
+    skips: bool  # whether documents parallel to the weights are skipped
     low: np.float32
     high: np.float32
     norm_share: float
@@ -452,10 +454,10 @@ class RommaRule(NamedTuple):
 
 @kernel
 def romma_coefficients(rule, label, score, norm, length, bound):
-    """Return c and d of w <- c w + d x, given y, <w,x>, |w|^2, |x|^2 and how far <w,x> may be off.
+    """Return c and d of w <- c w + d x, given y, <w,x>, |w|^2, |x|^2 and the error of <w,x>.
 
-    Where w and x are parallel, as far as can be told, the conditions that ROMMA puts on both cannot
-    be met together. The document's own is then met by the least change, as Passive-Aggressive does.
+    If w and x are parallel within this error, the two conditions of ROMMA cannot both hold. Then
+    the condition of the document is n_visited by the least change, as in Passive-Aggressive.
     """
     if norm == 0.0 or (rule.aggressive and label * score >= norm * length):
         return 0.0, label / length
@@ -467,13 +469,14 @@ def romma_coefficients(rule, label, score, norm, length, bound):
 
 @kernel
 def romma_add(model, rule, f, k, change):
+    """Add to an unscaled weight."""
     new = model.weights[f, k] + np.float32(change)
     put(model, rule.average, f, k, new, model.turned[k])
 
 
 @kernel
 def romma_scale(model, rule, k, factor):
-    """Multiply the weights of category `k`, keeping the scale within the range of float32."""
+    """Multiply the weights of category `k`, with the scale within the range of float32."""
     if factor == 0.0:
         for f in range(model.n_rows):
             romma_add(model, rule, np.uint64(f), k, -model.weights[f, k])
@@ -489,6 +492,7 @@ def romma_scale(model, rule, k, factor):
 
 @kernel
 def romma_update(documents, i, model, rule, k, label, score, weight):
+    """Correct category `k` on document `i`."""
     masked = len(model.live) > 0
     if masked:
         length = squared_norm_of_live(documents, i, 1.0, model.live, k)
@@ -499,7 +503,7 @@ def romma_update(documents, i, model, rule, k, label, score, weight):
         return
     bound = np.float64(error_bound(documents.indptr[i + 1] - documents.indptr[i]))
     c, d = romma_coefficients(rule, label, score, model.norm[k], counted_length, bound)
-    # A document of weight one half goes half of the way; one of weight two not beyond zero.
+    # A document of weight one half is corrected half as much; c does not become negative.
     c, d = max(min(c, 0.0), 1.0 + weight * (c - 1.0)), weight * d
     model.norm[k] = max(0.0, c * c * model.norm[k] + 2.0 * c * d * score + d * d * length)
     romma_scale(model, rule, k, c)
@@ -513,7 +517,7 @@ def romma_update(documents, i, model, rule, k, label, score, weight):
 
 @kernel
 def romma_begin(documents, i, model, rule, lo, hi):
-    """Let the features met for the first time start at one."""
+    """Set the weights of features seen for the first time to one."""
     for p in range(documents.indptr[i], documents.indptr[i + 1]):
         if model.first[p]:
             for k in range(lo, hi):
@@ -523,7 +527,7 @@ def romma_begin(documents, i, model, rule, lo, hi):
 
 @kernel
 def romma_epoch(documents, model, tally, rule, lo, hi):
-    """Meet every document once, for the categories `lo` to `hi`: ROMMA."""
+    """Visit every document once, for the categories `lo` to `hi`: ROMMA."""
     rows, labels, bounds = documents[:4], documents[6:8], (rule.low, rule.high)
     for i in documents.order:
         weight = documents.sample_weight[i]
@@ -559,6 +563,7 @@ class ExpertWeights(NamedTuple):
 
 @kernel
 def expert_multiply(experts, f, factors, lo, hi):
+    """Multiply the experts in row `f` by a factor for each category."""
     row, block = experts[f, lo:hi], factors[lo:hi]
     for k in range(len(row)):
         row[k] = multiplied(row[k], block[k])
@@ -566,7 +571,7 @@ def expert_multiply(experts, f, factors, lo, hi):
 
 @kernel
 def experts_epoch(documents, model, tally, rule, lo, hi):
-    """Meet every document once, for the categories `lo` to `hi`: Sleeping Experts."""
+    """Visit every document once, for the categories `lo` to `hi`: Sleeping Experts."""
     threshold, penalty = rule
     yes, no = tally.scores, tally.steps
     rows, labels = documents[:4], documents[6:8]
@@ -581,11 +586,11 @@ def experts_epoch(documents, model, tally, rule, lo, hi):
             tally.mistakes[k] += is_known and (yes[k] > threshold * awake) != is_positive
             power = importance(weight, tally.positive_weight, k, is_positive)
             beta = np.float64(penalty if power == 1.0 else penalty**power)
-            if is_positive:  # the experts that said no are punished ...
+            if is_positive:  # the experts who said no are punished ...
                 after = yes[k] + beta * no[k]
             else:
                 after = beta * yes[k] + no[k]
-            share = awake / after if after > 0.0 else 1.0  # ... and all share what was lost
+            share = awake / after if after > 0.0 else 1.0  # ... and the total is restored
             yes[k], no[k] = (share, beta * share) if is_positive else (beta * share, share)
             if not is_known:
                 yes[k] = no[k] = UNIT
@@ -603,22 +608,22 @@ def experts_epoch(documents, model, tally, rule, lo, hi):
 
 
 @kernel
-def regret_multiply(model, rule, tally, f, own_loss, common_loss, met, lo, hi):
-    """Multiply by Winnow's factor (`steps`) and by what the feature's regret calls for."""
+def regret_multiply(model, rule, tally, f, own_loss, common_loss, n_visited, lo, hi):
+    """Multiply the weights in row `f` by the factors of Winnow (`steps`) and of regret."""
     for k in range(lo, hi):
         old, factor = model.weights[f, k], tally.steps[k]
-        opinion = (old - rule.start) * tally.scores[k]  # above zero where it was right
+        opinion = (old - rule.start) * tally.scores[k]  # positive if it was right
         if opinion != ZERO and tally.steps[k] != UNIT:
             factor *= common_loss
         if opinion < ZERO:
             factor *= own_loss
-        clock = counted(tally, rule.average, met, k) if rule.average != NO_AVERAGE else 0.0
+        clock = counted(tally, rule.average, n_visited, k) if rule.average != NO_AVERAGE else 0.0
         put(model, rule.average, f, k, multiplied(old, factor), clock)
 
 
 @kernel
 def regret_factors(documents, i, tally, rule, lo, hi):
-    """Put Winnow's factor of each category into `steps` and its label, ±1 or 0, into `scores`."""
+    """Write the factor of Winnow into `steps` and the label, ±1 or 0, into `scores`."""
     labels, weight = documents[6:8], documents.sample_weight[i]
     n_entries = documents.indptr[i + 1] - documents.indptr[i]
     bounds = stretched(rule.low, rule.high, rule.ties, n_entries)
@@ -639,20 +644,21 @@ def regret_factors(documents, i, tally, rule, lo, hi):
 
 @kernel
 def regret_epoch(documents, model, tally, rule, lo, hi):
-    """Meet every document once, for the categories `lo` to `hi`: Winnow with external regret."""
+    """Visit every document once, for the categories `lo` to `hi`: Winnow with external regret."""
     rows = documents[:4]
-    for met in range(len(documents.order)):
-        i = documents.order[met]
+    for n_visited in range(len(documents.order)):
+        i = documents.order[n_visited]
         add_scores(*rows, i, model.weights, tally.scores, lo, hi)
         hide_unknown(documents.known, i, tally.scores, tally.clock, lo, hi)
         regret_factors(documents, i, tally, rule, lo, hi)
         weight, regret = documents.sample_weight[i], rule.regret
-        own, common = np.float32(regret**weight), np.float32(regret ** (-regret * weight))
-        turn = met + (rule.average == SUCCESSES)  # a success counts for the hypothesis before
+        own_loss = np.float32(regret**weight)
+        common_loss = np.float32(regret ** (-regret * weight))
+        turn = n_visited + (rule.average == SUCCESSES)  # a success counts for the hypothesis before
         if documents.always_on[i] != ZERO:
-            regret_multiply(model, rule, tally, ALWAYS_ON, own, common, turn, lo, hi)
+            regret_multiply(model, rule, tally, ALWAYS_ON, own_loss, common_loss, turn, lo, hi)
         for p in range(documents.indptr[i], documents.indptr[i + 1]):
             if documents.values[p] != ZERO:
                 f = documents.indices[p] + ONE
-                regret_multiply(model, rule, tally, f, own, common, turn, lo, hi)
+                regret_multiply(model, rule, tally, f, own_loss, common_loss, turn, lo, hi)
     turn_clocks(tally, rule.average, len(documents.order), lo, hi)

@@ -1,10 +1,10 @@
-"""Gradient descent with momentum over sparse documents: one unit, or one hidden layer of them.
+"""Gradient descent with momentum over sparse documents: one unit, or one hidden layer.
 
-With momentum μ, every weight goes on moving after the document that moved it, as its velocity v
-dies away. Where w will come to rest, u = w + v μ/(1 - μ), does not change by that: so u and v are
-kept instead of w, only documents that have a feature touch them, and v is brought up to date by the
-power of μ that the steps since then amount to. What comes out is what moving all weights at every
-step would give. Row 0 belongs to the bias, row `f + 1` to feature `f`.
+With momentum μ, a weight w keeps moving after the document that moved it, while its velocity v
+decays. Its limit u = w + v μ/(1 - μ) does not change by that. So u and v are stored instead of w,
+only documents with the feature change them, and v is updated by the power of μ for the steps since
+then. The result is that of moving all weights at every step. Row 0 belongs to the bias, row `f + 1`
+to feature `f`.
 """
 
 import math
@@ -15,34 +15,34 @@ import numpy as np
 from thresher._kernels._jit import kernel
 
 ONE = np.uint32(1)
-DIVERGED = 1e9  # an output so far from its target is on its way to overflow
+DIVERGED = 1e9  # error of an output, beyond which the training is given up
 
 
 class Documents(NamedTuple):
-    """What is learned from, in the order in which it is met."""
+    """The training documents, visited in the order of `order`."""
 
     indptr: np.ndarray  # int64
     indices: np.ndarray  # uint32
     values: np.ndarray  # float32
     order: np.ndarray  # int64
-    targets: np.ndarray  # float64: what the output shall be
-    counts: np.ndarray  # float64: how much a meeting with each document counts, at most 1
+    targets: np.ndarray  # float64: the targets of the output
+    counts: np.ndarray  # float64: the weight of a visit to each document, at most 1
 
 
 class Rule(NamedTuple):
-    """How it is learned."""
+    """The options of training."""
 
     rate: float
     momentum: float
     powers: np.ndarray  # of the momentum, the last of them zero
     logistic: bool  # whether the output is a probability
-    tolerance: float  # the mean squared error of an epoch that ends it
+    tolerance: float  # the mean squared error of an epoch that ends the training
     epochs: int
 
 
 @kernel
 def output_of(total, logistic):
-    """Return what a unit says, given its weighted sum."""
+    """Return the output of a unit, given its weighted sum."""
     if not logistic:
         return total
     small = math.exp(-abs(total))  # which cannot overflow
@@ -53,7 +53,7 @@ def output_of(total, logistic):
 def train_unit(documents, rule, step, u, v, touched):
     """Train a unit without hidden layer; return the steps and the error of the last epoch.
 
-    The error is NaN where the weights grow beyond all bounds. `step` counts documents from the
+    The error is NaN if the weights diverge. `step` counts documents from the
     start of the training, and `touched` has the step of each weight's velocity.
     """
     indptr, indices, values, order, targets, counts = documents
@@ -129,7 +129,7 @@ def train_network(documents, rule, step, u, v, touched, outer, outer_v, hidden):
                 slope = move * outer[h] * (1.0 - hidden[h] * hidden[h])
                 outer_v[h] = momentum * outer_v[h] + move * hidden[h]
                 outer[h] += outer_v[h]
-                hidden[h] = slope  # from here on, how far the unit's weights move
+                hidden[h] = slope  # from here on, the step of the weights of the unit
                 v[0, h] = momentum * v[0, h] + slope
                 u[0, h] += gain * slope
             for p in range(indptr[i], indptr[i + 1]):

@@ -1,4 +1,4 @@
-"""Units trained document by document, by gradient descent with momentum: what they share."""
+"""Training of units document by document, by gradient descent with momentum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thresher.rows import Rows
 
 
 class Descent(NamedTuple):
-    """The documents of a training, and how units learn from them."""
+    """The training documents, and the options of training."""
 
     owner: str
     rows: Rows
@@ -25,7 +25,8 @@ class Descent(NamedTuple):
     def over(
         owner: str, rows: Rows, rate: float, momentum: float, tolerance: float, logistic: bool
     ) -> Descent:
-        # As many powers as there are above zero: beyond them a velocity has died away exactly.
+        """Return the training of documents with these options."""
+        # All powers above zero in double precision; beyond them a velocity is exactly zero.
         size = 2 if momentum == 0 else int(np.log(5e-324) / np.log(momentum)) + 3
         powers = float(momentum) ** np.arange(size)
         powers[-1] = 0.0
@@ -39,7 +40,7 @@ class Descent(NamedTuple):
         weights: Weights,
         epochs: int,
     ) -> float:
-        """Train for up to so many epochs, and return the mean squared error of the last."""
+        """Train for up to `epochs` epochs, and return the mean squared error of the last."""
         from thresher._kernels import perceptrons as kernels
 
         rows = self.rows
@@ -68,7 +69,7 @@ class Descent(NamedTuple):
 
 
 class Weights:
-    """The weights of a unit (features,) or of a hidden layer (features, units), as they move."""
+    """The weights of a unit (features,) or of a hidden layer (features, units) in training."""
 
     def __init__(self, initial: np.ndarray, outer: np.ndarray | None = None) -> None:
         self.u, self.v = initial.astype(np.float64), np.zeros(initial.shape)
@@ -79,32 +80,33 @@ class Weights:
         self.outer: tuple[Any, ...] = () if outer is None else layer
 
     def now(self, momentum: float, powers: np.ndarray) -> np.ndarray:
-        """Return the weights of the first layer as they are after the last step."""
-        gone = self.step - self.touched
-        gone[0] = 0  # the bias moves with every document
-        decay = powers[np.minimum(gone, len(powers) - 1)]
+        """Return the weights of the first layer after the last step."""
+        age = self.step - self.touched
+        age[0] = 0  # the bias moves with every document
+        decay = powers[np.minimum(age, len(powers) - 1)]
         decay = decay.reshape(-1, *[1] * (self.u.ndim - 1))
         return np.asarray(self.u - momentum / (1 - momentum) * self.v * decay)
 
 
-def meetings(importance: np.ndarray, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return an order in which documents are met, and how much each meeting counts, at most 1.
+def visits(importance: np.ndarray, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return an order in which to visit documents, and the weight of each visit, at most 1.
 
-    A document of importance h is met ⌈h⌉ times, evenly spread, each meeting counting h/⌈h⌉.
+    A document of importance h is visited ⌈h⌉ times, evenly spread, each time with weight h/⌈h⌉.
 
     Examples
     --------
-    >>> meetings(np.array([1.5, 1.0, 0.5]), np.array([0, 1, 2]))
+    >>> visits(np.array([1.5, 1.0, 0.5]), np.array([0, 1, 2]))
     (array([0, 1, 0, 2]), array([0.75, 1.  , 0.5 ]))
     """
     times = np.maximum(1, np.ceil(importance)).astype(np.int64)
     visited = np.repeat(np.arange(len(times)), times)
     number = np.arange(len(visited)) - np.repeat(np.cumsum(times) - times, times)
-    places = (number + (visited + 0.5) / max(1, len(times))) / times[visited]
-    return documents[visited[np.argsort(places, kind="stable")]], importance / times
+    position = (number + (visited + 0.5) / max(1, len(times))) / times[visited]
+    return documents[visited[np.argsort(position, kind="stable")]], importance / times
 
 
 def _longest(rows: Rows) -> float:
     """Return the length of the longest document."""
-    places = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    return float(np.sqrt(np.bincount(places, rows.values.astype(np.float64) ** 2).max(initial=0)))
+    documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+    squares = np.bincount(documents, rows.values.astype(np.float64) ** 2)
+    return float(np.sqrt(squares.max(initial=0)))

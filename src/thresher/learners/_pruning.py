@@ -1,4 +1,4 @@
-"""Taking from a tree what it learned by chance: leaf by leaf, by confidence, or by mixing."""
+"""Pruning of decision trees: leaf by leaf, by confidence, or by interpolation."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 
 from thresher.learners._trees import Tree, information_gain
 
-STEPS = 50  # of expectation and maximization, at most
-CLOSE = 1e-4  # shares that change by no more have been learned
+EXPECTATION_STEPS = 50  # of expectation maximization, at most
+SHARE_TOLERANCE = 1e-4  # shares that change by no more have converged
 
 
 def pruning_order(tree: Tree, gains: np.ndarray) -> np.ndarray:
     """Return the inner nodes in the order in which they become leaves, the root last.
 
-    It is always the one with the lowest gain of those with two leaves; of equal ones the one with
-    the fewest training documents, and of these the first.
+    The next node is always the one with the lowest gain of those with two leaves; of equal ones the
+    one with the fewest training documents, and of these the first.
 
     Parameters
     ----------
     tree : Tree
         The full tree.
     gains : array of float
-        How much each node's test is worth, as `information_gain` has it.
+        The gain of the test of each node, as `information_gain` returns it.
     """
     parents, inside = tree.parents(), tree.column >= 0
     n_inside = np.zeros(tree.n_nodes, np.int64)  # children that are no leaves
@@ -49,19 +49,19 @@ def pruning_order(tree: Tree, gains: np.ndarray) -> np.ndarray:
 
 
 def cut(tree: Tree, nodes: np.ndarray) -> Tree:
-    """Return the tree in which some nodes are leaves, and what was below them is gone."""
+    """Return the tree in which some nodes have become leaves."""
     left, right = tree.left.copy(), tree.right.copy()
     left[nodes] = right[nodes] = -1
-    kept = np.zeros(tree.n_nodes, bool)
-    kept[0] = True
-    for node in np.flatnonzero(left >= 0):  # parents stand before their children
-        if kept[node]:
-            kept[left[node]] = kept[right[node]] = True
-    number = np.cumsum(kept, dtype=np.int32) - 1
-    left, right = (np.where(one < 0, -1, number[one]).astype(np.int32) for one in (left, right))
+    is_retained = np.zeros(tree.n_nodes, bool)
+    is_retained[0] = True
+    for node in np.flatnonzero(left >= 0):  # parents come before their children
+        if is_retained[node]:
+            is_retained[left[node]] = is_retained[right[node]] = True
+    number = np.cumsum(is_retained, dtype=np.int32) - 1
+    left, right = [np.where(c < 0, -1, number[c]).astype(np.int32) for c in (left, right)]
     column = np.where(left < 0, -1, tree.column).astype(np.int32)
     threshold = np.where(left < 0, 0, tree.threshold).astype(np.float32)
-    return Tree(*(one[kept] for one in (column, threshold, left, right, *tree[4:])))
+    return Tree(*[array[is_retained] for array in (column, threshold, left, right, *tree[4:])])
 
 
 def pruning_sequence(tree: Tree, gains: np.ndarray) -> Iterator[Tree]:
@@ -74,7 +74,7 @@ def pruning_sequence(tree: Tree, gains: np.ndarray) -> Iterator[Tree]:
     >>> rows = Rows(np.array([0, 0, 1, 2, 4]), np.array([0, 1, 0, 1], np.int32),
     ...             np.ones(4, np.float32), 2)
     >>> tree = grow_tree(rows, np.array([False, True, True, False]))
-    >>> [one.n_internal for one in pruning_sequence(tree, information_gain(tree))]
+    >>> [pruned.n_internal for pruned in pruning_sequence(tree, information_gain(tree))]
     [3, 2, 1, 0]
     """
     order = pruning_order(tree, gains)
@@ -83,32 +83,31 @@ def pruning_sequence(tree: Tree, gains: np.ndarray) -> Iterator[Tree]:
 
 
 def best_size(tree: Tree, counted: Tree) -> tuple[np.ndarray, int]:
-    """Return the order of pruning by held-out documents, and how many to prune.
+    """Return the order of pruning by held-out documents, and the number of nodes to prune.
 
-    Of the trees on the way that decide most of these documents right, the smallest is meant.
+    It leads to the smallest of the trees that decide most of these documents right.
 
     Parameters
     ----------
     tree : Tree
         The full tree, with its training documents.
     counted : Tree
-        The same, with the counts of the held-out ones.
+        The same tree with the counts of the held-out documents.
     """
     order = pruning_order(tree, information_gain(counted))
-    others = counted.n_documents - counted.n_positive
-    right = np.where(tree.probability > 0.5, counted.n_positive, others)
+    n_negative = counted.n_documents - counted.n_positive
+    right = np.where(tree.probability > 0.5, counted.n_positive, n_negative)
     changes = right[order] - right[tree.left[order]] - right[tree.right[order]]
     levels = np.append(0.0, np.cumsum(changes))
-    # Sums of fractions may differ in the last digit.
+    # Rounding may make equal sums of fractions differ.
     return order, int(np.flatnonzero(levels >= levels.max() - 1e-9 * max(1.0, right[0]))[-1])
 
 
 def pruned_by_confidence(tree: Tree, confidence: float) -> Tree:
-    """Return the tree without what no longer helps if every leaf is taken to be worse than it is.
+    """Return the tree without the tests that do not lower the expected mistakes, as in C4.5.
 
-    A leaf with e mistakes among n documents is taken to make as many as the upper limit of a
-    binomial's confidence interval says, as C4.5 has it. From the leaves up, a node becomes a leaf
-    where that makes no more.
+    The expected mistakes of a leaf are the upper limit of the binomial confidence interval of its
+    mistakes. From the leaves up, a node becomes a leaf if that does not increase them.
     """
     mistakes = np.minimum(tree.n_positive, tree.n_documents - tree.n_positive)
     expected = expected_mistakes(mistakes, tree.n_documents, confidence)
@@ -125,7 +124,7 @@ def pruned_by_confidence(tree: Tree, confidence: float) -> Tree:
 def expected_mistakes(
     mistakes: np.ndarray, n_documents: np.ndarray, confidence: float
 ) -> np.ndarray:
-    """Return the upper limit of the mistakes among so many documents, at a confidence.
+    """Return the upper confidence limit of the mistakes among these numbers of documents.
 
     Examples
     --------
@@ -147,11 +146,11 @@ def expected_mistakes(
 
 
 def learned_shares(tree: Tree, counted: Tree) -> np.ndarray:
-    """Return how much a node's own distribution counts against its mother's, by its documents.
+    """Return the weight λ of a node's own distribution against its parent's, by bucket.
 
-    All nodes with from 2^b up to 2^(b+1) training documents share λ_b, which is learned from
-    held-out documents by expectation and maximization: the mixture of distributions from a leaf to
-    the root gives these documents the highest probability that can be had so.
+    All nodes with 2^b to 2^(b+1) training documents share λ_b. It is learned by expectation
+    maximization, so that the mixture of the distributions from a leaf to the root gives the
+    held-out documents the highest probability.
     """
     from thresher._kernels.tree import improve_shares
 
@@ -159,18 +158,18 @@ def learned_shares(tree: Tree, counted: Tree) -> np.ndarray:
     shares = np.full(64, 0.5)
     documents = np.stack([counted.n_positive, counted.n_documents - counted.n_positive], 1)
     documents[tree.column >= 0] = 0.0
-    room = np.empty(tree.n_nodes), np.empty(64), np.empty(64)
-    for _ in range(STEPS):
+    scratch = np.empty(tree.n_nodes), np.empty(64), np.empty(64)
+    for _ in range(EXPECTATION_STEPS):
         before = shares.copy()
         nodes = tree.parents(), buckets, tree.probability
-        improve_shares(*nodes, shares, room[0], documents.copy(), *room[1:])
-        if np.abs(shares - before).max() <= CLOSE:
+        improve_shares(*nodes, shares, scratch[0], documents.copy(), *scratch[1:])
+        if np.abs(shares - before).max() <= SHARE_TOLERANCE:
             break
     return shares
 
 
 def interpolated(tree: Tree, shares: np.ndarray) -> Tree:
-    """Return the tree whose probabilities are mixed with those above, by the shares learned."""
+    """Return the tree with the probabilities of nodes mixed with those of their parents."""
     from thresher._kernels.tree import interpolate
 
     mixed = np.empty(tree.n_nodes)
@@ -179,6 +178,6 @@ def interpolated(tree: Tree, shares: np.ndarray) -> Tree:
 
 
 def _buckets(tree: Tree) -> np.ndarray:
-    """Return into which bucket each node falls by its number of documents."""
+    """Return the bucket of each node: the binary logarithm of its number of documents."""
     buckets = np.clip(np.log2(np.maximum(tree.n_documents, 1.0)), 0, 63)
     return np.asarray(buckets, np.int64)

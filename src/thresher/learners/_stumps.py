@@ -1,4 +1,4 @@
-"""The search for stumps: documents by columns, and the rounds of categories, some at a time."""
+"""The search for decision stumps: documents by columns, and the rounds of several categories."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from thresher.learners._memory import each_in_rounds
 from thresher.learners.learner import Progress
 from thresher.rows import Rows
 
-LEAST = 1e-9  # a stump whose |r| is no higher knows nothing
-PERFECT = 1 - 1e-10  # one whose |r| is higher leaves nothing to learn
-REFRESHED = 16  # rounds after which what words add up to is added up again: roundings pile up
+LEAST_R = 1e-9  # the |r| that a stump must exceed
+PERFECT_R = 1 - 1e-10  # above this |r|, there is nothing left to learn
+ROUNDS_PER_REFRESH = 16  # after which sums are computed again, because rounding errors add up
 
 
 class Rounds(NamedTuple):
-    """The stumps of one category, in order; α is below zero where a stump speaks against it."""
+    """The stumps of one category, in order; α is negative if a stump is evidence against it."""
 
     columns: np.ndarray  # int32
-    thresholds: np.ndarray  # float64; zero where there is none
+    thresholds: np.ndarray  # float64; zero if there is none
     alphas: np.ndarray  # float64
 
-    @staticmethod
-    def none() -> Rounds:
-        return Rounds(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
-
     def first(self, n: int) -> Rounds:
-        return Rounds(*(one[:n] for one in self))
+        return Rounds(*[array[:n] for array in self])
+
+    def items(self) -> Iterator[tuple[int, float, float]]:
+        """Iterate over (column, threshold, α)."""
+        return zip(*[array.tolist() for array in self], strict=True)
 
     def merged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return columns, thresholds and normalised shares, equal stumps added up."""
+        """Return columns, thresholds and normalised shares, summed over equal stumps."""
         shares: dict[tuple[int, float], float] = {}
         total = np.abs(self.alphas).sum()
-        for column, threshold, alpha in zip(*(one.tolist() for one in self), strict=True):
+        for column, threshold, alpha in self.items():
             shares[column, threshold] = shares.get((column, threshold), 0.0) + alpha
         columns, thresholds = zip(*shares, strict=True) if shares else ((), ())
         return (
@@ -45,8 +45,11 @@ class Rounds(NamedTuple):
         )
 
 
+NO_ROUNDS = Rounds(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))
+
+
 class Columns:
-    """The documents by columns, as the kernels search them; values are kept for thresholds only."""
+    """The documents by columns, as the kernels search them; only thresholds need the values."""
 
     def __init__(self, rows: Rows, n_columns: int, n_thresholds: int) -> None:
         from thresher._kernels.boosting import count_columns, fill_columns, turn_words
@@ -61,8 +64,8 @@ class Columns:
         self.entries = np.empty(int(self.ends[-1]), np.uint32)
         self.values = np.empty(int(self.ends[n_thresholds]), np.float32)
         self.middles = np.empty(n_thresholds, np.int64)
-        places = self.ends[:-1].copy()
-        columns = places, self.entries, self.values, n_thresholds
+        positions = self.ends[:-1].copy()
+        columns = positions, self.entries, self.values, n_thresholds
         fill_columns(rows.indptr, indices, rows.values, *columns)
         for j in range(n_thresholds):
             self._sort(j)
@@ -71,12 +74,12 @@ class Columns:
         turn_words(self.ends, n_thresholds, self.entries, self.starts, self.words)
 
     def _sort(self, j: int) -> None:
-        """Sort a column by value, and mark after which entries a threshold may follow."""
-        here = slice(int(self.ends[j]), int(self.ends[j + 1]))
-        size = here.stop - here.start
-        # The bits of a float ascend with its size: sign, size from the highest down, document.
-        bits = self.values[here].view(np.uint32).astype(np.uint64)
-        keys = ((bits ^ np.uint64(0x7FFFFFFF)) << np.uint64(32)) | (self.entries[here] >> 1)
+        """Sort a column by value, and mark the entries that a threshold may follow."""
+        entries = slice(int(self.ends[j]), int(self.ends[j + 1]))
+        size = entries.stop - entries.start
+        # Sort by sign, by size from the largest, and by document: the bits of floats are ordered.
+        bits = self.values[entries].view(np.uint32).astype(np.uint64)
+        keys = ((bits ^ np.uint64(0x7FFFFFFF)) << np.uint64(32)) | (self.entries[entries] >> 1)
         keys.sort()
         sorted_bits = (keys >> np.uint64(32)).astype(np.uint32) ^ np.uint32(0x7FFFFFFF)
         values = sorted_bits.view(np.float32)
@@ -86,22 +89,22 @@ class Columns:
         follows[-1:] = size < self.n_documents
         if positive:
             follows[positive - 1] = positive < self.n_documents
-        self.values[here] = values
-        self.entries[here] = 2 * keys.astype(np.uint32) + follows
-        self.middles[j] = here.start + positive
+        self.values[entries] = values
+        self.entries[entries] = 2 * keys.astype(np.uint32) + follows
+        self.middles[j] = entries.start + positive
 
-    def threshold(self, j: int, place: int) -> float:
-        """Return what lies midway between an entry's value and the next one towards zero."""
+    def threshold(self, j: int, position: int) -> float:
+        """Return the midpoint between the value of an entry and the next one towards zero."""
         middle, end = int(self.middles[j]), int(self.ends[j + 1])
-        value, following = float(self.values[place]), 0.0
-        if place + 1 not in (middle, end):
-            following = float(self.values[place + 1])
-        elif place < middle and end - self.ends[j] == self.n_documents:  # nothing is zero
+        value, following = float(self.values[position]), 0.0
+        if position + 1 not in (middle, end):
+            following = float(self.values[position + 1])
+        elif position < middle and end - self.ends[j] == self.n_documents:  # no document has a zero
             following = float(self.values[end - 1])
         return (value + following) / 2
 
     def span(self, j: int, threshold: float) -> tuple[int, int, int]:
-        """Return a stump as first and last entry of a run, and what it says of them: 1 or -1."""
+        """Return the entries of a stump as start and end, and its value for them, 1 or -1."""
         first, end = int(self.ends[j]), int(self.ends[j + 1])
         if j >= len(self.middles):
             return first, end, 1
@@ -115,7 +118,7 @@ class Columns:
     def margins(self, rounds: Rounds) -> Iterator[np.ndarray]:
         """Yield f, the sum of α h, for all documents after each round, in the same array."""
         sums = np.zeros(self.n_documents)
-        for column, threshold, alpha in zip(*(one.tolist() for one in rounds), strict=True):
+        for column, threshold, alpha in rounds.items():
             first, end, side = self.span(column, threshold)
             sums -= side * alpha
             sums[self.entries[first:end] >> 1] += 2 * side * alpha
@@ -126,26 +129,29 @@ class Columns:
 
 
 class Work(NamedTuple):
-    """What is learned from, and how."""
+    """The training documents and the options."""
 
     columns: Columns
-    signs: np.ndarray  # int8, documents by categories: 1 belongs, -1 does not, 0 is not known
+    signs: np.ndarray  # int8, documents by categories: 1 belongs, -1 does not, 0 unknown
     weights: np.ndarray  # by document
-    apart: bool  # whether positives and negatives weigh a half each (MR)
+    apart: bool  # whether positives and negatives have half the weight each (MR)
     n_jobs: int
     progress: Progress
 
     def boost(self, limits: np.ndarray, earlier: list[Rounds]) -> list[Rounds]:
-        """Return the rounds of all categories, up to a limit each; threads take some each."""
-        from thresher._kernels.boosting import FEW, LANES
+        """Return the rounds of all categories, up to a limit each, learned in threads."""
+        from thresher._kernels.boosting import CATEGORIES_PER_SEARCH, MOST_SEARCHED_SINGLY
 
         counted = self.signs[self.weights > 0]
         both = np.logical_and((counted > 0).any(0), (counted < 0).any(0))
-        rounds = [Rounds.none()] * len(limits)
-        # Categories of as many rounds share their lanes, so that few of these stand idle.
+        rounds = [NO_ROUNDS] * len(limits)
+        # Categories with equal numbers of rounds share lanes, so that few lanes are idle.
         order = [int(k) for k in np.argsort(-limits, kind="stable") if both[k]]
-        blocks = [order[start : start + LANES] for start in range(0, len(order), LANES)]
-        if blocks and len(blocks[-1]) <= FEW:
+        blocks = [
+            order[start : start + CATEGORIES_PER_SEARCH]
+            for start in range(0, len(order), CATEGORIES_PER_SEARCH)
+        ]
+        if blocks and len(blocks[-1]) <= MOST_SEARCHED_SINGLY:
             blocks[-1:] = [[k] for k in blocks[-1]]
         sizes = [int(limits[block[0]]) for block in blocks]
 
@@ -153,8 +159,8 @@ class Work(NamedTuple):
             block = blocks[number]
             before = [earlier[k] for k in block]
             of_block = self._block(block, limits[block], before, tick)
-            for k, one in zip(block, of_block, strict=True):
-                rounds[k] = one
+            for k, of_category in zip(block, of_block, strict=True):
+                rounds[k] = of_category
 
         each_in_rounds(work, sizes, self.n_jobs, self.progress, len(self.signs))
         return rounds
@@ -166,10 +172,10 @@ class Work(NamedTuple):
         earlier: list[Rounds],
         tick: Callable[[], None],
     ) -> list[Rounds]:
-        """Return the rounds of some categories, which are searched together."""
-        from thresher._kernels.boosting import LANES, search
+        """Return the rounds of some categories, whose stumps are searched together."""
+        from thresher._kernels.boosting import CATEGORIES_PER_SEARCH, search
 
-        columns, n_lanes = self.columns, 1 if len(block) == 1 else LANES
+        columns, n_lanes = self.columns, 1 if len(block) == 1 else CATEGORIES_PER_SEARCH
         signed = np.zeros((columns.n_documents + 1, n_lanes))
         signed[:-1, : len(block)] = self.signs[:, block] * self.weights[:, None]
         halves = np.zeros(n_lanes)
@@ -183,7 +189,7 @@ class Work(NamedTuple):
         where = (0,) * n_lanes, columns.ends, columns.middles, columns.entries
         weights = signed, halves, np.empty(n_lanes), np.empty(n_lanes)
         while any(lane.is_open for lane in lanes):
-            best[:], chosen[:] = LEAST / 2, -1
+            best[:], chosen[:] = LEAST_R / 2, -1
             search(*where, *weights, best, chosen)
             for lane, j, half in zip(lanes, chosen.tolist(), best.tolist(), strict=False):
                 if lane.is_open:
@@ -193,7 +199,7 @@ class Work(NamedTuple):
 
 
 class Lane:
-    """One category of those that are searched together."""
+    """One category of those whose stumps are searched together."""
 
     def __init__(
         self,
@@ -219,8 +225,8 @@ class Lane:
         )
 
     def add(self, j: int, half: float) -> None:
-        """Take the stump of column `j` with this |r|/2, or a better one, or end without any."""
-        from thresher._kernels.boosting import best_word, place_of
+        """Add the stump of column `j` with this |r|/2, or a better one, or end the category."""
+        from thresher._kernels.boosting import best_word, position_of
 
         columns = self.columns
         where = columns.ends, len(columns.middles), columns.n_documents
@@ -232,17 +238,17 @@ class Lane:
         if j < len(columns.middles):
             first, middle, end = columns.ends[j], columns.middles[j], columns.ends[j + 1]
             weights = self.signed, self.number, self.halves[self.number], half
-            place = place_of(columns.entries, first, middle, *weights)
-            if place < 0:
-                place = place_of(columns.entries, middle, end, *weights)
-            threshold = columns.threshold(j, int(place))
+            position = position_of(columns.entries, first, middle, *weights)
+            if position < 0:
+                position = position_of(columns.entries, middle, end, *weights)
+            threshold = columns.threshold(j, int(position))
         self._weigh(j, threshold)
 
     def replay(self, rounds: Rounds) -> None:
-        """Take the stumps of an earlier run, which the same documents must have led to."""
-        for j, threshold, alpha in zip(*(one.tolist() for one in rounds), strict=True):
+        """Add the stumps of earlier training, checking that the documents are the same."""
+        for j, threshold, alpha in rounds.items():
             self._weigh(j, threshold)
-            if not abs(self.chosen[-1][2] - alpha) <= 1e-6:  # nor where it is NaN
+            if not abs(self.chosen[-1][2] - alpha) <= 1e-6:  # also for NaN
                 raise ParameterError(
                     "StumpBoosting: warm_start goes on with the same documents, and in round "
                     f"{len(self.chosen)} of a category these give the rule on feature {j} an α of "
@@ -250,7 +256,7 @@ class Lane:
                 )
 
     def _weigh(self, j: int, threshold: float) -> None:
-        """Note a stump with its α, and weigh the documents anew."""
+        """Add a stump with its α, and update the weights of documents."""
         from thresher._kernels.boosting import half_r
 
         lane, entries = self.number, self.columns.entries
@@ -259,7 +265,7 @@ class Lane:
         most = 1 - 1 / self.columns.n_documents
         r = min(max(2 * side * half, -most), most)
         self.chosen.append((j, threshold, float(np.arctanh(r))))
-        if abs(2 * half) > PERFECT or len(self.chosen) == self.limit:
+        if abs(2 * half) > PERFECT_R or len(self.chosen) == self.limit:
             self._end()
             return
         right = np.sqrt((1 - r) / (1 + r))
@@ -273,7 +279,7 @@ class Lane:
         words = columns.starts, columns.words
         half = reweigh(*stump, self.apart, *lane, *words, self.sums)
         self.halves[self.number] = half
-        if len(self.chosen) % REFRESHED == 0:
+        if len(self.chosen) % ROUNDS_PER_REFRESH == 0:
             add_words(*words, *lane, self.sums)
 
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""Binary trees of tests on single features: growing them, and counting documents in them."""
+"""Binary decision trees as flat arrays: growing them, and counting documents in them."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from thresher.errors import ParameterError
 from thresher.learners.scoring import check_rows, checked_sample_weight, run_cache_line_blocks
 from thresher.rows import Rows
 
-EXACT_BITS = 52  # sums of so many bits are exact, in whatever order
+EXACT_BITS = 52  # sums of numbers with so many bits are exact in any order
 
 
 class Tree(NamedTuple):
     """A tree as flat arrays, one item per node; the root is the first.
 
-    Nodes are numbered as they are read: a node, all that is to its left, all that is to its right.
+    Nodes are numbered in preorder: a node, its left subtree, its right subtree.
 
     Attributes
     ----------
     column : array of int32
-        The feature that a node asks for; -1 in a leaf.
+        The feature that a node tests; -1 in a leaf.
     threshold : array of float32
-        A document whose value is lower goes to the left, any other to the right; what a document
-        does not have is zero.
+        A document whose value is lower goes to the left, any other to the right; the value of a
+        missing feature is zero.
     left, right : array of int32
         The children; -1 in a leaf.
     n_documents, n_positive : array of float64
         The weight of the training documents at the node, and of those that belong.
     probability : array of float64
-        That a document at the node belongs.
+        The probability that a document at the node belongs.
     """
 
     column: np.ndarray
@@ -49,7 +49,7 @@ class Tree(NamedTuple):
 
     @property
     def n_internal(self) -> int:
-        """How many nodes ask something."""
+        """The number of nodes that are no leaves."""
         return int(np.count_nonzero(self.column >= 0))
 
     def log_odds(self) -> np.ndarray:
@@ -57,14 +57,14 @@ class Tree(NamedTuple):
         return np.log(self.probability / (1.0 - self.probability))
 
     def parents(self) -> np.ndarray:
-        """Return the node above each; -1 above the root."""
+        """Return the parent of each node; -1 for the root."""
         parents = np.full(self.n_nodes, -1, np.int32)
         inside = np.flatnonzero(self.column >= 0)
         parents[self.left[inside]] = parents[self.right[inside]] = inside
         return parents
 
     def depths(self) -> np.ndarray:
-        """Return how many tests lead to each node."""
+        """Return the number of tests that lead to each node."""
         depths = np.zeros(self.n_nodes, np.int64)
         for node, parent in enumerate(self.parents().tolist()[1:], 1):
             depths[node] = depths[parent] + 1
@@ -76,17 +76,17 @@ class Tree(NamedTuple):
 
         weights = checked_sample_weight(weights, rows.n_rows)
         leaves = leaves_of([self], rows)[:, 0]
-        counts = [np.bincount(leaves, one, self.n_nodes) for one in (weights, weights * positive)]
-        for one in counts:
-            add_up(self.left, self.right, one)
+        counts = [np.bincount(leaves, w, self.n_nodes) for w in (weights, weights * positive)]
+        for sums in counts:
+            add_up(self.left, self.right, sums)
         return self._replace(n_documents=counts[0], n_positive=counts[1])
 
 
-Room = tuple[np.ndarray, ...]
+Memory = tuple[np.ndarray, ...]
 
 
 class Growth(NamedTuple):
-    """When a tree is grown no further, and how its probabilities are smoothed."""
+    """When a tree stops growing, and how its probabilities are smoothed."""
 
     smoothing: float = 1.0
     max_depth: int | None = None
@@ -107,9 +107,9 @@ def smoothed(n_positive: np.ndarray, n_documents: np.ndarray, smoothing: float) 
 
 
 def information_gain(tree: Tree) -> np.ndarray:
-    """Return what the test of each node gains, in nats, on the documents counted there.
+    """Return the information gain of the test of each node, in nats, on its counted documents.
 
-    Leaves gain nothing, and so do nodes without documents.
+    The gain of leaves and of nodes without documents is zero.
 
     Examples
     --------
@@ -121,9 +121,8 @@ def information_gain(tree: Tree) -> np.ndarray:
     """
     p, m = tree.n_positive, tree.n_documents - tree.n_positive
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = (np.where(one > 0, one * np.log(one), 0.0) for one in (p + m, p, m))
-        whole, *parts = terms
-    disorder = np.maximum(0.0, whole - parts[0] - parts[1])
+        whole, of_p, of_m = [np.where(n > 0, n * np.log(n), 0.0) for n in (p + m, p, m)]
+    disorder = np.maximum(0.0, whole - of_p - of_m)
     gains = np.zeros(tree.n_nodes)
     inside = np.flatnonzero((tree.column >= 0) & (tree.n_documents > 0))
     below = disorder[tree.left[inside]] + disorder[tree.right[inside]]
@@ -132,14 +131,14 @@ def information_gain(tree: Tree) -> np.ndarray:
 
 
 def leaves_of(trees: Sequence[Tree], rows: Rows, n_jobs: int = 1) -> np.ndarray:
-    """Return which leaf of each tree each document comes to (documents, trees)."""
+    """Return the leaf of each document in each tree (documents, trees)."""
     check_rows(rows, "DecisionTree", rows.n_columns, False)
     forest, roots = joined(trees)
     return np.asarray(leaves_in(forest, roots, rows, n_jobs) - roots)
 
 
 def joined(trees: Sequence[Tree]) -> tuple[Tree, np.ndarray]:
-    """Return trees as one set of arrays, with the places of their roots."""
+    """Return trees as one set of arrays, and the positions of their roots."""
     roots = np.cumsum([0, *(tree.n_nodes for tree in trees)])[:-1]
     moved = [
         tree._replace(
@@ -148,16 +147,16 @@ def joined(trees: Sequence[Tree]) -> tuple[Tree, np.ndarray]:
         )
         for tree, root in zip(trees, roots, strict=True)
     ]
-    return Tree(*(np.concatenate(one) for one in zip(*[*moved, NO_NODES], strict=True))), roots
+    return Tree(*map(np.concatenate, zip(*[*moved, NO_NODES], strict=True))), roots
 
 
 def leaves_in(forest: Tree, roots: np.ndarray, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-    """Return which leaf of joined trees each document comes to; columns must have been checked."""
+    """Return the leaf of each document in joined trees; columns must have been checked."""
     from thresher._kernels.tree import find_leaves
 
     leaves = np.empty((rows.n_rows, len(roots)), np.int32)
     documents = rows.indptr, rows.indices.view(np.uint32), rows.values
-    width = 1 + max(int(one.max(initial=-1)) for one in (rows.indices, forest.column))
+    width = 1 + max(int(columns.max(initial=-1)) for columns in (rows.indices, forest.column))
 
     def find(start: int, end: int) -> None:
         strengths = np.zeros(width, np.float32)
@@ -171,7 +170,7 @@ def leaves_in(forest: Tree, roots: np.ndarray, rows: Rows, n_jobs: int = 1) -> n
 
 
 class Columns:
-    """Documents as they are grown from: all entries other than zero, by column and value."""
+    """The nonzero entries of documents sorted by column and value, to grow trees from."""
 
     def __init__(self, rows: Rows) -> None:
         if rows.n_rows >= 2**31 or len(rows.indices) >= 2**32:
@@ -179,9 +178,9 @@ class Columns:
                 f"DecisionTree takes up to 2³¹ documents and 2³² entries, not {rows.n_rows:,} and "
                 f"{len(rows.indices):,}."
             )
-        there = rows.values != 0
-        indices, values = rows.indices[there], rows.values[there]
-        self.starts = np.append(0, np.cumsum(there))[rows.indptr]
+        is_set = rows.values != 0
+        indices, values = rows.indices[is_set], rows.values[is_set]
+        self.starts = np.append(0, np.cumsum(is_set))[rows.indptr]
         self.lengths = np.diff(self.starts)
         order = np.lexsort((values, indices))
         self.places = np.empty(len(order), np.uint32)
@@ -192,32 +191,32 @@ class Columns:
         self.n_columns = int(indices.max(initial=-1)) + 1
 
     def grower(self) -> Callable[[np.ndarray, np.ndarray, Growth], Tree]:
-        """Return what grows one tree after the other, in room of its own: one for each thread."""
+        """Return a function that grows trees in its own working memory; one for each thread."""
         n, n_entries = len(self.lengths), len(self.places)
         halves = [n_entries >> i for i in range(n_entries.bit_length() + 1)]
         n_columns = sum(min(self.n_columns, half) for half in halves)
-        room: Room = (
+        memory: Memory = (
             np.empty(n, np.int32), np.empty(n, np.uint32), np.empty(n, np.uint32),
             np.empty(n, np.uint8), np.empty(sum(halves), np.uint32),
             np.empty(n_columns, np.uint32), np.empty(n_columns, np.int64),
             np.empty(n_columns, np.int64), np.empty(n_columns), np.empty(n_columns),
             np.zeros(self.n_columns), np.zeros(self.n_columns),
         )  # fmt: skip
-        return partial(self._grow, room)
+        return partial(self._grow, memory)
 
     def _grow(
         self,
-        room: tuple[np.ndarray, ...],
+        memory: tuple[np.ndarray, ...],
         positive: np.ndarray,
         weights: np.ndarray,
         growth: Growth,
     ) -> Tree:
-        """Grow one tree; a document of no weight is not there."""
+        """Grow one tree; documents of weight zero do not count."""
         from thresher._kernels.tree import grow, number_nodes
 
         size = 2 * max(1, int(np.count_nonzero(weights))) - 1
         column, left, right = (np.full(size, -1, np.int32) for _ in range(3))
-        nodes: Room = (
+        nodes: Memory = (
             column, np.zeros(size, np.float32), left, right, np.empty(size), np.empty(size),
         )  # fmt: skip
         documents = (
@@ -226,14 +225,14 @@ class Columns:
         )  # fmt: skip
         depth = 2**62 if growth.max_depth is None else growth.max_depth
         limits = depth, growth.min_samples_split, growth.min_samples_leaf, float(growth.min_gain)
-        size = grow(*documents, *room, *limits, *nodes)
+        size = grow(*documents, *memory, *limits, *nodes)
         order, number = np.empty(size, np.int32), np.empty(size, np.int32)
         number_nodes(left, right, order, number)
         number[order] = np.arange(size, dtype=np.int32)
-        tree = Tree(*(one[order] for one in (*nodes, nodes[-1])))
+        tree = Tree(*[array[order] for array in (*nodes, nodes[-1])])
         inside = tree.left >= 0
-        for one in (tree.left, tree.right):
-            one[inside] = number[one[inside]]
+        for children in (tree.left, tree.right):
+            children[inside] = number[children[inside]]
         return tree._replace(
             probability=smoothed(tree.n_positive, tree.n_documents, growth.smoothing)
         )
@@ -260,7 +259,7 @@ def grow_tree(
     positive : array of bool
         Which of them belong.
     weights : array of float, optional
-        How much each counts; 1 by default.
+        Their weights; 1 by default.
     **limits
         `smoothing`, `max_depth`, `min_samples_split`, `min_samples_leaf` and `min_gain`, as for
         `DecisionTree`.
@@ -285,7 +284,7 @@ def count_tree(
     weights: np.ndarray | None = None,
     smoothing: float = 1.0,
 ) -> Tree:
-    """Return the tree of given tests with the counts of some documents.
+    """Return a tree of given tests with the counts of some documents.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Boosting: many rules of one feature each, every one made for what those before it got wrong."""
+"""Boosting of decision stumps: rules of one feature each, learned one after the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from thresher.errors import ModelError, ParameterError, counted
 from thresher.examples import Examples
 from thresher.learners._memory import in_memory, signs_of
-from thresher.learners._stumps import Columns, Rounds, Work
+from thresher.learners._stumps import NO_ROUNDS, Columns, Rounds, Work
 from thresher.learners.capabilities import ExplainedFeatures, Line, Lines
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
@@ -25,22 +25,22 @@ __all__ = ["Rule", "StumpBoosting"]
 
 Variant = Literal["MH", "MR"]
 
-LEAST_SHARE = 1e-6  # a smaller one has no line in an explanation
-ENOUGH = 10  # documents of a category, held out, to choose its rounds by: fewer say nothing
-SMOOTHED = 21  # rounds over which the precision on few documents is averaged
+SMALLEST_SHARE_SHOWN = 1e-6  # in an explanation
+FEWEST_HELD_OUT = 10  # documents of a category, to choose its number of rounds
+ROUNDS_AVERAGED = 21  # for the precision on few documents
 
 
 class Rule(NamedTuple):
-    """One condition on one feature, and what it says.
+    """A condition on one feature.
 
     Attributes
     ----------
     column : int
         The feature.
     threshold : float or None
-        The rule holds where the feature's value is at least that; None: where the feature is there.
+        The rule holds if the value of the feature is at least this; None: if it is present.
     share : float
-        What is added to the score where the rule holds, and taken away where it does not.
+        Added to the score if the rule holds, subtracted if it does not.
     """
 
     column: int
@@ -49,31 +49,32 @@ class Rule(NamedTuple):
 
 
 class StumpBoosting(Learner):
-    r"""AdaBoost.MH or AdaBoost.MR over decision stumps, for each category by itself.
+    r"""AdaBoost.MH or AdaBoost.MR over decision stumps, for each category separately.
 
     In every round, the stump h is chosen that agrees most with the labels y (1 or -1) of the
-    documents i, each counting by its weight D,
+    documents i, which have weights D,
 
     .. math:: r = \sum_i D_i y_i h(x_i), \quad α = \frac{1}{2} \ln \frac{1 + r}{1 - r}, \quad
               D_i ← D_i e^{-α y_i h(x_i)} / Z.
 
-    A stump says c on one side and -c on the other, c being 1 or -1: on whether a feature is there,
-    or whether its value is at least a threshold, which lies midway between two neighbouring values
-    of the training documents (zero is one of them where the feature is not in all). MH weighs
-    documents and bounds the decisions that are wrong; MR weighs pairs of a positive and a negative
-    document, with half of α, and bounds the pairs in the wrong order. Its weights are products of a
-    factor for either document, so that no pair is ever written down. The score is
-    :math:`\sum_t α_t h_t / \sum_t |α_t|`, from -1 to 1; for MR, less what divides the training
-    documents with the highest F1.
+    A stump is c on one side and -c on the other, where c is 1 or -1. It tests whether a feature is
+    present, or whether its value is at least a threshold, which is midway between two neighbouring
+    values of the training documents (zero is one of them unless all documents have the feature).
+    MH weights documents and bounds the number of wrong decisions. MR weights pairs of a positive
+    and a negative document, with half of α, and bounds the number of pairs in the wrong order. Its
+    weights are products of a factor for either document, so that no pair is ever stored. The score
+    is :math:`\sum_t α_t h_t / \sum_t |α_t|`, from -1 to 1; for MR, less the threshold with the
+    highest F1 on the training documents.
 
     Notes
     -----
-    Of stumps equally good the first feature's is chosen, of its thresholds the highest above zero,
-    then the lowest below; a stump that says the same of all documents is none. Where r is 1 or -1,
-    its size is taken to be 1 - 1/M, M being the number of documents. A category is finished before
-    `max_iter` where the best stump is right on every document, as every further round would choose
-    it again, or no stump has an \|r\| above 1e-9. That no training error is left ends nothing: the
-    margins still grow. A category without positive documents scores -1, one without others 1.
+    Of equally good stumps the one of the first feature is chosen, of its thresholds the highest
+    positive one, then the lowest negative one; a stump must divide the documents. An \|r\| of 1 is
+    replaced by 1 - 1/M, where M is the number of documents. A category is finished before
+    `max_iter` if the best stump is right on every document, because every further round would
+    choose it again, or if no stump has an \|r\| above 1e-9. Training goes on without training
+    errors: the margins still grow. A category without positive documents scores -1, one without
+    negative documents 1.
 
     References
     ----------
@@ -100,14 +101,14 @@ class StumpBoosting(Learner):
     variant: Variant = parameter(
         default="MH",
         kind=Choice(get_args(Variant)),
-        words="What is bounded: wrong decisions (MH), or pairs in the wrong order (MR).",
+        words="What is minimised: wrong decisions (MH), or pairs in the wrong order (MR).",
     )
     max_iter: int = parameter(default=200, kind=ROUNDS, words="Rounds for each category.")
     early_stopping: bool = parameter(
         default=False,
         kind=Flag(),
         words="""Whether each category gets the number of rounds, up to `max_iter`, that ranks held-
-        out documents best, if it has ten there; with so many, all documents are learned from.""",
+        out documents best, if ten of these belong to it; then all documents are learned.""",
     )
     validation_fraction: float = parameter(
         default=0.1, kind=Number(0.01, 0.9), words="The share of documents that is held out then."
@@ -115,16 +116,16 @@ class StumpBoosting(Learner):
     warm_start: bool = parameter(
         default=False,
         kind=Flag(),
-        words="Whether to go on from the rounds there are, with the same documents.",
+        words="Whether to continue from the rounds already learned, with the same documents.",
     )
     n_thresholds: int | None = parameter(
         default=None,
         kind=Whole(0, optional=True),
-        words="""So many of the first columns are measured by thresholds; of all others it counts
-        only whether they are there. None: the concepts, if the documents have any.""",
+        words="""The number of first columns that are tested by thresholds; the others are tested
+        for presence. None: the concepts, if the documents have any.""",
     )
     random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed by which documents are held out."
+        default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
     )
     n_jobs: int = parameter(
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
@@ -144,14 +145,12 @@ class StumpBoosting(Learner):
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Learn all categories, each in up to `max_iter` rounds, from documents in memory.
-
-        Nothing is watched, as a mistake is not corrected but weighed.
-        """
+        """Learn all categories, each in up to `max_iter` rounds, from documents in memory."""
         self.check_parameters()
         rows, labels, weights = in_memory(examples, "StumpBoosting")
-        wanted = examples.n_concepts if self.n_thresholds is None else self.n_thresholds
-        sizes = examples.n_columns, examples.n_categories, min(wanted, examples.n_columns)
+        n_thresholds = examples.n_concepts if self.n_thresholds is None else self.n_thresholds
+        n_thresholds = min(n_thresholds, examples.n_columns)
+        sizes = examples.n_columns, examples.n_categories, n_thresholds
         earlier = self._earlier(sizes)
         columns = Columns(rows, examples.n_columns, sizes[2])
         work = Work(columns, signs_of(labels), weights, self.variant == "MR", n_jobs, progress)
@@ -166,9 +165,9 @@ class StumpBoosting(Learner):
         return self
 
     def _earlier(self, sizes: tuple[int, int, int]) -> list[Rounds]:
-        """Return the rounds from which to go on, if any, once the sizes are seen to be theirs."""
+        """Return the rounds to continue from, if any, after checking the sizes."""
         if not self.warm_start or not hasattr(self, "_rounds"):
-            return [Rounds.none()] * sizes[1]
+            return [NO_ROUNDS] * sizes[1]
         known = self.n_features, self.n_categories, self._n_thresholds
         if sizes != known:
             raise ParameterError(
@@ -184,23 +183,26 @@ class StumpBoosting(Learner):
         return self._rounds
 
     def _best_rounds(self, work: Work, limits: np.ndarray) -> np.ndarray:
-        """Return for each category after how many rounds the held-out documents are ranked best."""
+        """Return for each category the number of rounds that ranks held-out documents best."""
         n = len(work.weights)
         generator = np.random.default_rng(self.random_state)
         held = generator.permutation(n)[: int(np.ceil(self.validation_fraction * n))]
         weights = work.weights.copy()
         weights[held] = 0.0
-        rounds = work._replace(weights=weights).boost(limits, [Rounds.none()] * len(limits))
-        for k, one in enumerate(rounds):
+        rounds = work._replace(weights=weights).boost(limits, [NO_ROUNDS] * len(limits))
+        for k, of_category in enumerate(rounds):
             signs = work.signs[held, k]
-            if len(one.alphas) and min((signs > 0).sum(), (signs < 0).sum()) >= ENOUGH:
-                margins = np.stack([sums[held] for sums in work.columns.margins(one)])
+            if (
+                len(of_category.alphas)
+                and min((signs > 0).sum(), (signs < 0).sum()) >= FEWEST_HELD_OUT
+            ):
+                margins = np.stack([sums[held] for sums in work.columns.margins(of_category)])
                 limits[k] = _best_round(margins, signs * work.weights[held])
         return limits
 
     def _divide(self, table: _Table, rows: Rows, work: Work, n_jobs: int) -> np.ndarray:
-        """Return what is taken from each category's scores, so that zero divides its documents."""
-        # Where there is no rule, the many decide.
+        """Return what to subtract from the scores of each category, so that zero divides them."""
+        # Without a rule, the majority decides.
         offsets = np.where(table.has_rules, 0.0, np.where(work.weights @ work.signs > 0, -1.0, 1.0))
         if self.variant == "MR":
             scores = table.scores(rows, n_jobs)
@@ -218,18 +220,18 @@ class StumpBoosting(Learner):
     def staged_scores(
         self, rows: Rows, rounds: Sequence[int], n_jobs: int = 1
     ) -> Iterator[np.ndarray]:
-        """Yield the scores after so many rounds each, normalised, MR's offset not taken away."""
+        """Yield the normalised scores after these numbers of rounds, without the offset of MR."""
         check_rows(rows, "StumpBoosting", self.n_features, False)
-        for t in rounds:
-            first = [one.first(t) for one in self._rounds]
+        for n in rounds:
+            first = [rounds.first(n) for rounds in self._rounds]
             table = _Table(first, self.n_features, self.n_categories, self._n_thresholds)
             yield table.scores(rows, n_jobs).astype(np.float32)
 
     def rules(self, category: int) -> list[Rule]:
         """Return the rules of a category in the order in which they were first chosen.
 
-        A rule chosen more than once stands there once, with all its shares. The shares' sizes add
-        up to one, unless some of a rule's cancelled each other.
+        A rule chosen more than once is listed once, with the sum of its shares. The absolute shares
+        add up to one, unless those of a rule cancel out.
         """
         columns, thresholds, shares = self._rounds[category].merged()
         return [
@@ -251,7 +253,9 @@ class StumpBoosting(Learner):
                 texts.append(f"{'contains' if is_true else 'lacks'} {name!r}")
                 continue
             membership = features.membership(rule.threshold)
-            if membership < features.least_membership:  # every document that has it is above that
+            if (
+                membership < features.least_membership
+            ):  # all documents with the feature are above it
                 texts.append(f"{'has' if is_true else 'lacks'} {name}")
             else:
                 texts.append(f"{name} {'above' if is_true else 'below'} {membership:.3g}")
@@ -274,15 +278,15 @@ class StumpBoosting(Learner):
         lines = list(map(Line, texts, strengths, shares))
         by_entry, (constant,) = self.contributions(rows, category)
         rest = float(by_entry.sum()) + float(constant) - sum(shares)
-        if abs(rest) > LEAST_SHARE:
+        if abs(rest) > SMALLEST_SHARE_SHOWN:
             lines.append(Line(self.constant_name, 1.0, rest))
         return Lines("rule", lines)
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each entry adds by the rules that it turns, and the score without entries."""
+        """Return what each entry adds by changing rules, and the score of an empty document."""
         check_rows(rows, "StumpBoosting", self.n_features, False)
         table = self._table.only(category)
-        # A document of its own for every entry: the sum of each is then the entry's.
+        # A separate document for every entry, whose score is the share of the entry.
         single = rows._replace(indptr=np.arange(len(rows.indices) + 1), lengths=None)
         shares = table.scores(single)[:, 0] - table.bases[0]
         rest = table.bases[0] - self._offsets[category]
@@ -291,9 +295,9 @@ class StumpBoosting(Learner):
     def linear_weights(self) -> np.ndarray | None:
         """Return twice the share of each feature, if no rule has a threshold, else None.
 
-        The weights are for documents in which every feature that is there counts one.
+        The weights are for documents in which every present feature has the value one.
         """
-        if any((one.columns < self._n_thresholds).any() for one in self._rounds):
+        if any((rounds.columns < self._n_thresholds).any() for rounds in self._rounds):
             return None
         weights = np.zeros((self.n_features, self.n_categories))
         for k in range(self.n_categories):
@@ -302,48 +306,48 @@ class StumpBoosting(Learner):
         return weights
 
     def threshold_share(self, rounds: Sequence[int]) -> np.ndarray:
-        """Return which part of the first rounds' Σ|α| is on rules with thresholds.
+        """Return the share of rules with thresholds in Σ|α| of the first rounds.
 
         Parameters
         ----------
         rounds : sequence of int
-            How many rounds; where a category has fewer, all it has.
+            The numbers of rounds; if a category has fewer, all are used.
 
         Returns
         -------
         array of float (categories, len(rounds))
-            From 0 to 1; NaN where a category has no rounds at all.
+            From 0 to 1; NaN if a category has no rounds.
         """
         shares = np.full((self.n_categories, len(rounds)), np.nan)
-        for k, one in enumerate(self._rounds):
-            for number, t in enumerate(rounds):
-                first = one.first(t)
+        for k, of_category in enumerate(self._rounds):
+            for i, n in enumerate(rounds):
+                first = of_category.first(n)
                 if len(first.alphas):
-                    on = first.columns < self._n_thresholds
                     sizes = np.abs(first.alphas)
-                    shares[k, number] = sizes[on].sum() / sizes.sum()
+                    shares[k, i] = sizes[first.columns < self._n_thresholds].sum() / sizes.sum()
         return shares
 
     @property
     def n_iter_(self) -> int:
-        """The rounds of the category that has most."""
-        return max((len(one.alphas) for one in self._rounds), default=0)
+        """The largest number of rounds of a category."""
+        return max((len(rounds.alphas) for rounds in self._rounds), default=0)
 
     def summary(self) -> dict[str, Any]:
-        """Return the rounds of the categories, and how many of them are on thresholds."""
-        rounds = [len(one.alphas) for one in self._rounds]
-        on = sum(int((one.columns < self._n_thresholds).sum()) for one in self._rounds)
-        rules = sum(len(one.merged()[0]) for one in self._rounds)
-        return {"rounds": rounds, "rules": rules, "rounds_on_thresholds": on}
+        """Return the numbers of rounds, of rules, and of rounds with thresholds."""
+        rounds = [len(rounds.alphas) for rounds in self._rounds]
+        n_rules = sum(len(rounds.merged()[0]) for rounds in self._rounds)
+        on = sum(int((rounds.columns < self._n_thresholds).sum()) for rounds in self._rounds)
+        return {"rounds": rounds, "rules": n_rules, "rounds_on_thresholds": on}
 
     # ---- categories and files ----------------------------------------------------------------
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
-        return self._take([self._rounds[k] for k in kept], self._offsets[kept], self._n_thresholds)
+        retained = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
+        rounds = [self._rounds[k] for k in retained]
+        return self._use_rounds(rounds, self._offsets[retained], self._n_thresholds)
 
-    def _take(self, rounds: list[Rounds], offsets: np.ndarray, n_thresholds: int) -> Self:
+    def _use_rounds(self, rounds: list[Rounds], offsets: np.ndarray, n_thresholds: int) -> Self:
         self.n_categories, self._n_thresholds = len(rounds), n_thresholds
         self._rounds, self._offsets = rounds, offsets
         self._table = _Table(rounds, self.n_features, self.n_categories, n_thresholds)
@@ -351,9 +355,9 @@ class StumpBoosting(Learner):
 
     def state(self) -> State:
         """Return all rounds, as a JSON-able header and arrays."""
-        lengths = [len(one.alphas) for one in self._rounds]
+        lengths = [len(rounds.alphas) for rounds in self._rounds]
         joined = {
-            name: np.concatenate([getattr(one, name) for one in [*self._rounds, Rounds.none()]])
+            name: np.concatenate([getattr(rounds, name) for rounds in [*self._rounds, NO_ROUNDS]])
             for name in Rounds._fields
         }
         ends = np.cumsum([0, *lengths], dtype=np.int64)
@@ -362,7 +366,7 @@ class StumpBoosting(Learner):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking everything."""
+        """Return a learner from what `state` returned, checking everything."""
         learner, n_features, n_categories = cls.from_header(header)
         n_thresholds = require_field(header, "n_thresholds", int)
         ends = require_tensor(tensors, "ends", np.int64, (n_categories + 1,), low=0)
@@ -382,7 +386,7 @@ class StumpBoosting(Learner):
             )
         learner.n_features = n_features
         rounds = [Rounds(columns[a:b], thresholds[a:b], alphas[a:b]) for a, b in pairwise(ends)]
-        return learner._take(rounds, np.array(offsets), n_thresholds)
+        return learner._use_rounds(rounds, np.array(offsets), n_thresholds)
 
 
 class _Table:
@@ -392,13 +396,13 @@ class _Table:
         self, rounds: list[Rounds], n_features: int, n_categories: int, n_thresholds: int
     ) -> None:
         self.n_thresholds = n_thresholds
-        merged = [one.merged() for one in [*rounds, Rounds.none()]]
-        columns, thresholds, shares = (np.concatenate(one) for one in zip(*merged, strict=True))
-        categories = np.repeat(np.arange(len(merged)), [len(one[0]) for one in merged])
-        # A threshold of zero or less is reached by what is not there.
+        merged = [of_category.merged() for of_category in [*rounds, NO_ROUNDS]]
+        columns, thresholds, shares = map(np.concatenate, zip(*merged, strict=True))
+        categories = np.repeat(np.arange(len(merged)), [len(columns) for columns, _, _ in merged])
+        # Missing features reach a threshold of zero or less.
         reached = np.where((columns < n_thresholds) & (thresholds <= 0), 1.0, -1.0)
         self.bases = np.bincount(categories, reached * shares, n_categories)[:n_categories]
-        self.has_rules = np.array([len(one.alphas) > 0 for one in rounds], bool)
+        self.has_rules = np.array([len(of_category.alphas) > 0 for of_category in rounds], bool)
         order = np.argsort(columns, kind="stable")
         self.starts = np.searchsorted(columns[order], np.arange(n_features + 1))
         self.categories, self.thresholds = categories[order], thresholds[order]
@@ -425,18 +429,18 @@ class _Table:
 
 
 def _best_round(margins: np.ndarray, signed: np.ndarray) -> int:
-    """Return the round, from 1 on, around which the average precision of rows is highest."""
+    """Return the round, from 1, around which the average precision of rows is highest."""
     known = signed != 0
     order = np.argsort(-margins[:, known], axis=1, kind="stable")
     signed = signed[known][order]
     hits = np.maximum(signed, 0)
     precision = np.cumsum(hits, axis=1) / np.cumsum(np.abs(signed), axis=1)
-    average = np.pad((precision * hits).sum(1), SMOOTHED // 2, mode="edge")
-    return 1 + int(np.argmax(np.convolve(average, np.ones(SMOOTHED), "valid")))
+    average = np.pad((precision * hits).sum(1), ROUNDS_AVERAGED // 2, mode="edge")
+    return 1 + int(np.argmax(np.convolve(average, np.ones(ROUNDS_AVERAGED), "valid")))
 
 
 def _highest_f1(scores: np.ndarray, signed: np.ndarray) -> float:
-    """Return what is midway between the neighbouring scores that divide with the highest F1."""
+    """Return the threshold with the highest F1, midway between neighbouring scores."""
     order = np.argsort(-scores, kind="stable")
     scores, signed = scores[order], signed[order]
     positive = np.cumsum(np.maximum(signed, 0))

@@ -61,7 +61,9 @@ class Tracking(Protocol):
 
     own_share: ClassVar[float]  # the share of the contribution to subtract for a held-out score
 
-    def tracking(self, places: np.ndarray, n_categories: int) -> AbstractContextManager[np.ndarray]:
+    def tracking(
+        self, indices: np.ndarray, n_categories: int
+    ) -> AbstractContextManager[np.ndarray]:
         """Provide an array for the contributions; see `AROW.tracking`."""
 
 

@@ -1,4 +1,4 @@
-"""The multilayer perceptron: one small network for each category."""
+"""The multilayer perceptron: a small network for each category."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from thresher.examples import Examples
-from thresher.learners._descent import Descent, Weights, meetings
+from thresher.learners._descent import Descent, Weights, visits
 from thresher.learners._memory import each_in_rounds, in_memory, signs_of
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
@@ -24,30 +24,30 @@ Output = Literal["linear", "logistic"]
 
 
 class MultilayerPerceptron(Learner):
-    r"""A network with one hidden layer, or none, for each category by itself.
+    r"""A network with one hidden layer, or none, for each category separately.
 
     The output for a document x is
 
     .. math:: o(x) = \sum_h a_h \tanh(w_h x + b_h) + a_0,
 
-    which shall be 1 for documents of the category and -1 for others; without hidden layer it is
-    wx + b. Documents are met one by one, in another random order each epoch, and every weight w
-    moves down the slope of (y - o)²/2 and on in the direction of its last step,
+    whose target is 1 for documents of the category and -1 for others. Without hidden layer it is
+    wx + b. Documents are visited singly, in another random order each epoch, and every weight w
+    moves down the gradient of (y - o)²/2 and further in the direction of its last step,
 
     .. math:: Δw ← η (y - o) \frac{∂o}{∂w} + μ Δw, \quad w ← w + Δw,
 
     until the mean of (y - o)² in an epoch, each taken before its own step, is below `tolerance`, or
-    `max_iter` epochs are over. With a logistic output, o is the log-odds of the category: it goes
-    through 1/(1 + e⁻ᵒ), y is 1 or 0, and the slope is that of the cross-entropy.
+    after `max_iter` epochs. With a logistic output, o is the log-odds of the category: the output
+    is 1/(1 + e⁻ᵒ), y is 1 or 0, and the gradient is that of the cross-entropy.
 
     Notes
     -----
-    Initial weights are drawn uniformly from ±`initial_range`, biases among them; without hidden
-    layer all are zero. A document of weight h is met ⌈h⌉ times an epoch, each meeting counting
-    h/⌈h⌉. A category without positive documents scores -1, one without others 1. The momentum is
-    exact, though only the features of a document are touched. Strengths must be scaled to length
-    one, or η be smaller: else the weights grow beyond all bounds, which is refused, or the hidden
-    units saturate.
+    Initial weights, including biases, are drawn uniformly from ±`initial_range`; without hidden
+    layer all are zero. A document of weight h is visited ⌈h⌉ times an epoch, each visit with weight
+    h/⌈h⌉. A category without positive documents scores -1, one without negative documents 1. The
+    momentum is exact, although a step only touches the features of the document. Strengths must be
+    scaled to length one, or η be smaller: otherwise the weights diverge, which raises an error, or
+    the hidden units saturate.
 
     References
     ----------
@@ -69,19 +69,21 @@ class MultilayerPerceptron(Learner):
     preferred_strength: ClassVar[dict[str, Any]] = {"kind": "tf-idf", "normalize": "l2"}
 
     hidden: int = parameter(
-        default=5, kind=Whole(0, 10_000), words="Units of the hidden layer; 0: there is none."
+        default=5, kind=Whole(0, 10_000), words="Units of the hidden layer; 0 for none."
     )
     output: Output = parameter(
         default="linear",
         kind=Choice(get_args(Output)),
-        words="""What the output is: 1 or -1, with squared errors, or a probability, with
+        words="""The target of the output: 1 or -1, with squared errors, or a probability, with
         cross-entropy.""",
     )
     learning_rate: float = parameter(
         default=0.2, kind=Number(0, 10, open_low=True), words="η, the size of a step."
     )
     momentum: float = parameter(
-        default=0.5, kind=Number(0, 0.99), words="μ, how much of a step is made once more."
+        default=0.5,
+        kind=Number(0, 0.99),
+        words="μ, the share of a step repeated in the next.",
     )
     tolerance: float = parameter(
         default=0.005, kind=Number(0), words="The mean squared error that ends the training."
@@ -93,7 +95,7 @@ class MultilayerPerceptron(Learner):
     random_state: int | None = parameter(
         default=0,
         kind=Whole(0, optional=True),
-        words="The seed of initial weights, and of the order in which documents are met.",
+        words="The seed of the initial weights and of the order of documents.",
     )
     n_jobs: int = parameter(
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
@@ -101,7 +103,7 @@ class MultilayerPerceptron(Learner):
 
     @property
     def weight_bytes(self) -> int:
-        """How much memory each pair of feature and category takes."""
+        """The memory that each pair of feature and category takes."""
         return 4 * max(1, self.hidden)
 
     # ---- learning ----------------------------------------------------------------------------
@@ -109,10 +111,7 @@ class MultilayerPerceptron(Learner):
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Learn all categories, each in up to `max_iter` epochs, from documents in memory.
-
-        Nothing is watched, as a mistake is not corrected but approached.
-        """
+        """Learn all categories, each in up to `max_iter` epochs, from documents in memory."""
         self.check_parameters()
         rows, labels, weights = in_memory(examples, "MultilayerPerceptron")
         signs, n, width = signs_of(labels), examples.n_categories, max(1, self.hidden)
@@ -127,19 +126,19 @@ class MultilayerPerceptron(Learner):
         inner = np.zeros((1 + examples.n_columns, n * width), np.float32)
         outer = np.zeros((n, 1 + self.hidden))
         epochs = np.zeros(n, np.int64)
-        # One seed for each category, so that it does not matter which thread comes first.
+        # One seed per category, so that the order of threads does not matter.
         seeds = np.random.SeedSequence(self.random_state).spawn(n)
 
         def work(k: int, tick: Callable[[], None]) -> None:
             known = np.flatnonzero(signs[:, k])
             positive = signs[known, k] > 0
             if 0 < positive.sum() < len(known):
-                here = slice(k * width, (k + 1) * width)
+                columns = slice(k * width, (k + 1) * width)
                 generator = np.random.default_rng(seeds[k])
                 learned = self._network(
                     descent, signs[:, k], known, weights, generator, len(inner), tick
                 )
-                inner[:, here], outer[k], epochs[k] = learned
+                inner[:, columns], outer[k], epochs[k] = learned
             elif self.hidden:
                 outer[k, -1] = 1.0 if positive.any() else -1.0
             else:
@@ -163,7 +162,7 @@ class MultilayerPerceptron(Learner):
         """Return the first layer, the weights of the output, and the epochs of one network."""
         targets = (signs > 0).astype(float) if descent.logistic else signs.astype(float)
         counts = np.ones(len(signs))
-        order, counts[known] = meetings(weights[known], known)
+        order, counts[known] = visits(weights[known], known)
         network = Weights(np.zeros(size))
         if self.hidden:
             first, outer = (
@@ -173,8 +172,8 @@ class MultilayerPerceptron(Learner):
             network = Weights(first, outer)
         epoch = 0
         for epoch in range(1, 1 + self.max_iter):  # noqa: B007
-            met = generator.permutation(order)
-            if descent.train(met, targets, counts, network, 1) < self.tolerance:
+            shuffled = generator.permutation(order)
+            if descent.train(shuffled, targets, counts, network, 1) < self.tolerance:
                 break
             tick()
         inner = network.now(descent.momentum, descent.powers).reshape(size, -1)
@@ -221,21 +220,21 @@ class MultilayerPerceptron(Learner):
 
     @property
     def n_iter_(self) -> int:
-        """The epochs of the category that has most."""
+        """The largest number of epochs of a category."""
         return int(self._epochs.max(initial=0))
 
     def summary(self) -> dict[str, Any]:
-        """Return the epochs of the categories."""
+        """Return the numbers of epochs."""
         return {"epochs": self._epochs.tolist()}
 
     # ---- categories and files ----------------------------------------------------------------
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = checked_mask(keep, self.n_categories, "category")
-        self._inner = self._inner[:, np.repeat(kept, max(1, self.hidden))].copy()
-        self._outer, self._epochs = self._outer[kept], self._epochs[kept]
-        self.n_categories = int(kept.sum())
+        is_retained = checked_mask(keep, self.n_categories, "category")
+        self._inner = self._inner[:, np.repeat(is_retained, max(1, self.hidden))].copy()
+        self._outer, self._epochs = self._outer[is_retained], self._epochs[is_retained]
+        self.n_categories = int(is_retained.sum())
         return self
 
     def state(self) -> State:
@@ -244,7 +243,7 @@ class MultilayerPerceptron(Learner):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking everything."""
+        """Return a learner from what `state` returned, checking everything."""
         learner, n_features, n = cls.from_header(header)
         shape = 1 + n_features, n * max(1, learner.hidden)
         learner._inner = require_tensor(tensors, "inner", np.float32, shape, finite=True)

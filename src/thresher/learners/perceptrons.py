@@ -1,4 +1,4 @@
-"""Boosted perceptrons: linear units, every one trained on what those before it got wrong."""
+"""Boosted perceptrons: linear units, each trained on the mistakes of the previous ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from thresher.errors import ModelError
 from thresher.examples import Examples
-from thresher.learners._descent import Descent, Weights, meetings
+from thresher.learners._descent import Descent, Weights, visits
 from thresher.learners._memory import each_in_rounds, in_memory, signs_of
 from thresher.learners.growing import checked_mask
 from thresher.learners.learner import Learner, Progress, State, Watch
@@ -22,39 +22,40 @@ __all__ = ["BoostedPerceptrons"]
 
 Vote = Literal["outputs", "signs"]
 
-OUTPUTS_AT_ONCE = 10_000_000  # of units, when each has a vote of its own
+OUTPUTS_AT_ONCE = 10_000_000  # of units with separate votes
 
 
 class BoostedPerceptrons(Learner):
-    r"""AdaBoost over linear units trained by the delta rule, for each category by itself.
+    r"""AdaBoost over linear units trained by the delta rule, for each category separately.
 
-    In every round t, as many documents as there are, N, are drawn by a roulette wheel from the
-    distribution D, at first that of their weights, and a unit NN(x) = wx + b learns the targets y
+    In every round t, N documents are drawn with replacement from the N training documents, with
+    probabilities D, which are at first their weights. A unit NN(x) = wx + b learns the targets y
     (1 or -1) from them, document by document in the order drawn,
 
     .. math:: Δw ← η (y - NN(x)) x + μ Δw, \quad w ← w + Δw,
 
     until the mean of (y - NN(x))² in an epoch, each taken before its own step, is below
-    `tolerance`, or `epochs` are over. Its error and its weight are those on all documents,
+    `tolerance`, or after `epochs` epochs. Its error and its weight are computed on all documents,
 
     .. math:: ε = \sum_{\mathrm{sign}\,NN(x_i) ≠ y_i} D_i, \quad
               α = \frac{1}{2} \ln \frac{1 - ε}{ε}, \quad
               D_i ← D_i e^{∓α} / Z.
 
-    The score is :math:`\sum_t α_t NN_t / \sum_t α_t`, one weighted sum, or with the signs of
-    :math:`NN_t` instead.
+    The score is :math:`\sum_t α_t NN_t / \sum_t α_t`, a single weighted sum, or the same with the
+    signs of :math:`NN_t`.
 
     Notes
     -----
     Units start from zero; an output of zero means that the document does not belong. An error of
-    one half or more ends a category, the unit being left out. So does an error of zero, taken for
-    half a document's, 1/2N, as D would not change any more. Where there is no unit, most documents
-    decide. A category without positive documents scores -1, one without others 1.
+    one half or more ends the training of a category, without the unit. An error of zero ends it
+    too, because D would not change any more; it counts as 1/2N, half a document. Without any unit,
+    the majority of documents decides. A category without positive documents scores -1, one without
+    negative documents 1.
 
-    Drawing may be left out: a document is then met ⌈N D⌉ times an epoch, evenly spread, each
-    meeting counting N D / ⌈N D⌉. The momentum is exact: a step costs as much as the
-    document has features, and comes out as if all weights had moved. Strengths must be scaled to
-    length one, or η be smaller: else the weights grow beyond all bounds, which is refused.
+    Without drawing (`resample=False`), a document is visited ⌈N D⌉ times an epoch, evenly spread,
+    each visit with weight N D / ⌈N D⌉. The momentum is exact, although a step costs only as much as
+    the document has features. Strengths must be scaled to length one, or η be smaller: otherwise
+    the weights diverge, which raises an error.
 
     References
     ----------
@@ -78,29 +79,31 @@ class BoostedPerceptrons(Learner):
     vote: Vote = parameter(
         default="outputs",
         kind=Choice(get_args(Vote)),
-        words="""What units contribute: their outputs, so that all are one weighted sum, or their
-        signs, for which every unit must be kept.""",
+        words="""What units contribute: their outputs, which make a single weighted sum, or their
+        signs, for which every unit must be stored.""",
     )
     resample: bool = parameter(
         default=True,
         kind=Flag(),
-        words="Whether documents are drawn by D; if not, each counts by it.",
+        words="Whether documents are drawn with probabilities D; if not, D weights them.",
     )
     learning_rate: float = parameter(
         default=0.2, kind=Number(0, 10, open_low=True), words="η, the size of a step."
     )
     momentum: float = parameter(
-        default=0.5, kind=Number(0, 0.99), words="μ, how much of a step is made once more."
+        default=0.5,
+        kind=Number(0, 0.99),
+        words="μ, the share of a step repeated in the next.",
     )
     tolerance: float = parameter(
         default=0.01, kind=Number(0), words="The mean squared error that ends a unit's training."
     )
     epochs: int = parameter(
-        default=25, kind=ROUNDS, words="How often a unit meets its documents, at most."
+        default=25, kind=ROUNDS, words="The largest number of passes of a unit over its documents."
     )
     max_iter: int = parameter(default=100, kind=ROUNDS, words="Rounds for each category.")
     random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed by which documents are drawn."
+        default=0, kind=Whole(0, optional=True), words="The seed for drawing documents."
     )
     n_jobs: int = parameter(
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
@@ -111,10 +114,7 @@ class BoostedPerceptrons(Learner):
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Learn all categories, each in up to `max_iter` rounds, from documents in memory.
-
-        Nothing is watched, as the units meet what was drawn, not every document once.
-        """
+        """Learn all categories, each in up to `max_iter` rounds, from documents in memory."""
         self.check_parameters()
         rows, labels, weights = in_memory(examples, "BoostedPerceptrons")
         signs, n = signs_of(labels), examples.n_categories
@@ -125,7 +125,7 @@ class BoostedPerceptrons(Learner):
         units: list[np.ndarray] = [np.zeros((size, 1), np.float32)] * n
         alphas: list[np.ndarray] = [np.ones(1)] * n
         rounds = np.zeros(n, np.int64)
-        # One seed for each category, so that it does not matter which thread comes first.
+        # One seed per category, so that the order of threads does not matter.
         seeds = np.random.SeedSequence(self.random_state).spawn(n)
 
         def work(k: int, tick: Callable[[], None]) -> None:
@@ -134,7 +134,7 @@ class BoostedPerceptrons(Learner):
             units[k], alphas[k], rounds[k] = boosted
 
         each_in_rounds(work, [self.max_iter] * n, n_jobs, progress, rows.n_rows)
-        ends = np.cumsum([0, *(len(one) for one in alphas)], dtype=np.int64)
+        ends = np.cumsum([0, *map(len, alphas)], dtype=np.int64)
         joined = np.concatenate(units, axis=1) if n else np.zeros((size, 0), np.float32)
         self.n_features, self.n_categories = examples.n_columns, n
         self._weights, self._alphas = joined, np.concatenate([*alphas, np.zeros(0)])
@@ -150,11 +150,11 @@ class BoostedPerceptrons(Learner):
         size: int,
         tick: Callable[[], None],
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return the units of a category as columns, what each contributes, and the rounds."""
+        """Return the units of a category as columns, their weights, and the number of rounds."""
         known = np.flatnonzero(signs)
         positive = signs[known] > 0
         shares = weights[known] / (weights[known].sum() or 1.0)
-        many = 1.0 if len(known) and shares[positive].sum() > 0.5 else -1.0
+        majority = 1.0 if len(known) and shares[positive].sum() > 0.5 else -1.0
         units, alphas = [], []
         for _ in range(self.max_iter if 0 < positive.sum() < len(known) else 0):
             unit = self._unit(descent, signs.astype(np.float64), known, shares, generator, size)
@@ -172,7 +172,7 @@ class BoostedPerceptrons(Learner):
             shares /= shares.sum()
             tick()
         if not units:
-            units, alphas = [np.append(many, np.zeros(size - 1))], [1.0]
+            units, alphas = [np.append(majority, np.zeros(size - 1))], [1.0]
             return np.array(units, np.float32).T, np.array(alphas), 0
         contributed = np.array(alphas) / np.sum(alphas)
         if self.vote == "outputs":
@@ -196,7 +196,7 @@ class BoostedPerceptrons(Learner):
             drawn = np.searchsorted(wheel, generator.random(len(known)) * wheel[-1], "right")
             order = known[np.minimum(drawn, len(known) - 1)]
         else:
-            order, counts[known] = meetings(shares * len(known), known)
+            order, counts[known] = visits(shares * len(known), known)
         weights = Weights(np.zeros(size))
         descent.train(order, targets, counts, weights, self.epochs)
         return weights.now(descent.momentum, descent.powers)
@@ -204,18 +204,18 @@ class BoostedPerceptrons(Learner):
     # ---- scores ------------------------------------------------------------------------------
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the votes of each category's units; above zero means that it belongs."""
+        """Return the weighted votes of the units; above zero means that a document belongs."""
         check_rows(rows, "BoostedPerceptrons", self.n_features, False)
         if self.vote == "outputs":
             return linear_scores(rows, self._weights, n_jobs)
         scores = np.empty((rows.n_rows, self.n_categories), np.float32)
         block = max(1, OUTPUTS_AT_ONCE // max(1, len(self._alphas)))
         for start in range(0, rows.n_rows, block):
-            here = np.arange(start, min(start + block, rows.n_rows))
-            outputs = linear_scores(rows.take(here), self._weights, n_jobs)
+            numbers = np.arange(start, min(start + block, rows.n_rows))
+            outputs = linear_scores(rows.take(numbers), self._weights, n_jobs)
             votes = np.where(outputs > 0, self._alphas, -self._alphas)
             if self.n_categories:
-                scores[here] = np.add.reduceat(votes, self._ends[:-1], axis=1)
+                scores[numbers] = np.add.reduceat(votes, self._ends[:-1], axis=1)
         return scores
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
@@ -226,28 +226,28 @@ class BoostedPerceptrons(Learner):
         return linear_shares(rows, self._weights[:, category])
 
     def linear_weights(self) -> np.ndarray | None:
-        """Return the weights of all units together, if outputs are added up, else None."""
+        """Return the summed weights of all units if their outputs are added up, else None."""
         return self._weights[1:] if self.vote == "outputs" else None
 
     @property
     def n_iter_(self) -> int:
-        """The rounds of the category that has most."""
+        """The largest number of rounds of a category."""
         return int(self._rounds.max(initial=0))
 
     def summary(self) -> dict[str, Any]:
-        """Return the rounds of the categories."""
+        """Return the numbers of rounds."""
         return {"rounds": self._rounds.tolist()}
 
     # ---- categories and files ----------------------------------------------------------------
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = checked_mask(keep, self.n_categories, "category")
+        is_retained = checked_mask(keep, self.n_categories, "category")
         lengths = np.diff(self._ends)
-        units = np.repeat(kept, lengths)
+        units = np.repeat(is_retained, lengths)
         self._weights, self._alphas = self._weights[:, units].copy(), self._alphas[units]
-        self._ends = np.cumsum([0, *lengths[kept]], dtype=np.int64)
-        self._rounds, self.n_categories = self._rounds[kept], int(kept.sum())
+        self._ends = np.cumsum([0, *lengths[is_retained]], dtype=np.int64)
+        self._rounds, self.n_categories = self._rounds[is_retained], int(is_retained.sum())
         return self
 
     def state(self) -> State:
@@ -257,15 +257,16 @@ class BoostedPerceptrons(Learner):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking everything."""
+        """Return a learner from what `state` returned, checking everything."""
         learner, n_features, n = cls.from_header(header)
         ends = require_tensor(tensors, "ends", np.int64, (n + 1,), low=0)
         shape = 1 + n_features, int(ends[-1])
         learner._weights = require_tensor(tensors, "weights", np.float32, shape, finite=True)
         learner._alphas = require_tensor(tensors, "alphas", np.float64, shape[1:], finite=True)
         learner._rounds = require_tensor(tensors, "rounds", np.int64, (n,), low=0)
-        one_or_more = np.diff(ends) == 1 if learner.vote == "outputs" else np.diff(ends) >= 1
-        if ends[0] != 0 or not one_or_more.all():
+        n_units = np.diff(ends)
+        is_right = n_units == 1 if learner.vote == "outputs" else n_units >= 1
+        if ends[0] != 0 or not is_right.all():
             raise ModelError(
                 "The learner's part of the model is damaged: the units of boosted-perceptrons do "
                 "not fit its categories."

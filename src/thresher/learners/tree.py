@@ -1,4 +1,4 @@
-"""Decision trees: one question about one feature after the other, until the answer is clear."""
+"""Decision trees: a sequence of tests of single features for each category."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ Grower = Callable[[np.ndarray, np.ndarray, Growth], Tree]
 
 
 class Step(NamedTuple):
-    """One test on the way of a document to its leaf.
+    """One test on the path of a document to its leaf.
 
     Attributes
     ----------
     column, threshold : int, float
-        What is tested.
+        The feature and the threshold that are tested.
     value : float
-        What the document has of it; zero if nothing.
+        The value of the feature in the document; zero if it is missing.
     is_above : bool
         Whether the value is at least the threshold.
     n_documents, probability : float
-        Of the node that the answer leads to: the weight of its training documents, and how probable
-        it is that a document there belongs.
+        Of the node that the test leads to: the weight of its training documents, and the
+        probability that a document there belongs.
     share : float
-        By how much the answer changes the log-odds.
+        The change of the log-odds by the test.
     """
 
     column: int
@@ -78,43 +78,43 @@ class Step(NamedTuple):
 class DecisionTree(ProbabilisticMixin, Learner):
     r"""A tree of yes/no questions for each category, grown by information gain and then pruned.
 
-    A node asks whether a feature's value is at least some threshold, which is a value that occurs
-    among its documents (what a document does not have is zero). Of all such questions it asks the
-    one that gains most, in nats,
+    A node tests whether the value of a feature is at least a threshold, which is a value that
+    occurs among its documents (the value of a missing feature is zero). Of all such tests, the one
+    with the largest information gain is chosen, in nats,
 
     .. math:: G = H(t) - \left(p_L H(t_L) + p_R H(t_R)\right),
 
-    H being the entropy of belonging to the category among the documents of the node and of its two
-    children. It grows until the documents of a node all belong or all do not, or are all equal; a
-    question that gains nothing is asked if there is no better one, for the next may gain all. At a
-    leaf with n documents of the category among N, the probability is (n + 1) / (N + 2), and the
-    score is its log-odds.
+    where H is the entropy of belonging to the category among the documents of the node and of its
+    two children. The tree grows until the documents of a node all belong or all do not, or are all
+    equal. A test without gain is used if there is no better one, because the next may have a large
+    gain. At a leaf with n documents of the category among N, the probability is (n + 1) / (N + 2),
+    and the score is its log-odds.
 
     Notes
     -----
-    Of questions that gain the same, to 1e-13, the first feature's is asked, and of its thresholds
-    the lowest. A document counts by its weight; `min_samples_split` and `min_samples_leaf` are
-    plain numbers of documents. Weights are rounded to 52 bits of their sum, so that the tree does
-    not depend on the order of the documents. Every category has a tree of its own, also where they
-    exclude each other.
+    Of tests with equal gain, to 1e-13, the one of the first feature is chosen, and of its
+    thresholds the lowest. Gains use the weights of documents; `min_samples_split` and
+    `min_samples_leaf` are plain numbers of documents. Weights are rounded to 52 bits of their sum,
+    so that the tree does not depend on the order of the documents. Every category has a separate
+    tree, even if categories exclude each other.
 
-    What pruning does:
+    Methods of pruning:
 
     "validation"
-        Documents are held out. Leaves are removed two at a time: always below the node whose
-        question gains least on the held-out documents (of equal ones, on the fewest training
-        documents). Of all trees on the way, down to the root alone, the smallest is kept of those
-        that decide most of the held-out documents right.
+        Documents are held out. Leaves are removed two at a time, always below the node whose test
+        gains least on the held-out documents (of equal ones, the one with the fewest training
+        documents). Of all these trees, down to the root alone, those that decide most held-out
+        documents right are compared, and the smallest is chosen.
     "cross-validation"
-        The mean number of questions of such trees over `n_folds` folds is the size to which a tree
-        of all documents is pruned, by the gain on the training documents themselves.
+        The mean number of tests of such trees over `n_folds` folds is the size to which a tree of
+        all documents is pruned, by the gain on the training documents themselves.
     "confidence"
-        From the leaves up, a question is dropped where it does not lower the mistakes that are to
-        be expected: the upper limit of the binomial distribution at `confidence`, as in C4.5.
+        From the leaves up, a test is removed if it does not lower the expected mistakes: the upper
+        limit of the binomial distribution at `confidence`, as in C4.5.
     "interpolation"
-        Nothing is removed. A node's probability is λ times its own and 1 - λ times that of the node
-        above it, which is mixed likewise. Nodes with 2ᵇ to 2ᵇ⁺¹ documents share one λ, learned from
-        held-out documents by expectation and maximization; then the tree is grown from all.
+        Nothing is removed. The probability of a node is λ times its own and 1 - λ times that of its
+        parent, which is interpolated likewise. Nodes with 2ᵇ to 2ᵇ⁺¹ documents share one λ, learned
+        from held-out documents by expectation maximization; then the tree is grown from all.
 
     References
     ----------
@@ -141,16 +141,18 @@ class DecisionTree(ProbabilisticMixin, Learner):
     pruning: Pruning | None = parameter(
         default="confidence",
         kind=Choice((None, *get_args(Pruning))),
-        words="How what was learned by chance is taken back; None: not at all.",
+        words="The method against overfitting; None for no pruning.",
     )
     smoothing: float = parameter(
-        default=1.0, kind=Number(1e-10), words="How often either answer is counted once more."
+        default=1.0, kind=Number(1e-10), words="Added to the counts of both outcomes at a leaf."
     )
     max_depth: int | None = parameter(
-        default=None, kind=Whole(0, optional=True), words="Questions from the root to a leaf."
+        default=None,
+        kind=Whole(0, optional=True),
+        words="The largest number of tests from the root to a leaf.",
     )
     min_samples_split: int = parameter(
-        default=2, kind=Whole(2), words="Documents that a node must have to ask a question."
+        default=2, kind=Whole(2), words="Documents that a node must have to be split."
     )
     min_samples_leaf: int = parameter(
         default=1, kind=Whole(1), words="Documents that a leaf must have."
@@ -158,12 +160,12 @@ class DecisionTree(ProbabilisticMixin, Learner):
     min_gain: float = parameter(
         default=0.0,
         kind=Number(0.0),
-        words="What a question must gain, in nats; at 0 also those are asked that gain nothing.",
+        words="The least gain of a test, in nats; at 0, tests without gain are used too.",
     )
     confidence: float = parameter(
         default=0.25,
         kind=Number(1e-6, 0.5),
-        words='The confidence of "confidence": the lower, the more is pruned.',
+        words='The confidence of "confidence"; lower values prune more.',
     )
     validation_fraction: float = parameter(
         default=0.2,
@@ -174,7 +176,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
         default=5, kind=Whole(2, 1000), words='The folds of "cross-validation".'
     )
     random_state: int | None = parameter(
-        default=0, kind=Whole(0, optional=True), words="The seed by which documents are held out."
+        default=0, kind=Whole(0, optional=True), words="The seed for choosing held-out documents."
     )
     n_jobs: int = parameter(
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
@@ -185,7 +187,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Grow and prune a tree for each category, from documents in memory; nothing is watched."""
+        """Grow and prune a tree for each category, from documents in memory."""
         self.check_parameters()
         rows, labels, weights = in_memory(examples, "DecisionTree")
         weights, belongs = exact_weights(weights), labels.to_dense()
@@ -212,7 +214,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
         return self._take(trees)
 
     def _held_out_order(self, n: int) -> np.ndarray:
-        """Return the documents in the order in which they are held out."""
+        """Return a random order of documents, for holding out the first ones."""
         return np.random.default_rng(self.random_state).permutation(n)
 
     def _tree(
@@ -222,28 +224,28 @@ class DecisionTree(ProbabilisticMixin, Learner):
         growth = Growth(*(getattr(self, name) for name in Growth._fields))
         n_held = int(np.ceil(self.validation_fraction * len(order)))
 
-        def halves(held: np.ndarray) -> tuple[Tree, Tree]:
-            """Grow without some documents, and count these in the tree."""
-            kept = weights.copy()
-            kept[held] = 0.0
-            tree = grow(positive, kept, growth)
+        def held_out(held: np.ndarray) -> tuple[Tree, Tree]:
+            """Return a tree grown without some documents, and the tree with the counts of these."""
+            without = weights.copy()
+            without[held] = 0.0
+            tree = grow(positive, without, growth)
             return tree, tree.counts(rows.take(held), positive[held], weights[held])
 
         match self.pruning:
             case "validation":
-                tree, counted = halves(order[:n_held])
+                tree, counted = held_out(order[:n_held])
                 nodes, n_pruned = best_size(tree, counted)
                 return cut(tree, nodes[:n_pruned])
             case "cross-validation":
                 sizes = []
                 for held in np.array_split(order, self.n_folds):
-                    nodes, n_pruned = best_size(*halves(held))
+                    nodes, n_pruned = best_size(*held_out(held))
                     sizes.append(len(nodes) - n_pruned)
                 tree = grow(positive, weights, growth)
                 nodes = pruning_order(tree, information_gain(tree))
                 return cut(tree, nodes[: max(0, len(nodes) - round(float(np.mean(sizes))))])
             case "interpolation":
-                shares = learned_shares(*halves(order[:n_held]))
+                shares = learned_shares(*held_out(order[:n_held]))
                 return interpolated(grow(positive, weights, growth), shares)
             case "confidence":
                 return pruned_by_confidence(grow(positive, weights, growth), self.confidence)
@@ -255,15 +257,15 @@ class DecisionTree(ProbabilisticMixin, Learner):
         self._odds = self._forest.log_odds().astype(np.float32)
         return self
 
-    # ---- scores, and why ---------------------------------------------------------------------
+    # ---- scores and explanations -------------------------------------------------------------
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the log-odds of each category at the leaf that a document comes to."""
+        """Return the log-odds of each category at the leaf of a document."""
         check_rows(rows, "DecisionTree", self.n_features, False)
         return np.asarray(self._odds[leaves_in(self._forest, self._roots, rows, n_jobs)])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probability of each class; with several labels, of each by itself."""
+        """Return the probability of each class; with several labels, of each label separately."""
         probable = super().predict_proba(X)
         if self._targets.kind == "single" and len(self.classes_) > 2:
             probable /= probable.sum(1, keepdims=True)
@@ -274,27 +276,29 @@ class DecisionTree(ProbabilisticMixin, Learner):
         return self._trees[category]
 
     def importance(self, category: int) -> np.ndarray:
-        """Return what the tests of each feature gain, in nats per document.
+        """Return the information gain of the tests of each feature, in nats per document.
 
-        It is negative for those features of which more makes the category less probable.
+        It is negative for features whose larger values make the category less probable.
         """
-        tree, gained = self._trees[category], np.zeros(self.n_features)
-        asking = np.flatnonzero(tree.column >= 0)
-        share = tree.n_documents[asking] / max(float(tree.n_documents[0]), 1.0)
-        rises = tree.probability[tree.right[asking]] - tree.probability[tree.left[asking]]
-        gains = np.sign(rises) * share * information_gain(tree)[asking]
-        np.add.at(gained, tree.column[asking], gains)
-        return gained
+        tree, total_gains = self._trees[category], np.zeros(self.n_features)
+        inner = np.flatnonzero(tree.column >= 0)
+        share = tree.n_documents[inner] / max(float(tree.n_documents[0]), 1.0)
+        rises = tree.probability[tree.right[inner]] - tree.probability[tree.left[inner]]
+        gains = np.sign(rises) * share * information_gain(tree)[inner]
+        np.add.at(total_gains, tree.column[inner], gains)
+        return total_gains
 
     def path(self, rows: Rows, category: int) -> list[Step]:
         """Return the tests that lead the first document of `rows` to its leaf.
 
-        Their shares, and the log-odds of the root, add up to the score.
+        Their shares and the log-odds of the root add up to the score.
         """
         check_rows(rows, "DecisionTree", self.n_features, False)
         tree, odds = self._trees[category], self._trees[category].log_odds()
-        here = slice(0, int(rows.indptr[1]))
-        strengths = dict(zip(rows.indices[here].tolist(), rows.values[here].tolist(), strict=True))
+        columns, values = (
+            array[: rows.indptr[1]].tolist() for array in (rows.indices, rows.values)
+        )
+        strengths = dict(zip(columns, values, strict=True))
         steps, node = [], 0
         while tree.column[node] >= 0:
             column, threshold = int(tree.column[node]), float(tree.threshold[node])
@@ -307,7 +311,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
         return steps
 
     def explanation_lines(self, rows: Rows, category: int, features: ExplainedFeatures) -> Lines:
-        """Return a line for the root of the tree, and one for each test on the way to the leaf."""
+        """Return a line for the root of the tree, and one for each test on the path to the leaf."""
         steps = self.path(rows, category)
         names = features.readable_names(np.array([step.column for step in steps], np.int64))
         lines = []
@@ -321,7 +325,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
         return Lines("test", [Line("(the root of the tree)", 1.0, root), *lines])
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the tests of each entry add; those of what is not there are in the rest."""
+        """Return what the tests of each entry add; tests of missing features are in the rest."""
         shares = np.zeros(len(rows.indices), np.float32)
         rest = np.full(rows.n_rows, self._trees[category].log_odds()[0], np.float32)
         for i in range(rows.n_rows):
@@ -393,7 +397,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
 
 
 def _is_whole(tree: Tree) -> bool:
-    """Tell whether every node but the root is the child of one node, which stands before it."""
+    """Return True if every node but the root is the child of exactly one earlier node."""
     inside = np.flatnonzero(tree.column >= 0)
     children = np.concatenate([tree.left[inside], tree.right[inside]])
     leaves = np.delete(np.stack([tree.left, tree.right]), inside, axis=1)

@@ -97,43 +97,44 @@ class AROW(Additive):
 
         n = self.n_categories
         spread, push = (cache_aligned([n], np.float32)[:n] for _ in range(2))
-        place, own = self._tracked
-        return self._arrays(ArowWeights, spread=spread, push=push, place=place, own=own)
+        tracked_rows, tracked = self._tracked
+        scratch = {"spread": spread, "push": push}
+        return self._arrays(ArowWeights, tracked_rows=tracked_rows, tracked=tracked, **scratch)
 
     @contextmanager
-    def tracking(self, places: np.ndarray, n_categories: int) -> Iterator[np.ndarray]:
+    def tracking(self, indices: np.ndarray, n_categories: int) -> Iterator[np.ndarray]:
         """Provide an array that collects what documents contribute to their own scores.
 
         A score less this contribution is close to that of a learner that never saw the document.
 
         Parameters
         ----------
-        places : array of int
+        indices : array of int
             For each document of the examples or rows that are learned in the context, its row in
             the array, or -1 for none.
         n_categories : int
             The number of columns.
         """
-        own = np.zeros((int(places.max(initial=-1)) + 1, n_categories), np.float32)
-        self._tracked = np.asarray(places, np.int64), own
+        contributions = np.zeros((int(indices.max(initial=-1)) + 1, n_categories), np.float32)
+        self._tracked = np.asarray(indices, np.int64), contributions
         try:
-            yield own
+            yield contributions
         finally:
             del self._tracked
 
     def _learn_block(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
     ) -> np.ndarray:
-        places, own = self._tracked
-        if not len(places):
+        indices, contributions = self._tracked
+        if not len(indices):
             return self._learn_untracked(rows, labels, order, numbers, n_jobs)
-        here = np.full(rows.n_rows, -1)
-        here[slice(None) if order is None else order] = places[numbers]
-        self._tracked = here, own
+        of_block = np.full(rows.n_rows, -1)
+        of_block[slice(None) if order is None else order] = indices[numbers]
+        self._tracked = of_block, contributions
         try:
             return self._learn_untracked(rows, labels, order, numbers, n_jobs)
         finally:
-            self._tracked = places, own
+            self._tracked = indices, contributions
 
     def _learn_untracked(
         self, rows: Rows, labels: Labels, order: np.ndarray | None, numbers: np.ndarray, n_jobs: int
