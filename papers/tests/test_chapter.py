@@ -70,7 +70,7 @@ def reproduced(run):
 
 def test_document_11_is_the_books(task, reproduced):
     table = reproduced("table-16.3")
-    assert [row["weight"] for row in table.ours.values()] == [*published.DOCUMENT_11.values()]
+    assert [row["weight"] for row in table.reproduced.values()] == [*published.DOCUMENT_11.values()]
     assert task.train.rows.n_rows == 9603
     assert task.test.rows.n_rows == 3299
 
@@ -88,7 +88,7 @@ def test_exercises_16_1_and_16_2_the_trivial_tree(task):
 
 
 def test_marked_words_are_those_of_the_vector(task, reproduced):
-    cells = reproduced("figure-16.3").ours
+    cells = reproduced("figure-16.3").reproduced
     for cell in cells.values():
         assert (cell["occurrences"] > 0) == (cell["weight"] > 0)
     text, counts = representation.marked("Net loss 3 cts vs. 3,000; NETS")
@@ -109,7 +109,7 @@ def test_measures_follow_from_the_letters(reproduced, task):
         {"a": 8, "b": 2, "c": 4, "d": 6, "accuracy %": 70, "precision %": 80, "recall %": 200 / 3,
          "fallout %": 25}
     )  # fmt: skip
-    rows = reproduced("table-16.2").ours
+    rows = reproduced("table-16.2").reproduced
     assert rows["always no"]["precision %"] == 0
     assert rows["all topics, micro-averaged"]["precision %"] > 50
 
@@ -163,7 +163,7 @@ def test_accuracy_swings_about_as_far_as_the_book_says(task, reproduced):
     curve = swings.swing(100, 0, None)["test"]
     assert max(curve) > 93
     assert min(curve) < 83
-    decisions = reproduced("table-16.11").ours["in the order of the collection"]
+    decisions = reproduced("table-16.11").reproduced["in the order of the collection"]
     assert abs(decisions["accuracy %"] - 83.36) < 5
 
 
@@ -266,23 +266,25 @@ def test_every_table_and_figure_is_there():
 def test_accuracies_are_near_the_books(task, reproduced, item, row, accuracy, allowed):
     table = reproduced(item)
     assert table.agreement() == (5, 0, 0)
-    assert abs(table.ours[row]["accuracy %"] - accuracy) <= allowed
+    assert abs(table.reproduced[row]["accuracy %"] - accuracy) <= allowed
 
 
 def test_the_conditional_form_is_far_better_than_what_the_book_reports(task, reproduced):
     table = reproduced("table-16.9")
-    assert table.ours["conditional"]["accuracy %"] > table.ours["joint"]["accuracy %"] + 5
+    assert (
+        table.reproduced["conditional"]["accuracy %"] > table.reproduced["joint"]["accuracy %"] + 5
+    )
 
 
 def test_all_weights_of_maximum_entropy_have_the_books_signs(task, reproduced):
     table = reproduced("table-16.8")
     for name, cells in table.published.items():
-        assert np.sign(table.ours[name]["joint"]) == np.sign(cells["joint"]), name
+        assert np.sign(table.reproduced[name]["joint"]) == np.sign(cells["joint"]), name
 
 
 def test_the_books_tree_has_about_its_counts(task, reproduced):
     nodes = reproduced("figure-16.1")
-    assert nodes.ours["1"]["articles"] == 7681
+    assert nodes.reproduced["1"]["articles"] == 7681
     assert nodes.agreement() == (13, 0, 1)
     assert reproduced("table-16.4").agreement().beyond == 0
 
@@ -325,8 +327,8 @@ def test_exercise_16_7_what_table_16_6_decides(reproduced):
     conditional = joint / joint.sum(1, keepdims=True)
     assert conditional[:, 1].tolist() == pytest.approx([1 / 2, 2 / 3])
     table = reproduced("table-16.6")
-    assert table.ours["profit 1, earnings 1"]["p(c given x)"] == pytest.approx(2 / 3)
-    assert table.ours["profit 0, earnings 1"]["p(c given x)"] == pytest.approx(1 / 2)
+    assert table.reproduced["profit 1, earnings 1"]["p(c given x)"] == pytest.approx(2 / 3)
+    assert table.reproduced["profit 0, earnings 1"]["p(c given x)"] == pytest.approx(1 / 2)
 
 
 def test_exercise_16_8_table_16_6_is_a_fixed_point():
@@ -341,7 +343,7 @@ def test_exercise_16_9_both_tables_have_the_same_means(reproduced):
     model = measures.profit()
     np.testing.assert_allclose(model.empirical, [0.4, 0.6])
     np.testing.assert_allclose(model.expected, [0.4, 0.6])
-    assert reproduced("table-16.7").ours["E f1"]["table 16.7"] == pytest.approx(20 / 50)
+    assert reproduced("table-16.7").reproduced["E f1"]["table 16.7"] == pytest.approx(20 / 50)
 
 
 def test_exercise_16_10_scaling_reaches_table_16_6_in_one_step_and_only_in_the_joint_form():
@@ -376,9 +378,9 @@ def test_contexts_do_not_hold_the_word_that_they_are_of(data_dir):
 
 def test_all_methods_are_better_than_the_most_frequent_category(data_dir, reproduced):
     table = reproduced("other-tasks")
-    assert min(table.ours["language"].values()) > 70
-    assert min(table.ours["author, all words"].values()) > 50
-    assert table.ours["author, little words"]["perceptron"] > 50
+    assert min(table.reproduced["language"].values()) > 70
+    assert min(table.reproduced["author, all words"].values()) > 50
+    assert table.reproduced["author, little words"]["perceptron"] > 50
 
 
 # ---- claims ------------------------------------------------------------------------------------

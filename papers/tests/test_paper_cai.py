@@ -205,12 +205,12 @@ def test_all_published_cells_are_compared_but_those_of_other_data(full_results):
     assert full_results["table-1"].agreement() == (48, 0, 0)
     assert full_results["table-2"].agreement().n_cells == 0
     assert "50.76 (50.76)" in full_results["table-2"].to_markdown()
-    assert len(full_results["table-1"].ours) == 4 * (1 + 2 * 11)
+    assert len(full_results["table-1"].reproduced) == 4 * (1 + 2 * 11)
 
 
 def test_errors_have_a_tolerance_of_their_own(full_results):
     table = full_results["table-1"]
-    table.ours["MH macro, term"] |= {"Err": 0.68 + 0.11, "BEP": 74.85 + 2.9}
+    table.reproduced["MH macro, term"] |= {"Err": 0.68 + 0.11, "BEP": 74.85 + 2.9}
     assert [cell.column for cell in table.disagreements()] == ["Err"]
 
 
@@ -225,8 +225,10 @@ def test_the_papers_own_figures_bear_out_its_claims(full_results):
 def test_claims_fail_where_concepts_do_harm_and_say_why(full_results):
     table = full_results["table-1"]
     for block in BLOCKS:
-        gains = table.ours[row_name(*block, "mixA", True)]
-        table.ours[row_name(*block, "mixA", True)] = {name: -gain for name, gain in gains.items()}
+        gains = table.reproduced[row_name(*block, "mixA", True)]
+        table.reproduced[row_name(*block, "mixA", True)] = {
+            name: -gain for name, gain in gains.items()
+        }
     by_text = {claim.text: claim for claim in PAPER.claims}
     claim = by_text["Concepts improve all measures, for MH and MR (7.1, 8)"]
     finding = claim.check(table)
@@ -237,9 +239,9 @@ def test_claims_fail_where_concepts_do_harm_and_say_why(full_results):
 def test_a_peak_is_looked_for_between_the_rounds_that_the_paper_names(full_results):
     figure = full_results["figure-3"]
     claims = {claim.check.__name__: claim.check for claim in PAPER.claims}
-    for panel, curves in figure.ours.items():
+    for panel, curves in figure.reproduced.items():
         best = 2 if panel.startswith("micro") else 0
-        figure.ours[panel] = {
+        figure.reproduced[panel] = {
             name: curve._replace(y=tuple(80.0 - abs(place - best) for place in range(5)))
             for name, curve in curves.items()
         }
@@ -273,14 +275,14 @@ def test_a_quick_table_with_concepts_is_the_same_twice_and_agrees_with_the_figur
     table = PAPER.items["table-1"].run(quick)
     measuring.find_concepts.cache_clear()
     assert PAPER.items["table-1"].run(replace(quick, store=None, jobs=1)) == table
-    cells = table.ours["MH micro, mixA"]
+    cells = table.reproduced["MH micro, mixA"]
     assert cells["BEP"] > 75
-    each = [str(table.ours[f"MH micro, {row}"]) for row in ("term", "K = 20", "K = 40")]
+    each = [str(table.reproduced[f"MH micro, {row}"]) for row in ("term", "K = 20", "K = 40")]
     assert len(set(each)) == 3
-    topics = PAPER.items["figure-2"].run(quick).ours["Reuters-21578"]["categories"]
-    macro = table.ours["MH macro, term"]["AvgP"], table.ours["MH macro, mixA"]["AvgP"]
+    topics = PAPER.items["figure-2"].run(quick).reproduced["Reuters-21578"]["categories"]
+    macro = table.reproduced["MH macro, term"]["AvgP"], table.reproduced["MH macro, mixA"]["AvgP"]
     assert (np.mean(topics.x), np.mean(topics.y)) == pytest.approx(macro)
-    shares = PAPER.items["figure-4"].run(quick).ours["Reuters-21578"]
+    shares = PAPER.items["figure-4"].run(quick).reproduced["Reuters-21578"]
     assert list(shares) == ["AdaBoost.MH", "AdaBoost.MR"]
     assert shares["AdaBoost.MH"].y[-1] > shares["AdaBoost.MH"].y[0] + 20  # words come first
     assert shares["AdaBoost.MR"].y[-1] > 50

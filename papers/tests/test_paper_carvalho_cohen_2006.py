@@ -87,7 +87,7 @@ def test_the_published_tables_were_copied_right():
 
 def test_parameters_are_those_of_table_3():
     table = PAPER.items["table-3"].run(Run(store=None))
-    assert table.ours == published.TABLE_3
+    assert table.reproduced == published.TABLE_3
     assert table.agreement().n_cells == 0  # what was set is no result
 
 
@@ -430,7 +430,7 @@ def test_claims_about_curves():
     curves = {"MBW": (60.0, 80.0, 70.0), "v-MBW": (60.0, 65.0, 70.0), "SVM": (62.0, 70.0, 72.0)}
     f1 = figure(**curves, **{"v-Perceptron": (10.0, 20.0, 30.0)})
     errors = figure(
-        **{name: tuple(100 - y for y in curve.y) for name, curve in f1.ours["Spam"].items()}
+        **{name: tuple(100 - y for y in curve.y) for name, curve in f1.reproduced["Spam"].items()}
     )
     assert roughness((60.0, 80.0, 70.0)) == 15
     assert check("more peaks", f1).holds
@@ -464,8 +464,8 @@ def quick_results():
 @pytest.mark.parametrize("item", PAPER.items)
 def test_items_run_in_their_quick_form(data_dir, quick_run, quick_results, item, tmp_path):
     result = quick_results[item] = PAPER.items[item].run(quick_run)
-    assert result.item == item and result.ours and result.notes
-    assert all(math.isfinite(value) for row in result.ours.values() for one in row.values()
+    assert result.item == item and result.reproduced and result.notes
+    assert all(math.isfinite(value) for row in result.reproduced.values() for one in row.values()
                for value in (one.y if isinstance(one, Curve) else [one]))  # fmt: skip
     assert result.to_markdown().count(result.title) == 1
     if item.startswith("figure"):
@@ -483,7 +483,7 @@ def test_all_claims_can_be_checked(data_dir, quick_run, quick_results):
 @pytest.mark.corpus
 @pytest.mark.parametrize("item", ["table-1", "table-2"])
 def test_the_printed_steps_are_the_librarys(data_dir, quick_run, item):
-    for step in PAPER.items[item].run(quick_run).ours.values():
+    for step in PAPER.items[item].run(quick_run).reproduced.values():
         assert step["mistaken"] == step["mistaken, library"]
         assert step["score"] == pytest.approx(step["score, library"], abs=1e-5)
 

@@ -140,14 +140,16 @@ def test_normalised_strengths_are_of_what_was_kept(column, is_same):
 
 
 def test_the_perceptron_is_as_printed_and_ours_stands_beside_it():
-    printed, ours = (make_learner(name, VERSIONS["Basic"], 1.0) for name in RATES if "Per" in name)
-    assert (printed.step, ours.step) == ("presence", "strength")
+    printed, reproduced = (
+        make_learner(name, VERSIONS["Basic"], 1.0) for name in RATES if "Per" in name
+    )
+    assert (printed.step, reproduced.step) == ("presence", "strength")
     # Where all strengths are one they are the same.
     documents = small_documents()
     ones = documents.rows._replace(values=np.ones_like(documents.rows.values))
     scores = [
         learn_and_score(one, Documents(ones, documents.labels), ones, d=5.0)
-        for one in (printed, ours)
+        for one in (printed, reproduced)
     ]
     np.testing.assert_array_equal(*scores)
 
@@ -214,10 +216,10 @@ def test_a_contender_is_chosen_on_held_out_training_documents(toy_splits):
     flat, usual = (Contender("naive-bayes", (("smoothing", one),)) for one in (1e6, 1.0))
     best = choose(QUICK, {"Bayes": [flat, usual]})
     assert [contender for contender, _ in best["Bayes"].values()] == [usual, usual]
-    ours, spread = measure_chosen(QUICK, best, 3)
+    reproduced, spread = measure_chosen(QUICK, best, 3)
     expected = NaiveBayes().fit_rows(Examples.of(*toy_task().train))
     point = break_even(expected.score_rows(toy_task().test.rows), toy_task().test.labels)
-    assert ours["Bayes"]["Apte's split"] == ours["Bayes"]["Lewis's split"] == point
+    assert reproduced["Bayes"]["Apte's split"] == reproduced["Bayes"]["Lewis's split"] == point
     assert "Bayes" not in spread  # chance plays no part
 
 
@@ -292,7 +294,10 @@ def full_results():
         for name, point in ((FIRST_FEATURES, 75.0), ("all words", 74.0), (TRIGRAMS, 76.0))
     }
     spread = {"BalancedWinnow": {"Sqrt. freq.": 7.0}}
-    return {name: Table("x", name, "t", {}, ours, spread=spread) for name, ours in rows.items()}
+    return {
+        name: Table("x", name, "t", {}, reproduced, spread=spread)
+        for name, reproduced in rows.items()
+    }
 
 
 def findings_of(results):
@@ -313,7 +318,9 @@ def test_claims_hold_of_the_published_figures_but_for_the_range():
 def test_claims_fail_with_a_reason_where_all_are_equal():
     results = full_results()
     for table in results.values():
-        table.ours = {row: dict.fromkeys(cells, 60.0) for row, cells in table.ours.items()}
+        table.reproduced = {
+            row: dict.fromkeys(cells, 60.0) for row, cells in table.reproduced.items()
+        }
     findings = findings_of(results)
     held = [text.partition(" ")[0] for text, finding in findings.items() if finding.holds]
     # Of these nothing is asked but that not much is lost, or that shares are near two thirds.
@@ -335,7 +342,7 @@ def test_every_item_says_what_it_needs():
         assert item.corpora
     assert "Ripper" in PAPER.items["table-2"].lacks
     learners = learner_table.PAPER.items["learners"]
-    assert learners.is_ours and learners.corpora
+    assert learners.is_additional and learners.corpora
 
 
 # ---- on the corpus ----------------------------------------------------------------------------
@@ -348,17 +355,17 @@ def test_every_item_runs_in_its_quick_form(name, data_dir, tmp_path):
     check_corpora([item])
     result = item.run(QUICK)
     assert (result.paper, result.item) == (PAPER.name, name)
-    assert result.notes and all(result.ours.values())
+    assert result.notes and all(result.reproduced.values())
     if name == "table-1":
-        rows = result.ours
+        rows = result.reproduced
         assert all(cells["Discard"] > cells["Basic"] for cells in rows.values())
         assert all(cells["Sqrt. freq."] > cells["Basic"] for cells in rows.values())
         assert rows["PositiveWinnow"]["Norm"] > rows["PositiveWinnow"]["Basic"] + 5
         assert_golden("table 1, quick", rows)
     if name == "table-2":
         assert result.plot(tmp_path / "table.svg").stat().st_size > 1000
-        chosen = result.ours["BalancedWinnow+, range chosen"]
-        assert all(chosen[one] > result.ours["BalancedWinnow+"][one] for one in SPLITS)
+        chosen = result.reproduced["BalancedWinnow+, range chosen"]
+        assert all(chosen[one] > result.reproduced["BalancedWinnow+"][one] for one in SPLITS)
 
 
 @pytest.mark.corpus
@@ -432,6 +439,6 @@ def test_few_passes_over_the_whole_collection_are_golden(data_dir):
 
 @pytest.mark.corpus
 def test_one_pass_of_passive_aggressive_is_near_a_batch_learner(data_dir):
-    rows = learner_table.learner_table(QUICK).ours
+    rows = learner_table.learner_table(QUICK).reproduced
     assert rows["passive-aggressive"]["break-even, 1 pass"] > 87.5
     assert_golden("learners, quick", rows)

@@ -142,7 +142,7 @@ def test_a_damaged_cell_is_computed_again(run, damage):
 def test_a_place_that_cannot_be_written_costs_the_keeping_alone(tmp_path):
     (tmp_path / "file").write_text("in the way")
     blocked = Run(store=Store(tmp_path / "file" / "cells"), jobs=1)
-    with pytest.warns(ThresherWarning, match=r"cannot be kept in .*file/cells") as caught:
+    with pytest.warns(ThresherWarning, match=r"cannot be stored in .*file/cells") as caught:
         cells = blocked.cells(measure, [("a", 0), ("b", 0)])
     assert [one["F1"] for one in cells] == [1, 1]
     assert len(caught) == 1
@@ -151,7 +151,7 @@ def test_a_place_that_cannot_be_written_costs_the_keeping_alone(tmp_path):
 def test_what_cannot_be_told_apart_on_disk_is_refused(run):
     with pytest.raises(TypeError, match="plain values"):
         run.cells(measure, [(np.arange(2), 0)])
-    with pytest.raises(TypeError, match=r"functions of a module, not of .*lambda"):
+    with pytest.raises(TypeError, match=r"module-level functions .*lambda"):
         run.cells(lambda: 1, [()])
 
 
@@ -248,7 +248,7 @@ def test_all_names_every_item_and_a_paper_all_of_its_own():
     assert [name for _, name in select("o-zhang-2000")] == list(
         next(one for one in list_papers() if one.name == "o-zhang-2000").items
     )
-    with pytest.raises(ParameterError, match="of all, 'table-4' means nothing"):
+    with pytest.raises(ParameterError, match="'table-4' can only be selected from one paper"):
         select("all", ["table-4"])
     with pytest.raises(ParameterError, match=r"Did you mean figure-2\?"):
         select("carvalho-cohen-2006", ["figure2"])
@@ -274,9 +274,10 @@ def test_what_is_missing_is_named_with_the_command_that_brings_it(tmp_path, monk
 
 def table(item="table-1", **more):
     printed = {"a": {"P": 50.0, "Q": 60.0}, "b": {"P": 70.0}}
-    ours = {"a": {"P": 49.0, "Q": 65.0}, "b": {"P": 75.0, "Q": 10.0}}
-    return Table("x", item, "Table 1: F1", printed, ours, ["A note."], spread={"a": {"Q": 3.0}},
-                 **more)  # fmt: skip
+    reproduced = {"a": {"P": 49.0, "Q": 65.0}, "b": {"P": 75.0, "Q": 10.0}}
+    return Table(
+        "x", item, "Table 1: F1", printed, reproduced, ["A note."], spread={"a": {"Q": 3.0}}, **more
+    )
 
 
 def test_agreement_counts_what_is_within_covered_and_beyond():
@@ -299,14 +300,14 @@ def toy_papers():
         return Drawing("x", "swing", "It swings", {}, {}, picture=frames, moves=True)
 
     claims = (
-        Claim("P|a", ("table-1",), lambda one: Finding(True, f"{one.ours['a']['P']:.1f}")),
+        Claim("P|a", ("table-1",), lambda one: Finding(True, f"{one.reproduced['a']['P']:.1f}")),
         Claim("Q is best", ("table-1", "figure-1"), lambda *both: Finding(False, "10.0", "noise")),
         Claim("R is best", (), lambda: Finding(False, "none", "nothing helps", is_open=True)),
     )
     items = {
         "table-1": Item("F1", lambda run: table(), lacks="a set is not public"),
         "figure-1": Item("a curve", figure),
-        "swing": Item("a moving picture", moving, is_ours=True),
+        "swing": Item("a moving picture", moving, is_additional=True),
     }
     return [Paper("x-1999", "A paper", "X, A paper, 1999", items, ("Zero is yes.",), claims)]
 
@@ -400,7 +401,7 @@ def test_a_cache_that_cannot_be_written_is_a_sentence(tmp_path):
     result = thresher(*words, cache=tmp_path)
     assert result.returncode == 0
     assert "| profit 1, earnings 1 | 0.400 (0.400) |" in result.stdout
-    assert result.stderr.startswith("thresher: Finished cells cannot be kept in ")
+    assert result.stderr.startswith("thresher: Finished cells cannot be stored in ")
     assert result.stderr.count("\n") == 1
 
 
@@ -420,7 +421,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(data_dir, tmp_path):
         _, complaint = begun.communicate(timeout=120)
     assert begun.returncode == 130, complaint
     assert complaint.decode() == (
-        "thresher: stopped; what is finished is kept, the same command goes on.\n"
+        "thresher: stopped; finished cells are stored, the same command continues.\n"
     )
     kept = {path: path.stat().st_mtime_ns for path in Path(tmp_path).rglob("[!.]*.json")}
     finished = thresher(*words[3:], cache=tmp_path)

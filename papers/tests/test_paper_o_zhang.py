@@ -96,7 +96,7 @@ def test_recall_precision_and_f1_follow_from_the_counts(data_dir, run):
 
 @pytest.mark.corpus
 def test_the_librarys_units_are_those_of_figure_1(data_dir, run):
-    for row in tables.figure_1(run).ours.values():
+    for row in tables.figure_1(run).reproduced.values():
         for name in ("ε", "α", "Z", "α / Σα"):
             assert row[f"{name}, library"] == pytest.approx(row[name], abs=1e-5)
 

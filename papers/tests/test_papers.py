@@ -21,13 +21,13 @@ from thresher_papers._running import (
 
 def small_table():
     printed = {"a": {"P": 50.0, "Q": 60.0}, "b": {"P": 70.0}}
-    ours = {"a": {"P": 49.0, "Q": 65.0}, "b": {"P": 70.5, "Q": 10.0}, "median": {"P": 60.0}}
+    reproduced = {"a": {"P": 49.0, "Q": 65.0}, "b": {"P": 70.5, "Q": 10.0}, "median": {"P": 60.0}}
     return Table(
         "x",
         "t",
         "Title",
         printed,
-        ours,
+        reproduced,
         ["A note."],
         spread={"a": {"Q": 3.0}},
         summaries=("median",),
@@ -77,8 +77,11 @@ def test_plots_are_written_and_the_same_svg_twice(tmp_path, suffix):
 
 def test_figures_compare_point_by_point():
     printed = {"a": {"P": Curve((1, 2), (10.0, 20.0))}}
-    ours = {"a": {"P": Curve((1, 2), (11.0, 25.0))}}
-    assert [c.difference for c in Figure("x", "f", "T", printed, ours).differences()] == [5.0, 1.0]
+    reproduced = {"a": {"P": Curve((1, 2), (11.0, 25.0))}}
+    assert [c.difference for c in Figure("x", "f", "T", printed, reproduced).differences()] == [
+        5.0,
+        1.0,
+    ]
 
 
 def test_what_is_asked_for_must_exist():

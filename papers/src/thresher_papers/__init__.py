@@ -1,7 +1,8 @@
-"""The papers that Thresher is built from: tables and figures as data, protocol and values.
+"""Reproductions of the papers that Thresher is built from.
 
-`reproduce("carvalho-cohen-2006", "table-4")` runs the paper's experiment and returns ours beside
-the published values. The corpora must be on this machine (`thresher corpus fetch`).
+`reproduce("carvalho-cohen-2006", "table-4")` runs the experiment of a table or figure and returns
+the reproduced values beside the published ones. The corpora must be on this machine
+(`thresher corpus fetch`).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-# One module each, imported when the papers are asked for.
+# The module of each paper, imported when first used.
 MODULES = (
     "dagan_karov_roth_1997",
     "manning_schuetze_1999",
@@ -82,14 +83,14 @@ def list_papers() -> list[Paper]:
 
 
 def select(paper: str, items: Sequence[str] = ()) -> list[tuple[Paper, str]]:
-    """Return the tables and figures that are asked for, with their papers.
+    """Return the selected tables and figures, each with its paper.
 
     Parameters
     ----------
     paper : str
         Name of the paper, as in `list_papers`, or "all".
     items : list of str
-        Names of tables and figures of it, such as "table-4". None are all of them.
+        Names of its tables and figures, such as "table-4". Default: all of them.
 
     Examples
     --------
@@ -101,8 +102,12 @@ def select(paper: str, items: Sequence[str] = ()) -> list[tuple[Paper, str]]:
     """
     if paper == "all":
         if items:
-            raise ParameterError(f"Items are of one paper; of all, {items[0]!r} means nothing.")
-        return [(one, item) for one in list_papers() for item in one.items]
+            raise ParameterError(
+                f"The paper is all; {items[0]!r} can only be selected from one paper."
+            )
+        return [
+            (chosen_paper, item) for chosen_paper in list_papers() for item in chosen_paper.items
+        ]
     chosen = _named(_papers(), paper, "There is no paper")
     for item in items:
         _named(chosen.items, item, f"{paper} has no")
@@ -132,7 +137,7 @@ def reproduce(
 ) -> Result:
     """Run the experiment behind a table or figure.
 
-    Cells that an earlier run has finished are read from the cache (`$THRESHER_CACHE`).
+    Cells that an earlier run finished are read from the cache (`$THRESHER_CACHE`).
 
     Parameters
     ----------
@@ -141,20 +146,21 @@ def reproduce(
     item : str
         Name of the table or figure, such as "table-4".
     seed : int, default=0
-        Seed of everything random: folds, subsets, the order of examples.
+        Seed of all random choices: folds, subsets, the order of examples.
     quick : bool, default=False
-        A small part of it, in seconds, to see that it works.
+        Run a small version that takes seconds, as a check that it works.
     jobs : int, default=number of cores
-        How many cells are computed at a time; results are the same for any number.
+        Number of cells computed in parallel; results are the same for any number.
 
     Returns
     -------
     Result
-        With `published`, `ours`, `differences()`, `agreement()`, `to_markdown()` and `plot(path)`.
+        With `published`, `reproduced`, `differences()`, `agreement()`, `to_markdown()` and
+        `plot(path)`.
 
     Examples
     --------
-    >>> reproduce("carvalho-cohen-2006", "table-3").ours["MBW"]["M"]
+    >>> reproduce("carvalho-cohen-2006", "table-3").reproduced["MBW"]["M"]
     1.0
     """
     ((chosen, name),) = select(paper, [item])
@@ -164,7 +170,7 @@ def reproduce(
 
 def _named(known: dict[str, T], name: str, complaint: str) -> T:
     if name not in known:
-        begun = [one for one in known if one.startswith(name)] if name else []
+        begun = [known_name for known_name in known if known_name.startswith(name)] if name else []
         near = begun or difflib.get_close_matches(name, known, 1, 0.5)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ParameterError(f"{complaint} {name!r}.{hint} It has to be one of {', '.join(known)}.")

@@ -1,9 +1,9 @@
-"""Cells that are finished are kept on disk, so that a run that was stopped goes on where it was.
+"""Store for finished cells, so that a run that was stopped continues where it was.
 
-A cell is what a function gave for some arguments. It is kept under the function, the arguments and
-the version of the code: the sources of the function's module and of every module of ours that it
-imports, without comments and docstrings, and the versions of the libraries that compute. Whatever
-changes, the cell is computed anew.
+A cell is the return value of a function for some arguments. Its key is the function, the arguments
+and the version of the code: the sources of the function's module and of all modules of Thresher
+that it imports, without comments and docstrings, and the versions of the numerical libraries. If
+any of these changes, the cell is computed again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SOURCES = {
     package.__name__: Path(str(package.__file__)).parent for package in (thresher, thresher_papers)
 }
 LIBRARIES = ("numpy", "numba", "scipy", "scikit-learn", "lemminflect", "PyStemmer")
-# What only draws, prints or keeps changes no cell.
+# Modules that draw, print or store; they do not change cells.
 SHOWN = (
     "thresher.report",
     "thresher.cli",
@@ -60,37 +60,39 @@ class Store:
 
     def __init__(self, folder: str | Path | None = None, *, anew: bool = False) -> None:
         self.folder = Path(folder) if folder else cache_folder() / "papers"
-        self.anew = anew  # whether cells that are there are computed again
+        self.anew = anew  # whether stored cells are computed again
         self._taken: dict[Path, float] = {}
         self._complains = True
 
     @property
     def seconds(self) -> float:
-        """How long the cells took that were read or written, each counted once."""
+        """Total time that the cells read or written took to compute, each counted once."""
         return sum(self._taken.values())
 
     def path(self, function: Callable[..., Any], key: tuple[Any, ...]) -> Path:
-        """Return the file of what a function gives for some arguments."""
+        """Return the file of a function's cell for some arguments."""
         module = function.__module__
-        if "<" in function.__qualname__:  # another one might have the same name
-            raise TypeError(f"Cells are kept of functions of a module, not of {function!r}.")
+        if "<" in function.__qualname__:  # another function might have the same name
+            raise TypeError(
+                f"Only cells of module-level functions are stored, not of {function!r}."
+            )
         described = json.dumps([function.__qualname__, _plain(key), code_version(module)])
         name = hashlib.sha256(described.encode()).hexdigest()[:24]
         return self.folder / module.removeprefix("thresher_papers.") / f"{name}.json"
 
     def read(self, path: Path) -> Any:
-        """Return a kept cell, or None where there is none that can be read."""
+        """Return a stored cell, or None if it is missing or cannot be read."""
         if self.anew and path not in self._taken:
             return None
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            self._taken[path] = float(kept["seconds"])
-            return kept["cell"]
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            self._taken[path] = float(stored["seconds"])
+            return stored["cell"]
         except (OSError, ValueError, KeyError, TypeError):
             return None  # it is computed again
 
     def write(self, path: Path, cell: Any, seconds: float) -> Any:
-        """Keep a cell, and return it as it will be read; a full disk costs the keeping alone."""
+        """Store a cell, and return it as it will be read; if it cannot be stored, warn."""
         self._taken[path] = round(seconds, 3)
         text = json.dumps({"cell": cell, "seconds": self._taken[path]})
         try:
@@ -99,8 +101,8 @@ class Store:
         except (OSError, OutputError) as problem:
             if self._complains:
                 warnings.warn(
-                    f"Finished cells cannot be kept in {self.folder} ({problem}); what is stopped "
-                    "has to begin anew.",
+                    f"Finished cells cannot be stored in {self.folder} ({problem}); if this run is "
+                    "stopped, it begins again.",
                     ThresherWarning,
                     stacklevel=2,
                 )
@@ -109,12 +111,12 @@ class Store:
 
 
 def _plain(value: Any) -> Any:
-    """Return arguments as JSON says them; those that it cannot say are an error of ours."""
+    """Return arguments as JSON values; other types are a programming error."""
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    raise TypeError(f"A cell is named by plain values, not by {value!r}.")
+    raise TypeError(f"Arguments of a cell are plain values, not {value!r}.")
 
 
 # ---- the version of the code -----------------------------------------------------------------
@@ -122,7 +124,7 @@ def _plain(value: Any) -> Any:
 
 @cache
 def code_version(module: str) -> str:
-    """Return a word that changes whenever a cell of a module might.
+    """Return a checksum that changes whenever a cell of the module may change.
 
     Examples
     --------
@@ -137,7 +139,7 @@ def code_version(module: str) -> str:
 
 @cache
 def library_versions() -> dict[str, str]:
-    """Return the versions of what computes, as far as it is installed."""
+    """Return the versions of the numerical libraries that are installed."""
     versions = {}
     for name in LIBRARIES:
         try:
@@ -148,7 +150,7 @@ def library_versions() -> dict[str, str]:
 
 
 def _reached(module: str) -> set[str]:
-    """Return the module and all of ours that it imports, directly or not, wherever it does so."""
+    """Return the module and all modules of Thresher that it imports, directly or indirectly."""
     reached: set[str] = set()
     ahead = [module]
     while ahead:
@@ -165,7 +167,7 @@ def _file(module: str) -> Path | None:
         return Path(str(sys.modules[module].__file__))
     path = SOURCES[package].joinpath(*inner)
     candidates = (path.with_suffix(".py"), path / "__init__.py")
-    return next((one for one in candidates if one.is_file()), None)
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 @cache
@@ -188,13 +190,13 @@ def _imports(module: str) -> list[str]:
         if node in typing_only:
             continue
         if isinstance(node, ast.ImportFrom) and _is_ours(f"{node.module}"):
-            for one in node.names:
-                # A package may hand on, perhaps lazily, what a module of it defines.
-                handed_on = getattr(import_module(str(node.module)), one.name, None)
-                home = getattr(handed_on, "__module__", "")
-                names += [str(node.module), f"{node.module}.{one.name}", str(home)]
+            for alias in node.names:
+                # A package may re-export, perhaps lazily, a name of one of its modules.
+                exported = getattr(import_module(str(node.module)), alias.name, None)
+                home = getattr(exported, "__module__", "")
+                names += [str(node.module), f"{node.module}.{alias.name}", str(home)]
         elif isinstance(node, ast.Import):
-            names += [one.name for one in node.names]
+            names += [alias.name for alias in node.names]
     if module == "thresher.corpora":  # it imports the module of a corpus when that is loaded
         names += corpus_modules().values()
     return [name for name in names if _is_ours(name)]
@@ -206,7 +208,7 @@ def _is_ours(module: str) -> bool:
 
 @cache
 def _meaning(module: str) -> str:
-    """Return the code of a module without comments, docstrings and its place on the page."""
+    """Return the syntax tree of a module without comments, docstrings and positions."""
     tree = ast.parse(ast.unparse(_tree(module)))
     for node in _with_docstrings(tree):
         node.body = node.body[1:] or [ast.Pass()]

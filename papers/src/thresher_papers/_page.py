@@ -1,4 +1,4 @@
-"""The page of all papers: what agrees, what the papers claim, and every table and figure."""
+"""The page of all papers: agreement, claims, and every table and figure."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FEWEST_DRAWN = 30  # cells of a table
 
 @dataclass(frozen=True)
 class Page:
-    """What the page says in all."""
+    """Totals of the page."""
 
     agreement: Agreement
     n_claims: int
     n_held: int
-    n_explained: int  # of those that do not hold
+    n_explained: int  # of the claims that do not hold
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class _Section:
     @property
     def agreement(self) -> Agreement:
         published = (self.results[name] for name in self.paper.published)
-        return sum((one.agreement() for one in published), Agreement(0, 0, 0))
+        return sum((result.agreement() for result in published), Agreement(0, 0, 0))
 
 
 def write_page(papers: Sequence[Paper], run: Run, path: Path) -> Page:
-    """Run everything, write the page and its pictures, and return what it says in all."""
+    """Run all experiments, write the page and its pictures, and return its totals."""
     sections = [_measured(paper, run) for paper in papers]
     total = _total(sections)
-    parts = [_head(sections, total, run), *(_section(one, path.parent) for one in sections)]
+    parts = [_head(sections, total, run), *(_section(section, path.parent) for section in sections)]
     write_text(path, "\n\n".join(parts) + "\n")
     return total
 
@@ -77,12 +77,12 @@ def _measured(paper: Paper, run: Run) -> _Section:
 
 
 def _total(sections: Sequence[_Section]) -> Page:
-    findings = [finding for one in sections for _, finding in one.findings]
+    findings = [finding for section in sections for _, finding in section.findings]
     return Page(
-        sum((one.agreement for one in sections), Agreement(0, 0, 0)),
+        sum((section.agreement for section in sections), Agreement(0, 0, 0)),
         len(findings),
-        sum(one.holds for one in findings),
-        sum(bool(one.why) and not one.is_open for one in findings if not one.holds),
+        sum(finding.holds for finding in findings),
+        sum(bool(finding.why) and not finding.is_open for finding in findings if not finding.holds),
     )
 
 
@@ -91,12 +91,12 @@ def _total(sections: Sequence[_Section]) -> Page:
 
 def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
     within, covered, beyond = total.agreement
-    works = [one for one in sections if one.paper.published]
-    items = [item for one in works for item in one.paper.published.values()]
+    works = [section for section in sections if section.paper.published]
+    items = [item for section in works for item in section.paper.published.values()]
     in_part = sum(bool(item.lacks) for item in items)
     failed = total.n_claims - total.n_held
     versions = {"Thresher": __version__, "Python": platform.python_version(), **library_versions()}
-    minutes = sum(sum(one.minutes.values()) for one in sections)
+    minutes = sum(sum(section.minutes.values()) for section in sections)
     today = datetime.date.today()
     lines = [
         "# The papers",
@@ -127,7 +127,7 @@ def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
         "from thresher_papers import reproduce",
         "",
         'result = reproduce("carvalho-cohen-2006", "table-4", seed=0)',
-        'result.ours["Ads"]["MBW"], result.published["Ads"]["MBW"]',
+        'result.reproduced["Ads"]["MBW"], result.published["Ads"]["MBW"]',
         "result.differences(beyond=3)",
         "```",
         "",
@@ -139,7 +139,7 @@ def _head(sections: Sequence[_Section], total: Page, run: Run) -> str:
         "",
         "| work | tables and figures | in part | agree | beyond | claims | hold | minutes |",
         "|---|---|---|---|---|---|---|---|",
-        *(_summary(one) for one in works),
+        *(_summary(section) for section in works),
         "",
         f"This page was written by `thresher paper page docs/papers.md` on "
         f"{today.day} {today:%B %Y}, seed {run.seed}, with "
@@ -161,20 +161,24 @@ def _summary(section: _Section) -> str:
         within + covered,
         beyond,
         len(findings),
-        sum(one.holds for one in findings),
+        sum(finding.holds for finding in findings),
         f"{sum(section.minutes.values()):.0f}",
     )
     return f"| {' | '.join(map(str, cells))} |"
 
 
 def _anchor(title: str) -> str:
-    """Return the word by which a heading is linked to, as Python-Markdown makes it."""
-    kept = "".join(one for one in title.lower() if one.isascii() and (one.isalnum() or one in " -"))
-    return "-".join(kept.split())
+    """Return the anchor that Python-Markdown gives a heading."""
+    word = "".join(
+        character
+        for character in title.lower()
+        if character.isascii() and (character.isalnum() or character in " -")
+    )
+    return "-".join(word.split())
 
 
 def _cell(text: str) -> str:
-    """Return a text as it may stand in a table."""
+    """Return a text escaped for a table."""
     return text.replace("|", "\\|")
 
 
@@ -183,7 +187,7 @@ def _reason(finding: Finding) -> str:
 
 
 def _is_worth_drawing(result: Result) -> bool:
-    """Tell whether a picture says more than the result's own table, as that of few cells does."""
+    """Return whether the page shows a picture of a result; a table of few cells needs none."""
     is_table = isinstance(result, Table) and not isinstance(result, Drawing)
     return result.agreement().n_cells >= FEWEST_DRAWN if is_table else result.has_picture
 
@@ -192,7 +196,7 @@ def _section(section: _Section, folder: Path) -> str:
     paper = section.paper
     parts = [f"## {paper.title}", f"{paper.citation}."]
     if paper.liberties:
-        bullets = "\n".join(f"- {one}" for one in paper.liberties)
+        bullets = "\n".join(f"- {liberty}" for liberty in paper.liberties)
         parts.append(
             f"What the work leaves open or has otherwise, and what was taken:\n\n{bullets}"
         )
@@ -211,9 +215,9 @@ def _section(section: _Section, folder: Path) -> str:
 
 
 def _shown(paper: Paper, name: str, result: Result, folder: Path) -> str:
-    """Return the part of one table or figure: a picture stands before its numbers."""
+    """Return the section of a table or figure: the picture of a figure comes before its numbers."""
     item = paper.items[name]
-    kind = "Of ours" if item.is_ours else f"{item.state[0].upper()}{item.state[1:]}"
+    kind = "Of ours" if item.is_additional else f"{item.state[0].upper()}{item.state[1:]}"
     head = [
         f"### {name.replace('-', ' ').capitalize()}: {item.summary}",
         f"`thresher paper run {paper.name} {name}` · {kind}.",

@@ -15,7 +15,7 @@ __all__ = ["scores_after"]
 def scores_after(
     learner: OnlineLearner, task: Task, passes: Collection[int], seed: int
 ) -> dict[int, np.ndarray]:
-    """Return the test scores after each of some passes, each pass in another order."""
+    """Return the test scores after the given numbers of passes, each pass in another order."""
     rows, labels = task.train
     learner.start(rows.n_columns, labels.n_categories, len(rows.indices) / rows.n_rows)
     random = np.random.default_rng(seed)

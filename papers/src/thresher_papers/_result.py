@@ -1,4 +1,4 @@
-"""What a paper is, and what its reproduction gives back: published values beside ours."""
+"""Papers, their tables and figures, and results: published beside reproduced values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Cells = dict[str, dict[str, float]]  # row, then column
 
 
 class Difference(NamedTuple):
-    """One cell that the paper and we both have.
+    """A cell with a published and a reproduced value.
 
     Examples
     --------
@@ -43,13 +43,13 @@ class Difference(NamedTuple):
     row: str
     column: str
     published: float
-    ours: float
-    spread: float  # standard deviation of ours between runs, NaN where it was not measured
+    reproduced: float
+    spread: float  # standard deviation of the reproduced value between runs; NaN if unknown
 
     @property
     def difference(self) -> float:
-        """Ours less the published value."""
-        return self.ours - self.published
+        """The reproduced less the published value."""
+        return self.reproduced - self.published
 
     @property
     def is_within_spread(self) -> bool:
@@ -58,7 +58,7 @@ class Difference(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How many values that the paper prints we have as well, and how near ours are.
+    """Number of published values that were reproduced, by how near they are.
 
     Examples
     --------
@@ -66,9 +66,9 @@ class Agreement(NamedTuple):
     0.85
     """
 
-    within: int  # the tolerance
-    covered: int  # beyond it, but within two standard deviations between runs
-    beyond: int  # both
+    within: int  # within the tolerance
+    covered: int  # beyond the tolerance, within two standard deviations between runs
+    beyond: int  # beyond both
 
     @property
     def n_cells(self) -> int:
@@ -76,16 +76,16 @@ class Agreement(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The part that is within tolerance or covered; NaN where there is nothing to compare."""
+        """Share of values within tolerance or covered; NaN if there is nothing to compare."""
         return (self.within + self.covered) / self.n_cells if self.n_cells else math.nan
 
     def __add__(self, other: object) -> Agreement:
         assert isinstance(other, Agreement)
-        return Agreement(*(one + more for one, more in zip(self, other, strict=True)))
+        return Agreement(*(count + added for count, added in zip(self, other, strict=True)))
 
 
 class Curve(NamedTuple):
-    """One line, or cloud of points, of a figure."""
+    """A line, or a set of points, in a figure."""
 
     x: tuple[float, ...]
     y: tuple[float, ...]
@@ -93,40 +93,41 @@ class Curve(NamedTuple):
 
 @dataclass
 class Result(ABC):
-    """What `reproduce` returns.
+    """Result of an experiment, as `reproduce` returns it.
 
     Attributes
     ----------
     paper, item : str
-        What was asked for.
+        Names of the paper, and of the table or figure.
     title : str
         What the table or figure shows.
     published : dict
-        The paper's values: row and column, or panel and curve. Empty where the paper prints none.
-    ours : dict
-        Ours, in the same shape.
+        Published values: row and column, or panel and curve. Empty if the paper prints none.
+    reproduced : dict
+        Reproduced values, in the same shape.
     notes : list of str
-        What was chosen, what could not be done as in the paper, and what explains differences.
+        Choices, deviations from the paper, and explanations of differences.
     tolerance : float
-        How far a value may be from the published one. Default 3, points of F1 or break-even.
+        Largest difference from the published value that agrees. Default 3 points of F1 or
+        break-even.
     """
 
     paper: str
     item: str
     title: str
     published: dict[str, dict[str, Any]]
-    ours: dict[str, dict[str, Any]]
+    reproduced: dict[str, dict[str, Any]]
     notes: list[str] = field(default_factory=list)
     tolerance: float = field(default=3.0, kw_only=True)
 
     @abstractmethod
     def differences(self, beyond: float = 0.0) -> list[Difference]:
-        """Return the cells that both have, the largest difference first.
+        """Return the cells with a published and a reproduced value, largest difference first.
 
         Parameters
         ----------
         beyond : float, default=0.0
-            Leave out those that differ by this or less; -1 leaves out none.
+            Leave out cells that differ by this or less; -1 leaves out none.
         """
 
     def disagreements(self) -> list[Difference]:
@@ -141,7 +142,7 @@ class Result(ABC):
 
     def to_markdown(self) -> str:
         """Return the result as Markdown."""
-        return "\n".join([*self._lines(), *(part for note in self.notes for part in ("", note))])
+        return "\n".join([*self._lines(), *(line for note in self.notes for line in ("", note))])
 
     @abstractmethod
     def _lines(self) -> list[str]: ...
@@ -151,12 +152,12 @@ class Result(ABC):
         """Return the result as a figure of matplotlib."""
 
     def frames(self) -> Iterator[Any]:
-        """Yield the figure as often as it has changed; most results do not move."""
+        """Yield the frames of the figure; most results have one."""
         yield self.draw()
 
     @property
     def has_picture(self) -> bool:
-        """Whether there is something to draw."""
+        """Whether the result can be drawn."""
         return True
 
     @property
@@ -167,7 +168,7 @@ class Result(ABC):
     def plot(self, path: str | Path) -> Path:
         """Draw the result into a file, such as an `.svg` or a `.png`, and return its path.
 
-        A `.gif` shows all frames of a result that moves, any other file the last one.
+        A `.gif` is an animation of all frames; other files show the last frame.
 
         Parameters
         ----------
@@ -193,18 +194,18 @@ class Table(Result):
     Attributes
     ----------
     tolerances : dict
-        The tolerance of columns that have another one, as counts have beside percentages.
+        Tolerances of single columns, for example of counts beside percentages.
     spread : dict
-        The standard deviation of ours from run to run, where several runs were made.
+        Standard deviation of the reproduced values between runs, if there were several.
     marks : dict
-        What is written after a cell of ours, such as the stars of a test.
+        Text after a reproduced value, such as the stars of a significance test.
     summaries : tuple of str
-        Rows that are no cells to compare: computed from the others (medians, ranks), or where the
-        published values are of other data.
+        Rows that are not compared: computed from other rows (medians, ranks), or with published
+        values of other data.
     digits : int
-        Digits after the point of numbers that are no counts (int). Default 1.
+        Decimal places of numbers that are not counts (int). Default 1.
     best : {"row", "column", "least of row", "none"}
-        Among which cells of ours the best one is set bold. Default "row"; ranks are always least.
+        Among which reproduced values the best is bold. Default "row"; for ranks, always the least.
 
     Examples
     --------
@@ -229,7 +230,7 @@ class Table(Result):
     @property
     def columns(self) -> list[str]:
         """The columns, in the order of the longest row."""
-        rows = sorted([*self.ours.values(), *self.published.values()], key=len, reverse=True)
+        rows = sorted([*self.reproduced.values(), *self.published.values()], key=len, reverse=True)
         return list(dict.fromkeys(column for row in rows for column in row))
 
     @property
@@ -239,7 +240,7 @@ class Table(Result):
     def _cells(self) -> list[Difference]:
         return [
             Difference(row, column, self.published[row][column], value, spread)
-            for row, cells in self.ours.items()
+            for row, cells in self.reproduced.items()
             for column, value in cells.items()
             if row not in self.summaries and column in self.published.get(row, {})
             for spread in [self.spread.get(row, {}).get(column, math.nan)]
@@ -259,18 +260,18 @@ class Table(Result):
         head = "(ours, and in brackets the published value)" if self.published else "(ours)"
         lines = [f"**{self.title}** {head}", "", f"| | {' | '.join(columns)} |"]
         lines.append("|---" * (len(columns) + 1) + "|")
-        for row in dict.fromkeys([*self.ours, *self.published]):
+        for row in dict.fromkeys([*self.reproduced, *self.published]):
             lines.append(f"| {row} | {' | '.join(self._text(row, c) for c in columns)} |")
         return lines + self._listed_differences()
 
     def _text(self, row: str, column: str) -> str:
         published = self.published.get(row, {}).get(column)
         bracket = "" if published is None else f"({self._number(published)})"
-        ours = self.ours.get(row, {})
-        if column not in ours:
+        reproduced = self.reproduced.get(row, {})
+        if column not in reproduced:
             return bracket
-        number = f"{self._number(ours[column])}{self.marks.get(row, {}).get(column, '')}"
-        shown = f"**{number}**" if ours[column] == self._best(row, column) else number
+        number = f"{self._number(reproduced[column])}{self.marks.get(row, {}).get(column, '')}"
+        shown = f"**{number}**" if reproduced[column] == self._best(row, column) else number
         return f"{shown} {bracket}".rstrip()
 
     def _number(self, value: float) -> str:
@@ -280,16 +281,18 @@ class Table(Result):
         if self.best == "none":
             return math.nan
         if self.best == "column":
-            return float(max(cells[column] for cells in self.ours.values() if column in cells))
-        least = self.best == "least of row" or "rank" in row
-        return float((min if least else max)(self.ours[row].values()))
+            return float(
+                max(cells[column] for cells in self.reproduced.values() if column in cells)
+            )
+        lowest_is_best = self.best == "least of row" or "rank" in row
+        return float((min if lowest_is_best else max)(self.reproduced[row].values()))
 
     def _listed_differences(self) -> list[str]:
         beyond = self.disagreements()
         if not beyond:
             return []
-        others = (f"{limit:g} ({column})" for column, limit in self.tolerances.items())
-        limits = [f"{self.tolerance:g} points", *others]
+        column_limits = (f"{limit:g} ({column})" for column, limit in self.tolerances.items())
+        limits = [f"{self.tolerance:g} points", *column_limits]
         head = f"{len(beyond)} of {len(self._cells())} cells differ by more than "
         lines = ["", f"{head}{', '.join(limits)}:", ""]
         lines += [
@@ -301,7 +304,8 @@ class Table(Result):
             spread += " (covers it)" if cell.is_within_spread else ""
             lines.append(
                 f"| {cell.row}, {cell.column} | {self._number(cell.published)} "
-                f"| {self._number(cell.ours)} | {cell.difference:+.{self.digits}f} | {spread} |"
+                f"| {self._number(cell.reproduced)} | {cell.difference:+.{self.digits}f} | "
+                f"{spread} |"
             )
         return lines
 
@@ -313,14 +317,14 @@ class Table(Result):
 
 @dataclass
 class Drawing(Table):
-    """Numbers with a picture of their own, which may move.
+    """A table with a picture, which may be an animation.
 
     Attributes
     ----------
     picture : function
-        Yields the figure of matplotlib: once, or again after each change.
+        Yields the frames as figures of matplotlib.
     moves : bool
-        Whether it yields several. Default False.
+        Whether there are several frames. Default False.
 
     Examples
     --------
@@ -356,11 +360,11 @@ class Figure(Result):
     log_x : bool
         Whether the horizontal axis is logarithmic. Default False.
     points : bool
-        Whether the curves are clouds of points, with the diagonal. Default False.
+        Whether to draw points with the diagonal instead of curves. Default False.
     n_columns : int
-        How many panels stand beside each other. Default 2.
+        Number of panels in a row. Default 2.
     bars : tuple of str
-        What the places 0, 1, ... of the horizontal axis are; the curves are then bars.
+        Names of the x values 0, 1, ...; the curves are then drawn as bars.
 
     Examples
     --------
@@ -383,25 +387,25 @@ class Figure(Result):
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
         pairs = (
-            Difference(panel, name, published, ours, math.nan)
+            Difference(panel, name, published, reproduced, math.nan)
             for panel, curves in self.published.items()
             for name, curve in curves.items()
-            if name in self.ours.get(panel, {})
-            for published, ours in zip(curve.y, self.ours[panel][name].y, strict=False)
+            if name in self.reproduced.get(panel, {})
+            for published, reproduced in zip(curve.y, self.reproduced[panel][name].y, strict=False)
         )
         return _largest_first(pairs, beyond)
 
     def _lines(self) -> list[str]:
         lines = [f"**{self.title}** ({self.y_label} against {self.x_label})"]
-        for panel, curves in self.ours.items():
+        for panel, curves in self.reproduced.items():
             x = next(iter(curves.values())).x
-            # At most eight places, evenly spread, the first and the last among them.
-            places = sorted({round(i * (len(x) - 1) / 7) for i in range(8)})
-            heads = self.bars or [f"{x[i]:,.{0 if x[i] == int(x[i]) else 1}f}" for i in places]
+            # At most eight values of x, evenly spread, including the first and the last.
+            shown = sorted({round(i * (len(x) - 1) / 7) for i in range(8)})
+            heads = self.bars or [f"{x[i]:,.{0 if x[i] == int(x[i]) else 1}f}" for i in shown]
             lines += ["", f"| {panel} | {' | '.join(heads)} |"]
-            lines.append("|---" * (len(places) + 1) + "|")
+            lines.append("|---" * (len(shown) + 1) + "|")
             for name, curve in curves.items():
-                cells = (f"{curve.y[i]:.1f}" for i in places if i < len(curve.y))
+                cells = (f"{curve.y[i]:.1f}" for i in shown if i < len(curve.y))
                 lines.append(f"| {name} | {' | '.join(cells)} |")
         return lines
 
@@ -420,7 +424,7 @@ def _largest_first(cells: Iterable[Difference], beyond: float) -> list[Differenc
 
 
 class Item(NamedTuple):
-    """A table or figure, or an experiment of ours beside them.
+    """A table or figure of a paper, or an additional experiment.
 
     Examples
     --------
@@ -430,30 +434,30 @@ class Item(NamedTuple):
 
     summary: str
     run: Callable[[Run], Result]
-    lacks: str = ""  # what of the paper's cannot be had here, and why
-    corpora: tuple[str, ...] = ()  # as `load` takes them
-    is_ours: bool = False  # an experiment that the paper does not have
-    quotes: bool = False  # whether its picture shows a document, which is not ours to pass on
+    lacks: str = ""  # what cannot be reproduced, and why
+    corpora: tuple[str, ...] = ()  # specifications as for `thresher.corpora.load`
+    is_additional: bool = False  # an experiment that the paper does not have
+    quotes: bool = False  # whether its picture quotes a document, which may not be published here
 
     @property
     def state(self) -> str:
-        """What there is of it: "here", or "in part" and why."""
+        """Either "here", or "in part" and the reason."""
         return f"in part: {self.lacks}" if self.lacks else "here"
 
 
 class Finding(NamedTuple):
-    """What became of a claim: whether it holds, the figures, and why it does not if it does not."""
+    """The check of a claim: whether it holds, the figures, and the reason if it does not."""
 
     holds: bool
     figures: str
     why: str = ""
-    is_open: bool = False  # whether `why` is only what was tried, and explains nothing
+    is_open: bool = False  # whether `why` only lists what was tried, without an explanation
 
 
 class Claim(NamedTuple):
-    """Something that a paper says in its text about its figures.
+    """A statement of a paper about its results.
 
-    `check` gets the results of `items`, in their order.
+    `check` is called with the results of `items`, in order.
     """
 
     text: str
@@ -463,18 +467,18 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper of which tables and figures are reproduced.
+    """A paper with its tables and figures.
 
     Attributes
     ----------
     name, title, citation : str
-        The word by which it is asked for, its title, and what to cite.
+        Its name on the command line, its title, and its citation.
     items : dict of str to Item
-        Its tables and figures by name, such as "table-4", and after them experiments of ours.
+        Its tables and figures by name, such as "table-4", then the additional experiments.
     liberties : tuple of str
-        What the paper leaves open or has otherwise, and what was taken.
+        Choices where the paper is silent, and deviations from it.
     claims : tuple of Claim
-        What it says about its figures.
+        Its statements about its results.
     """
 
     name: str
@@ -486,5 +490,5 @@ class Paper:
 
     @property
     def published(self) -> dict[str, Item]:
-        """The tables and figures that the paper itself has."""
-        return {name: item for name, item in self.items.items() if not item.is_ours}
+        """The tables and figures of the paper, without the additional experiments."""
+        return {name: item for name, item in self.items.items() if not item.is_additional}

@@ -1,4 +1,4 @@
-"""What every reproduction needs: the run and its loop, problems and tasks, folds."""
+"""Shared by all reproductions: settings of a run, computing of cells, tasks and folds."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ CORES = os.cpu_count() or 1
 HELD_OUT = 0.25
 
 
-def _unwatched(title: str, done: int, n_cells: int) -> None:
-    """Show nothing."""
+def _ignore_progress(title: str, done: int, n_cells: int) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """How an experiment is run, and the one loop that all of them share.
+    """Settings of an experiment, and the loop that computes its cells.
 
-    An experiment is a grid of cells. `measure(*key)` gives one of them: a dictionary of numbers by
-    name, or whatever JSON can say, from plain values alone. So it can be computed beside others,
-    kept on disk, and read again by a later run.
+    An experiment is a grid of cells. `measure(*key)` computes a cell: a dictionary of numbers by
+    name, or another value that JSON can represent. Its arguments are plain values. Therefore cells
+    can be computed in parallel, stored on disk and read by a later run.
 
     Attributes
     ----------
     seed : int
-        Seed of everything random: folds, subsets, the order of examples.
+        Seed of all random choices: folds, subsets, the order of examples.
     quick : bool
-        Whether a small part is enough, in seconds, to see that it works.
+        Whether to run a small version that takes seconds.
     jobs : int
-        How many cells are computed at a time. Results are the same for any number.
+        Number of cells computed in parallel. Results are the same for any number.
     store : Store or None
-        Where finished cells are kept; None keeps none.
+        Where finished cells are stored; None stores none.
     watch : function
-        Called with the title, the number of finished cells and that of all cells of a grid.
+        Called with the title, the number of finished cells and the number of all cells.
     title : str
-        What is being run.
+        Title shown with the progress.
 
     Examples
     --------
@@ -63,46 +63,47 @@ class Run:
     quick: bool = False
     jobs: int = CORES
     store: Store | None = field(default_factory=Store)
-    watch: Watch = _unwatched
+    watch: Watch = _ignore_progress
     title: str = ""
 
     def of(self, full: T, small: T) -> T:
-        """Return what the paper did, or in a quick run the small form of it."""
+        """Return `full`, or `small` in a quick run."""
         return small if self.quick else full
 
     def seeds(self, number: int) -> list[int]:
-        """Return so many seeds; one in a quick run."""
+        """Return `number` seeds, beginning with that of the run; only one in a quick run."""
         return list(range(self.seed, self.seed + self.of(number, 1)))
 
     def cells(
         self, measure: Callable[..., Any], keys: Iterable[tuple[Any, ...]], *, inside: bool = False
     ) -> list[Any]:
-        """Return what `measure(*key)` gives for each key, from disk where it is there.
+        """Return `measure(*key)` for each key; cells that are stored are read.
 
-        With `inside` cells come one after the other, and `measure` gets all jobs as `n_jobs`.
+        With `inside`, cells are computed one after the other and `measure` gets the number of jobs
+        as `n_jobs`.
         """
         keys = list(keys)
         paths = [self.store.path(measure, key) if self.store else None for key in keys]
-        kept = [self.store.read(path) if self.store and path else None for path in paths]
-        done = len(keys) - kept.count(None)
+        cells = [self.store.read(path) if self.store and path else None for path in paths]
+        done = len(keys) - cells.count(None)
         self.watch(self.title, done, len(keys))
 
-        def compute(place: int) -> Any:
-            own = {"n_jobs": self.jobs} if inside else {}
-            began, path = perf_counter(), paths[place]
-            cell = measure(*keys[place], **own)
+        def compute(index: int) -> Any:
+            threads = {"n_jobs": self.jobs} if inside else {}
+            began, path = perf_counter(), paths[index]
+            cell = measure(*keys[index], **threads)
             taken = perf_counter() - began
             return self.store.write(path, cell, taken) if self.store and path else cell
 
-        ahead = [place for place, cell in enumerate(kept) if cell is None]
+        ahead = [index for index, cell in enumerate(cells) if cell is None]
         pool = ThreadPoolExecutor(1 if inside else self.jobs)
         try:
-            for place, cell in zip(ahead, pool.map(compute, ahead), strict=True):
-                kept[place], done = cell, done + 1
+            for index, cell in zip(ahead, pool.map(compute, ahead), strict=True):
+                cells[index], done = cell, done + 1
                 self.watch(self.title, done, len(keys))
-        finally:  # stopped by an error or by Ctrl-C, it begins no other cell and waits for none
+        finally:  # after an error or Ctrl-C, start no other cell and wait for none
             pool.shutdown(wait=False, cancel_futures=True)
-        return kept
+        return cells
 
     def rows(
         self,
@@ -112,21 +113,21 @@ class Run:
         *,
         inside: bool = False,
     ) -> tuple[Cells, Cells]:
-        """Return the rows of a table, the mean of some seeds, and their standard deviations.
+        """Return the rows of a table as means over seeds, and their standard deviations.
 
-        `measure(*rows[name], seed)` gives the cells of a row by column.
+        `measure(*rows[name], seed)` returns the cells of a row by column.
         """
         seeds = self.seeds(n_seeds)
         keys = [(*key, seed) for key in rows.values() for seed in seeds]
         cells = iter(self.cells(measure, keys, inside=inside))
-        both = {name: mean_and_spread([next(cells) for _ in seeds]) for name in rows}
-        means, spreads = ({name: pair[i] for name, pair in both.items()} for i in (0, 1))
+        statistics = {name: mean_and_spread([next(cells) for _ in seeds]) for name in rows}
+        means, spreads = ({name: pair[i] for name, pair in statistics.items()} for i in (0, 1))
         return means, spreads
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A problem of two classes, under the paper's name."""
+    """A problem of two classes, by the name in the paper."""
 
     name: str
     rows: Rows
@@ -148,19 +149,19 @@ class Documents(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Documents to learn from, and documents to be measured on."""
+    """Training documents and test documents."""
 
     train: Documents
     test: Documents
 
     def rehearsal(self) -> Task:
-        """Return the task of learning the last quarter of the training documents from the rest."""
+        """Return a task of the training documents alone: the last quarter is the test set."""
         n = self.train.rows.n_rows
         return Task(*map(self.train.take, np.split(np.arange(n), [n - int(HELD_OUT * n)])))
 
 
 def numbered(labels: Sequence[list[str]], categories: Sequence[str]) -> Labels:
-    """Return the labels that are among the categories, by their numbers.
+    """Return labels as numbers of categories; labels of other categories are left out.
 
     Examples
     --------
@@ -168,12 +169,14 @@ def numbered(labels: Sequence[list[str]], categories: Sequence[str]) -> Labels:
     array([0], dtype=int32)
     """
     number = {name: i for i, name in enumerate(categories)}
-    lists = [[number[name] for name in own if name in number] for own in labels]
+    lists = [
+        [number[name] for name in document_labels if name in number] for document_labels in labels
+    ]
     return Labels.from_lists(lists, len(categories))
 
 
 def one_category(positive: np.ndarray) -> Labels:
-    """Return which examples belong, as the labels of one category.
+    """Return the labels of a single category, from a mask of its examples.
 
     Examples
     --------
@@ -190,9 +193,9 @@ def folds(
 ) -> Iterator[Split]:
     """Yield training and test examples of each fold, stratified by the positives or not.
 
-    The library's `k_fold` divides the same way and then shuffles what each fold learns from anew.
-    Here one shuffle does both: the training examples of all folds come in its order, which a
-    learner that makes one pass depends on. Hence this protocol of the papers' own.
+    The library's `k_fold` divides in the same way and then shuffles the training examples of each
+    fold again. Here the training examples of all folds are in the order of one shuffle, on which
+    learners with one pass depend.
 
     Examples
     --------
@@ -207,10 +210,10 @@ def folds(
 
 
 def f1_percent(decided: np.ndarray, positive: np.ndarray) -> float:
-    """Return F1 of the positive class in percent; 0 where nothing is right.
+    """Return F1 of the positive class in percent; 0 if there is no true positive.
 
-    The library's F1 is NaN where nothing is positive and nothing was decided, which a mean over
-    folds cannot take.
+    The library's F1 is NaN if no example is positive or decided as positive, which would make a
+    mean over folds NaN.
 
     Examples
     --------
@@ -225,7 +228,7 @@ def f1_percent(decided: np.ndarray, positive: np.ndarray) -> float:
 def mean_and_spread(
     runs: Sequence[Mapping[str, float]],
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return each figure's mean over the runs, and its standard deviation if they are several.
+    """Return the mean of each figure over the runs, and the standard deviation of several runs.
 
     Examples
     --------

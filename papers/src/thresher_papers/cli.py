@@ -1,4 +1,4 @@
-"""thresher paper: the tables and figures of the papers, made anew."""
+"""thresher paper: reproduce tables and figures of the papers behind Thresher."""
 
 from __future__ import annotations
 
@@ -24,41 +24,47 @@ verbs = typer.Typer(no_args_is_help=True)
 about = "Reproduce the tables and figures of the papers behind Thresher."
 common.app.add_typer(verbs, name="paper", help=about)
 
-Seed = Annotated[int, Option(help="Seed of folds, subsets and orders of learning.")]
-Quick = Annotated[bool, Option("--quick", help="A small part of each, to see that it works.")]
+Seed = Annotated[int, Option(help="Seed of folds, subsets and the order of documents.")]
+Quick = Annotated[
+    bool, Option("--quick", help="Run a small version of each, as a check that it works.")
+]
 Jobs = Annotated[
     int | None,
     Option(
         min=1,
         max=MOST_THREADS,
-        help="Cells computed at a time; results are the same. Default: all cores.",
+        help="Cells computed in parallel; results are the same. Default: all cores.",
     ),
 ]
-Anew = Annotated[bool, Option("--anew", help="Compute again what earlier runs have finished.")]
+Anew = Annotated[bool, Option("--anew", help="Compute cells again that earlier runs finished.")]
 
 
 @common.verb("paper list", "list", group=verbs)
 def list_papers(json: common.Json = False) -> None:
-    """List the papers with their tables and figures, and what there is of each."""
+    """List the papers with their tables and figures, and whether each is complete."""
     import thresher_papers as papers
 
-    known = papers.list_papers()
+    listed = papers.list_papers()
     if json:
-        common.show_json({paper.name: _described(paper) for paper in known})
+        common.show_json({paper.name: _described(paper) for paper in listed})
         return
-    for paper in known:
+    for paper in listed:
         typer.echo(f"{paper.name}: {paper.title}")
-        for own in (False, True):
-            items = {name: one for name, one in paper.items.items() if one.is_ours == own}
-            if own and items:
-                typer.echo("  of ours:")
+        for is_additional in (False, True):
+            items = {
+                name: item
+                for name, item in paper.items.items()
+                if item.is_additional == is_additional
+            }
+            if is_additional and items:
+                typer.echo("  additional experiments:")
             for name, item in items.items():
                 state = "in part" if item.lacks else "here"
-                typer.echo(f"    {name:<20} {'' if own else state:<9}{item.summary}")
+                typer.echo(f"    {name:<20} {'' if is_additional else state:<9}{item.summary}")
                 if item.lacks:
                     typer.echo(f"{'':<34}(not all: {item.lacks})")
         typer.echo()
-    published = [item for paper in known for item in paper.published.values()]
+    published = [item for paper in listed for item in paper.published.values()]
     in_part = sum(bool(item.lacks) for item in published)
     typer.echo(
         f"{len(published)} tables and figures: {len(published) - in_part} are here, {in_part} in "
@@ -68,7 +74,7 @@ def list_papers(json: common.Json = False) -> None:
 
 def _described(paper: Paper) -> dict[str, Any]:
     return {
-        name: {"summary": item.summary, "state": item.state, "ours": item.is_ours}
+        name: {"summary": item.summary, "state": item.state, "additional": item.is_additional}
         for name, item in paper.items.items()
     }
 
@@ -76,11 +82,11 @@ def _described(paper: Paper) -> dict[str, Any]:
 @common.verb("paper run dagan-karov-roth-1997 table-2", group=verbs)
 def run(
     paper: Annotated[
-        str, Argument(metavar="PAPER", help="As `thresher paper list` shows; all: every one.")
+        str, Argument(metavar="PAPER", help="A name from `thresher paper list`, or all.")
     ],
     items: Annotated[
         list[str] | None,
-        Argument(metavar="ITEM", help="Tables and figures of it. Default: all of them."),
+        Argument(metavar="ITEM", help="Its tables and figures. Default: all of them."),
     ] = None,
     seed: Seed = 0,
     quick: Quick = False,
@@ -88,25 +94,28 @@ def run(
     anew: Anew = False,
     plot: Annotated[
         str | None,
-        Option(metavar="FILE", help="Draw it, e.g. to figure.svg; of several items, a folder."),
+        Option(
+            metavar="FILE",
+            help="Draw it to this file, e.g. figure.svg; for several items, a folder.",
+        ),
     ] = None,
     json: common.Json = False,
 ) -> None:
-    """Run experiments and print ours beside the published values, as Markdown.
+    """Run experiments; print reproduced beside published values as Markdown.
 
-    What is finished is kept on disk: stopped, the same command goes on where it was.
+    Finished cells are stored on disk. After an interruption, the same command continues.
     """
     import thresher_papers as papers
 
     chosen = papers.select(paper, items or [])
-    papers.check_corpora(one.items[name] for one, name in chosen)
+    papers.check_corpora(selected.items[name] for selected, name in chosen)
     drawn = _places(plot, chosen) if plot else [None] * len(chosen)
     store = papers.Store(anew=anew)
-    for (one, name), place in zip(chosen, drawn, strict=True):
-        with _watched(seed, quick, jobs, store, title=f"{one.name} {name}") as settings:
-            result = one.items[name].run(settings)
-        if place and (result.has_picture or len(chosen) == 1):
-            result.plot(place)
+    for (selected, name), picture in zip(chosen, drawn, strict=True):
+        with _watched(seed, quick, jobs, store, title=f"{selected.name} {name}") as settings:
+            result = selected.items[name].run(settings)
+        if picture and (result.has_picture or len(chosen) == 1):
+            result.plot(picture)
         if json:
             common.show_json(_as_json(result))
         else:
@@ -116,23 +125,26 @@ def run(
 @common.verb("paper page papers.md", group=verbs)
 def page(
     file: Annotated[
-        str, Argument(metavar="FILE", help="Markdown; its pictures go into images/ beside it.")
+        str,
+        Argument(
+            metavar="FILE", help="Markdown file; its pictures are written to images/ beside it."
+        ),
     ],
     seed: Seed = 0,
     quick: Quick = False,
     jobs: Jobs = None,
     anew: Anew = False,
 ) -> None:
-    """Run everything, and write it as one page: counts, claims, tables, figures, differences."""
+    """Run all experiments and write a page of all tables, figures, claims and differences."""
     import thresher_papers as papers
     from thresher.files import check_writable
     from thresher_papers import _page
 
-    every = [one for one in papers.list_papers() if one.published]
-    papers.check_corpora(item for one in every for item in one.items.values())
+    reproduced_papers = [paper for paper in papers.list_papers() if paper.published]
+    papers.check_corpora(item for paper in reproduced_papers for item in paper.items.values())
     target = check_writable(file)
     with _watched(seed, quick, jobs, papers.Store(anew=anew)) as settings:
-        written = _page.write_page(every, settings, target)
+        written = _page.write_page(reproduced_papers, settings, target)
     common.say(
         f"Wrote {file}: {written.agreement.share:.0%} of "
         f"{counted(written.agreement.n_cells, 'published value')} agree, "
@@ -144,7 +156,7 @@ def page(
 def _watched(
     seed: int, quick: bool, jobs: int | None, store: Store, *, title: str = ""
 ) -> Iterator[Run]:
-    """Give the settings of a run, which shows its progress if stderr is a terminal."""
+    """Yield the settings of a run that shows its progress if stderr is a terminal."""
     from thresher_papers import Run
 
     columns = ("SpinnerColumn", "{task.description}", "BarColumn", "MofNCompleteColumn")
@@ -161,13 +173,13 @@ def _watched(
         try:
             yield replace(run, jobs=jobs) if jobs else run
         except KeyboardInterrupt:
-            sentence = "thresher: stopped; what is finished is kept, the same command goes on.\n"
-            # Without waiting for the cells begun, some of which take minutes.
+            sentence = "thresher: stopped; finished cells are stored, the same command continues.\n"
+            # Do not wait for running cells; some take minutes.
             process.leave(process.stopped_status() or 130, sentence)
 
 
 def _places(plot: str, chosen: Sequence[tuple[Paper, str]]) -> list[Path]:
-    """Return where each picture goes: one item's to the file, several to files in a folder."""
+    """Return the file of each picture: of one item `plot` itself, of several files in a folder."""
     if len(chosen) == 1 and not Path(plot).is_dir():
         return [Path(plot)]
     if Path(plot).suffix and not Path(plot).is_dir():
@@ -175,7 +187,7 @@ def _places(plot: str, chosen: Sequence[tuple[Paper, str]]) -> list[Path]:
             f"--plot {plot}: {len(chosen)} items are drawn, so it has to be a folder."
         )
     Path(plot).mkdir(parents=True, exist_ok=True)
-    return [Path(plot) / f"{one.name}-{name}.svg" for one, name in chosen]
+    return [Path(plot) / f"{selected.name}-{name}.svg" for selected, name in chosen]
 
 
 def _as_json(result: Result) -> dict[str, Any]:
@@ -184,7 +196,7 @@ def _as_json(result: Result) -> dict[str, Any]:
         "item": result.item,
         "title": result.title,
         "published": result.published,
-        "ours": result.ours,
+        "reproduced": result.reproduced,
         "spread": getattr(result, "spread", {}),
         "agreement": result.agreement()._asdict(),
         "notes": result.notes,

@@ -1,4 +1,4 @@
-"""Every learner on Reuters-21578, ModApte split, the 90 categories: our own table."""
+"""An additional table: every learner on Reuters-21578, ModApte split, 90 categories."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _reading = Lock()
 
 @lru_cache(maxsize=1)
 def collection() -> Task:
-    """Return the split, words of two characters or more; unlabelled documents are kept."""
+    """Return the split as counts of words of two or more characters, with unlabelled documents."""
     corpus = load("reuters21578:modapte,categories=R90")
     train, test = corpus.split("train"), corpus.split("test")
     counter = TextCounter()
     rows = counter.count(train.texts), counter.count(test.texts, grow=False)
-    labels = (numbered(part.labels, corpus.categories("R90")) for part in (train, test))
+    labels = (numbered(split.labels, corpus.categories("R90")) for split in (train, test))
     return Task(*map(Documents, rows, labels))
 
 
 def measure(name: str, average: str | None, passes: tuple[int, ...], seed: int) -> dict[str, float]:
-    """Return the measures of one learner after each number of passes, in percent.
+    """Return the measures of a learner after each number of passes, in percent.
 
-    It has its default parameters and the strength it prefers; `average` is None or "examples".
+    The learner has default parameters and its preferred strength; `average` is None or "examples".
     """
     with _reading:
         (rows, labels), (test, truth) = collection()
@@ -68,7 +68,7 @@ def measure(name: str, average: str | None, passes: tuple[int, ...], seed: int) 
 def fitted_scores(
     learner: OnlineLearner, task: Task, passes: tuple[int, ...], seed: int
 ) -> dict[int, np.ndarray]:
-    """Return the test scores after so many passes of `fit`, which does more than pass."""
+    """Return the test scores of separate fits with each number of passes."""
     examples, scores = Examples.of(*task.train), {}
     for done in passes:
         learner.set_params(max_iter=done, random_state=seed).fit_rows(examples)
@@ -77,7 +77,7 @@ def fitted_scores(
 
 
 def learner_table(run: Run) -> Table:
-    """Measure every learner after one pass and after ten, averaged and not."""
+    """Measure every learner after one and ten passes, with and without averaging."""
     passes = run.of(PASSES, PASSES[:1])
     rows = {
         name + (", averaged" if average else ""): (name, average, passes)
@@ -85,7 +85,7 @@ def learner_table(run: Run) -> Table:
         for average in (None, "examples")
         if average is None or "average" in learner().get_params()
     }
-    ours, spread = run.rows(measure, rows, ORDERS)
+    reproduced, spread = run.rows(measure, rows, ORDERS)
     notes = [
         "9,603 training and 3,299 test documents, 90 categories; "
         f"mean of {len(run.seeds(ORDERS))} orders of the documents. Each learner has its default "
@@ -95,7 +95,7 @@ def learner_table(run: Run) -> Table:
         "document and category in one ranking."
     ]
     title = "Every learner on Reuters R90 (ModApte)"
-    return Table(NAME, "learners", title, {}, ours, notes, spread=spread, best="column")
+    return Table(NAME, "learners", title, {}, reproduced, notes, spread=spread, best="column")
 
 
 PAPER = Paper(
@@ -107,7 +107,7 @@ PAPER = Paper(
             "every learner on Reuters R90, one pass and ten",
             learner_table,
             corpora=("reuters21578",),
-            is_ours=True,
+            is_additional=True,
         )
     },
 )

@@ -50,30 +50,32 @@ PAPER = Paper(
             "what concepts give to rare and to frequent categories",
             figures.by_size,
             corpora=REUTERS + MEDLINE,
-            is_ours=True,
+            is_additional=True,
         ),
-        "words": Item("words taken otherwise", tables.words, corpora=REUTERS, is_ours=True),
-        "early-rounds": Item("fewer rounds", tables.early_rounds, corpora=REUTERS, is_ours=True),
+        "words": Item("words taken otherwise", tables.words, corpora=REUTERS, is_additional=True),
+        "early-rounds": Item(
+            "fewer rounds", tables.early_rounds, corpora=REUTERS, is_additional=True
+        ),
         "memberships": Item(
-            "which memberships count", tables.memberships, corpora=REUTERS, is_ours=True
+            "which memberships count", tables.memberships, corpora=REUTERS, is_additional=True
         ),
         "more-memberships": Item(
             "figure 3 where lower memberships count",
             figures.more_memberships,
             corpora=REUTERS,
-            is_ours=True,
+            is_additional=True,
         ),
         "abstracts": Item(
             "medical documents without those that are titles alone",
             tables.abstracts,
             corpora=MEDLINE,
-            is_ours=True,
+            is_additional=True,
         ),
         "ohsumed-23": Item(
             "abstracts of OHSUMED 1991, one of 23 categories each",
             tables.ohsumed_23,
             corpora=("ohsumed23",),
-            is_ours=True,
+            is_additional=True,
         ),
     },
     liberties=(

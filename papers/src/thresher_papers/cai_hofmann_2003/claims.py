@@ -39,13 +39,13 @@ def _gains(table: Table, features: str) -> dict[tuple[str, str, str], float]:
     return {
         (*block, column): gain
         for block in BLOCKS
-        for column, gain in table.ours[row_name(*block, features, True)].items()
+        for column, gain in table.reproduced[row_name(*block, features, True)].items()
     }
 
 
 def _kinds(table: Table) -> list[str]:
     """Return the kinds of features that are compared with words alone."""
-    names = (row.split(", ")[1] for row in table.ours if row.endswith("improvement"))
+    names = (row.split(", ")[1] for row in table.reproduced if row.endswith("improvement"))
     return list(dict.fromkeys(names))
 
 
@@ -61,10 +61,10 @@ def each_k_helps(table: Table) -> Finding:
     kinds = {kind: list(_gains(table, kind).values()) for kind in _kinds(table) if kind != "mixA"}
     better = {kind: sum(gain > 0 for gain in gains) for kind, gains in kinds.items()}
     n = len(_gains(table, "mixA"))
-    least, most = (kind(better, key=better.__getitem__) for kind in (min, max))
+    worst, best = (kind(better, key=better.__getitem__) for kind in (min, max))
     figures = (
         f"{sum(better.values())} of {n * len(better)} cells are better with concepts of one K; "
-        f"from {better[least]} of {n} ({least}) to {better[most]} ({most})"
+        f"from {better[worst]} of {n} ({worst}) to {better[best]} ({best})"
     )
     return Finding(min(better.values()) > n / 2, figures)
 
@@ -89,15 +89,15 @@ def mixing_is_best(table: Table) -> Finding:
 @claim("MH and MR do almost equally well, MH with a small advantage (7.1)", "table-1")
 def variants_are_alike(table: Table) -> Finding:
     differences = [
-        table.ours[row_name("MH", average, features)][column]
-        - table.ours[row_name("MR", average, features)][column]
+        table.reproduced[row_name("MH", average, features)][column]
+        - table.reproduced[row_name("MR", average, features)][column]
         for features in ("term", "mixA")
         for average in AVERAGES
         for column in RANKING
     ]
     mean = float(np.mean(differences))
     figures = (
-        f"MH is ahead in {sum(one > 0 for one in differences)} of {len(differences)} cells, by "
+        f"MH is ahead in {sum(gap > 0 for gap in differences)} of {len(differences)} cells, by "
         f"{mean:.2f} points on average, at most {max(map(abs, differences)):.2f} apart"
     )
     return Finding(0 < mean < 1, figures)
@@ -122,9 +122,10 @@ def macro_gains_more(table: Table) -> Finding:
         if average == "micro"
     }
     less = {" ".join(name): pair for name, pair in pairs.items() if pair[0] <= pair[1]}
-    macro, micro = (float(np.mean(own)) for own in zip(*pairs.values(), strict=True))
+    macro, micro = (float(np.mean(gains)) for gains in zip(*pairs.values(), strict=True))
     exceptions = ", ".join(
-        f"{name} ({one:.2f} and {other:.2f} %)" for name, (one, other) in less.items()
+        f"{name} ({macro_gain:.2f} and {micro_gain:.2f} %)"
+        for name, (macro_gain, micro_gain) in less.items()
     )
     figures = (
         f"{macro:.2f} % on average for macro averages, {micro:.2f} % for micro averages of the "
@@ -136,18 +137,18 @@ def macro_gains_more(table: Table) -> Finding:
 @claim("Concepts are most useful for categories with few positive documents (7.1)", "by-size")
 def rare_gain_most(table: Table) -> Finding:
     quarters = {
-        name.split(", ")[1]: cells for name, cells in table.ours.items() if "Reuters" in name
+        name.split(", ")[1]: cells for name, cells in table.reproduced.items() if "Reuters" in name
     }
     rarest = next(iter(quarters.values()))
     gains = [cells["mean gain"] for cells in quarters.values()]
     figures = "; ".join(f"{name} {cells['mean gain']:+.1f}" for name, cells in quarters.items())
     n = rarest["categories"]
-    others = (n * rarest["mean gain"] + rarest["largest loss"]) / (n - 1)
+    other_gain = (n * rarest["mean gain"] + rarest["largest loss"]) / (n - 1)
     medians = ", ".join(f"{cells['median gain']:.1f}" for cells in quarters.values())
     why = (
         "the paper concludes it from the macro averages, which gain more here as well; but the "
         f"quarters between gain most. The rarest hang on few test documents: of {n} topics one "
-        f"loses {rarest['largest loss']:.1f} points, the others gain {others:.1f} on average "
+        f"loses {rarest['largest loss']:.1f} points, the others gain {other_gain:.1f} on average "
         f"(medians of the quarters: {medians})"
     )
     holds = np.mean(gains[:2]) > np.mean(gains[2:])
@@ -157,19 +158,19 @@ def rare_gain_most(table: Table) -> Finding:
 @claim("The classification error benefits most in relative terms (7.1)", "table-1")
 def errors_gain_most(table: Table) -> Finding:
     gains = _gains(table, "mixA")
-    most = {
+    largest = {
         variant: max(
             (name for name in gains if name[:2] == (variant, "macro")), key=gains.__getitem__
         )
         for variant in VARIANTS
     }
-    figures = "; ".join(f"{' '.join(name)} {gains[name]:.1f} %" for name in most.values())
-    return Finding(all(name[2] in ERRORS for name in most.values()), f"most gains: {figures}")
+    figures = "; ".join(f"{' '.join(name)} {gains[name]:.1f} %" for name in largest.values())
+    return Finding(all(name[2] in ERRORS for name in largest.values()), f"most gains: {figures}")
 
 
 @claim("F1 and average precision of MH gain more than 5 % (7.1)", "table-1")
 def five_percent(table: Table) -> Finding:
-    before, after = (table.ours[row_name("MH", "macro", row)] for row in ("term", "mixA"))
+    before, after = (table.reproduced[row_name("MH", "macro", row)] for row in ("term", "mixA"))
     columns = columns_of("MH", "macro")
     printed = dict(zip(columns, TABLE_1["MH", "macro"][0], strict=True))
     gains = {name: 100 * (after[name] / before[name] - 1) for name in ("F1", "AvgP")}
@@ -192,9 +193,9 @@ def _advantages(figure: Figure) -> dict[tuple[str, float], float]:
     """Return what concepts add, by panel and rounds."""
     return {
         (panel, x): after - before
-        for panel, curves in figure.ours.items()
-        for terms, both in [curves.values()]
-        for x, before, after in zip(terms.x, terms.y, both.y, strict=True)
+        for panel, curves in figure.reproduced.items()
+        for terms, mixed in [curves.values()]
+        for x, before, after in zip(terms.x, terms.y, mixed.y, strict=True)
     }
 
 
@@ -212,8 +213,8 @@ def _higher(figure: Figure) -> str:
 def advantage_persists(figure: Figure, more: Figure) -> Finding:
     gains = _advantages(figure)
     means = ", ".join(
-        f"{panel} {np.mean([gain for (own, _), gain in gains.items() if own == panel]):+.2f}"
-        for panel in figure.ours
+        f"{panel} {np.mean([gain for (name, _), gain in gains.items() if name == panel]):+.2f}"
+        for panel in figure.reproduced
     )
     figures = f"{_higher(figure)} points on average ({means})"
     exceptions = ", ".join(
@@ -230,9 +231,9 @@ def advantage_persists(figure: Figure, more: Figure) -> Finding:
 def _peaks(figure: Figure, average: str, first: int, last: int) -> Finding:
     curves: dict[str, Curve] = {
         f"{panel.split(', ')[1]} with {name}": curve
-        for panel, own in figure.ours.items()
+        for panel, curves in figure.reproduced.items()
         if panel.startswith(average)
-        for name, curve in own.items()
+        for name, curve in curves.items()
     }
     peaks = {name: curve.x[int(np.argmax(curve.y))] for name, curve in curves.items()}
     inside = sum(first <= peak <= last for peak in peaks.values())
@@ -267,12 +268,14 @@ def macro_peaks(figure: Figure) -> Finding:
 @claim("Medical documents: almost all measures improve, K from 500 to 1000 (7.2)", "table-2")
 def medline_improves(table: Table) -> Finding:
     gains = {kind: _gains(table, kind) for kind in _kinds(table)}
-    better = {kind: sum(gain > 0 for gain in own.values()) for kind, own in gains.items()}
+    better = {
+        kind: sum(gain > 0 for gain in kind_gains.values()) for kind, kind_gains in gains.items()
+    }
     n = len(next(iter(gains.values())))
     worse = {
         (kind, *name): gain
-        for kind, own in gains.items()
-        for name, gain in own.items()
+        for kind, kind_gains in gains.items()
+        for name, gain in kind_gains.items()
         if gain <= 0
     }
     exceptions = ", ".join(f"{' '.join(name)} {gain:+.1f} %" for name, gain in worse.items())
@@ -289,7 +292,7 @@ def gains_are_alike(reuters: Table, medline: Table) -> Finding:
         "MEDLINE": (medline, _kinds(medline)[0], TABLE_2),
     }
     median = {
-        name: float(np.median(list(_gains(*own[:2]).values()))) for name, own in kinds.items()
+        name: float(np.median(list(_gains(*kind[:2]).values()))) for name, kind in kinds.items()
     }
     printed = {
         name: float(np.median([gain for _, _, gains in table.values() for gain in gains]))
@@ -304,37 +307,37 @@ def gains_are_alike(reuters: Table, medline: Table) -> Finding:
 @claim("Absolute figures are all lower than on Reuters (7.2)", "table-1", "table-2")
 def medline_is_harder(reuters: Table, medline: Table) -> Finding:
     pairs = {
-        (*block, column): (medline.ours[row_name(*block, "term")][column], value)
+        (*block, column): (medline.reproduced[row_name(*block, "term")][column], value)
         for block in BLOCKS
-        for column, value in reuters.ours[row_name(*block, "term")].items()
+        for column, value in reuters.reproduced[row_name(*block, "term")].items()
         if column not in ERRORS
     }
-    lower = [name for name, (one, other) in pairs.items() if one < other]
-    one, other = pairs["MH", "micro", "BEP"]
+    lower = [name for name, (medline, reuters) in pairs.items() if medline < reuters]
+    medline, reuters = pairs["MH", "micro", "BEP"]
     figures = (
         f"{len(lower)} of {len(pairs)} measures with words alone are lower on MEDLINE (micro "
-        f"break-even of MH {one:.1f} and {other:.1f})"
+        f"break-even of MH {medline:.1f} and {reuters:.1f})"
     )
     return Finding(len(lower) == len(pairs), figures)
 
 
 def _weights(figure: Figure, name: str) -> str:
     """Say how the weight on concepts goes in a collection."""
-    parts = []
-    for variant, curve in figure.ours[name].items():
+    sentences = []
+    for variant, curve in figure.reproduced[name].items():
         y = np.array(curve.y)
         falls = np.maximum.accumulate(y) - y
-        parts.append(
+        sentences.append(
             f"{variant} from {y[0]:.0f} to {y[-1]:.0f} %, {y[-1] - y[3 * len(y) // 4]:+.1f} points "
             f"in the last quarter of the rounds, at most {falls.max():.1f} below an earlier round "
             f"(round {int(falls.argmax()) + 1})"
         )
-    return "; ".join(parts)
+    return "; ".join(sentences)
 
 
 def _grows(figure: Figure, name: str) -> bool:
     """Return whether the curves nearly rise from round to round, and are flat at the end."""
-    curves = [np.array(curve.y) for curve in figure.ours[name].values()]
+    curves = [np.array(curve.y) for curve in figure.reproduced[name].values()]
     return all(
         (np.maximum.accumulate(y) - y).max() < 2 and y[-1] - y[3 * len(y) // 4] < 0.15 * np.ptp(y)
         for y in curves
@@ -343,11 +346,11 @@ def _grows(figure: Figure, name: str) -> bool:
 
 def _weight(figure: Figure, name: str, table: Table, column: str, reason: str) -> Finding:
     """Compare the ends of MH's curve with the published ones, and say on what they hang."""
-    y = figure.ours[name]["AdaBoost.MH"].y
+    y = figure.reproduced[name]["AdaBoost.MH"].y
     near = np.abs(np.subtract((y[0], y[-1]), SHARES[name])).max() <= 5
     ends = ", ".join(
         f"{row}: {cells[f'{column}, first']:.0f} to {cells[f'{column}, last']:.0f} %"
-        for row, cells in table.ours.items()
+        for row, cells in table.reproduced.items()
     )
     lowest = int(np.argmin(y))
     why = (
@@ -379,11 +382,11 @@ def weight_of_medline(figure: Figure, records: Table) -> Finding:
 
 @claim("Words are chosen first, concepts dominate in later rounds (7.2)", "figure-4")
 def words_come_first(figure: Figure) -> Finding:
-    shares = [curve.y for curves in figure.ours.values() for curve in curves.values()]
+    shares = [curve.y for curves in figure.reproduced.values() for curve in curves.values()]
     figures = "; ".join(
         f"{name}, {variant}: {curve.y[0]:.0f} to {curve.y[-1]:.0f} %"
-        for name, curves in figure.ours.items()
+        for name, curves in figure.reproduced.items()
         for variant, curve in curves.items()
     )
-    of_mh = figure.ours["Reuters-21578"]["AdaBoost.MH"].y
+    of_mh = figure.reproduced["Reuters-21578"]["AdaBoost.MH"].y
     return Finding(of_mh[0] < 50 < of_mh[-1] and all(y[-1] > y[0] for y in shares), figures)

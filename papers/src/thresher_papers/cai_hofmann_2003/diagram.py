@@ -29,18 +29,23 @@ def bottleneck(texts: Texts, topics: tuple[str, ...], seed: int, *, n_jobs: int 
         with their P(w|z), and of how many documents they are.
     """
     documents = read(texts)
-    chosen = [i for i, own in enumerate(documents.topics) if len(own) == 1 and own[0] in topics]
+    chosen = [
+        i for i, labels in enumerate(documents.topics) if len(labels) == 1 and labels[0] in topics
+    ]
     concepts = Concepts(len(topics), max_iter=MOST_ITERATIONS, random_state=seed)
     concepts.fit_rows(documents.rows.take(np.array(chosen)), n_jobs=n_jobs)
     shown = {}
     for topic in topics:
-        own = [place for place, i in enumerate(chosen) if documents.topics[i] == [topic]]
-        for number, place in enumerate(own[:N_DOCUMENTS], 1):
-            shown[f"{topic} {number}"] = concepts.memberships_[place].tolist()
+        rows = [row for row, i in enumerate(chosen) if documents.topics[i] == [topic]]
+        for number, row in enumerate(rows[:N_DOCUMENTS], 1):
+            shown[f"{topic} {number}"] = concepts.memberships_[row].tolist()
     telling = [concepts.words(k, N_WORDS)[0] for k in range(len(topics))]
     columns = np.array(list(dict.fromkeys(np.concatenate(telling).tolist())))
     chances = concepts.word_probabilities_[0][np.searchsorted(concepts.columns_, columns)]
-    words = {documents.words[j]: own for j, own in zip(columns, chances.tolist(), strict=True)}
+    words = {
+        documents.words[j]: word_chances
+        for j, word_chances in zip(columns, chances.tolist(), strict=True)
+    }
     return {"documents": shown, "words": words, "n_documents": len(chosen)}
 
 
@@ -49,10 +54,10 @@ def figure_1(run: Run) -> Drawing:
     texts = run.of(TEXTS, SMALL_TEXTS)
     (model,) = run.cells(bottleneck, [(texts, TOPICS, run.seed)], inside=True)
     names = [f"z{k}" for k in range(1, len(TOPICS) + 1)]
-    ours: Cells = {
-        f"{kind} {row}": {name: 100 * x for name, x in zip(names, own, strict=True)}
+    reproduced: Cells = {
+        f"{kind} {row}": {name: 100 * x for name, x in zip(names, row_chances, strict=True)}
         for kind, rows in (("document", model["documents"]), ("word", model["words"]))
-        for row, own in rows.items()
+        for row, row_chances in rows.items()
     }
     notes = [
         f"{len(TOPICS)} concepts of {model['n_documents']:,} documents of Reuters-21578 that have "
@@ -60,7 +65,7 @@ def figure_1(run: Run) -> Drawing:
         f"{N_WORDS} most telling words of each concept with P(w|z), in percent. The paper's "
         "figure is a drawing without numbers."
     ]
-    return Drawing(NAME, "figure-1", "Figure 1: pLSA as a bottleneck", {}, ours, notes,
+    return Drawing(NAME, "figure-1", "Figure 1: pLSA as a bottleneck", {}, reproduced, notes,
                    best="none", picture=lambda: _picture(model, names))  # fmt: skip
 
 
@@ -71,10 +76,12 @@ def _picture(model: dict[str, dict[str, list[float]]], names: list[str]) -> Iter
     middle = np.linspace(0.85, 0.15, len(names))
     columns = ((0.25, "right", model["documents"]), (0.75, "left", model["words"]))
     for x, side, nodes in columns:
-        widest = max(max(own) for own in nodes.values())
-        for y, (name, own) in zip(np.linspace(1, 0, len(nodes)), nodes.items(), strict=True):
+        widest = max(max(node_chances) for node_chances in nodes.values())
+        for y, (name, node_chances) in zip(
+            np.linspace(1, 0, len(nodes)), nodes.items(), strict=True
+        ):
             axes.text(x + (-0.02 if side == "right" else 0.02), y, name, ha=side, va="center")
-            for k, chance in enumerate(own):
+            for k, chance in enumerate(node_chances):
                 look = {"color": COLOURS[k % len(COLOURS)], "linewidth": 5 * chance / widest}
                 axes.plot([x, 0.5], [y, middle[k]], alpha=0.7, solid_capstyle="butt", **look)
     for k, name in enumerate(names):

@@ -49,23 +49,23 @@ def _of_topics(topics: Mapping[str, list[float]], words: Mapping[str, list[float
 
 def figure_2(run: Run) -> Figure:
     """Average precision of AdaBoost.MH for each category, with and without concepts."""
-    ours, notes = {}, []
+    reproduced, notes = {}, []
     for name, (plan, sizes) in both(run).items():
         measured = boosted(run, plan, {"term": (), "concepts": sizes})
         words, mixed = (measured["MH", row][0]["topics"] for row in ("term", "concepts"))
-        ours[name] = {"categories": _of_topics(mixed, words)}
+        reproduced[name] = {"categories": _of_topics(mixed, words)}
         gains = {topic: mixed[topic][1] - words[topic][1] for topic in words}
         ranked = sorted(gains, key=gains.__getitem__)
-        most, least = (
+        largest, smallest = (
             ", ".join(
-                f"{topic} ({gains[topic]:+.1f}, {words[topic][0]} documents)" for topic in own
+                f"{topic} ({gains[topic]:+.1f}, {words[topic][0]} documents)" for topic in group
             )
-            for own in (ranked[:-4:-1], ranked[:3])
+            for group in (ranked[:-4:-1], ranked[:3])
         )
         notes.append(
             f"{name}: concepts help in {sum(gain > 0 for gain in gains.values())} of {len(gains)} "
             f"categories, and harm in {sum(gain < 0 for gain in gains.values())}. Most is gained "
-            f"in {most}; least in {least}."
+            f"in {largest}; least in {smallest}."
         )
     notes.append(
         "The caption of the figure says accuracies, its text average precision, which is drawn; "
@@ -76,22 +76,24 @@ def figure_2(run: Run) -> Figure:
         "x_label": "average precision with words",
         "y_label": "with words and concepts",
     }
-    return Figure(NAME, "figure-2", title, {}, ours, notes, points=True, **axes)
+    return Figure(NAME, "figure-2", title, {}, reproduced, notes, points=True, **axes)
 
 
 def by_size(run: Run) -> Table:
     """The categories of figure 2 by their number of training documents."""
-    ours: Cells = {}
+    reproduced: Cells = {}
     for name, (plan, sizes) in both(run).items():
         measured = boosted(run, plan, {"term": (), "concepts": sizes})
         words, mixed = (measured["MH", row][0]["topics"] for row in ("term", "concepts"))
         ranked = sorted(words, key=lambda topic: words[topic][0])
-        for part in np.array_split(ranked, 4):
-            before, after = ([one[topic][1] for topic in part] for one in (words, mixed))
+        for quarter in np.array_split(ranked, 4):
+            before, after = (
+                [precisions[topic][1] for topic in quarter] for precisions in (words, mixed)
+            )
             gains = np.subtract(after, before)
-            row = f"{name}, {words[part[0]][0]} to {words[part[-1]][0]} training documents"
-            ours[row] = {
-                "categories": len(part),
+            row = f"{name}, {words[quarter[0]][0]} to {words[quarter[-1]][0]} training documents"
+            reproduced[row] = {
+                "categories": len(quarter),
                 "AvgP with words": float(np.mean(before)),
                 "with concepts": float(np.mean(after)),
                 "mean gain": float(gains.mean()),
@@ -100,7 +102,7 @@ def by_size(run: Run) -> Table:
             }
     note = "Average precision of AdaBoost.MH, a quarter of the categories in each row."
     title = "What concepts give to rare and to frequent categories"
-    return Table(NAME, "by-size", title, {}, ours, [note], best="none")
+    return Table(NAME, "by-size", title, {}, reproduced, [note], best="none")
 
 
 def figure_3(run: Run) -> Figure:
@@ -124,10 +126,10 @@ def _as_rounds_grow(
     measured |= boosted(run, plan, {last: sizes}, n_seeds, ("MR",), how)
 
     def starts(name: str, average: str, column: str) -> np.ndarray:
-        runs = (one["stages"] for one in measured["MR", name])
-        return np.array([[stage[average][column] for stage in one] for one in runs])
+        runs = (cell["stages"] for cell in measured["MR", name])
+        return np.array([[stage[average][column] for stage in run_stages] for run_stages in runs])
 
-    ours = {
+    reproduced = {
         panel: {name: Curve(stages, tuple(starts(name, *of).mean(0))) for _, name in measured}
         for panel, of in PANELS.items()
     }
@@ -149,22 +151,22 @@ def _as_rounds_grow(
             f"many rounds, two of them are up to so many points apart: {', '.join(apart)}."
         )
     axes: dict[str, Any] = {"x_label": "rounds", "y_label": "percent", "log_x": True}
-    return Figure(NAME, item, title, {}, ours, notes, n_columns=4, **axes)
+    return Figure(NAME, item, title, {}, reproduced, notes, n_columns=4, **axes)
 
 
 def figure_4(run: Run) -> Figure:
     """The share of the weight that lies on concepts as rounds grow, mean over the categories."""
-    ours, notes = {}, []
+    reproduced, notes = {}, []
     for name, (plan, sizes) in both(run).items():
         measured = boosted(run, plan, {"concepts": sizes})
         rounds = tuple(range(1, plan.stages[-1] + 1))
-        ours[name] = {
+        reproduced[name] = {
             f"AdaBoost.{variant}": Curve(rounds, tuple(measured[variant, "concepts"][0]["shares"]))
             for variant in ("MH", "MR")
         }
         ends = (
             f"{variant} from {curve.y[0]:.0f} to {curve.y[-1]:.0f} %"
-            for variant, curve in ours[name].items()
+            for variant, curve in reproduced[name].items()
         )
         first, last = SHARES[name]
         paper = "The paper" if name == "Reuters-21578" else "The paper, of OHSUMED 1987"
@@ -172,4 +174,4 @@ def figure_4(run: Run) -> Figure:
     notes.append("The paper does not say of which variant its figure is.")
     title = "Figure 4: weight on concepts as rounds grow"
     axes: dict[str, Any] = {"x_label": "rounds", "y_label": "percent of Σ|α|"}
-    return Figure(NAME, "figure-4", title, {}, ours, notes, **axes)
+    return Figure(NAME, "figure-4", title, {}, reproduced, notes, **axes)

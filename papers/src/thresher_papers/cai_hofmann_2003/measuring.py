@@ -74,20 +74,20 @@ def read(texts: Texts) -> Documents:
     """Return the documents of some texts as counts of words."""
     corpus = load(texts.corpus)
     names = [name for name in PARTS if name in corpus.splits] or ["all"]
-    most = texts.most or (None,) * len(names)
-    parts = [
-        (part.texts[:n], part.labels[:n])
-        for part, n in zip(map(corpus.split, names), most, strict=True)
+    limits = texts.most or (None,) * len(names)
+    splits = [
+        (split.texts[:n], split.labels[:n])
+        for split, n in zip(map(corpus.split, names), limits, strict=True)
     ]
     words = Linguistics(stop_words=texts.without_function_words)
     counter = TextCounter(token_pattern=texts.pattern, linguistics=words)
-    rows = counter.count([text for own, _ in parts for text in own])
-    kept = np.bincount(rows.indices, minlength=rows.n_columns) >= texts.least_documents
+    rows = counter.count([text for texts_of_split, _ in splits for text in texts_of_split])
+    is_frequent = np.bincount(rows.indices, minlength=rows.n_columns) >= texts.least_documents
     return Documents(
-        rows.keep(kept),
-        [topics for _, own in parts for topics in own],
-        np.cumsum([len(own) for own, _ in parts]),
-        counter.names(np.flatnonzero(kept)),
+        rows.keep(is_frequent),
+        [topics for _, topics_of_split in splits for topics in topics_of_split],
+        np.cumsum([len(texts_of_split) for texts_of_split, _ in splits]),
+        counter.names(np.flatnonzero(is_frequent)),
     )
 
 
@@ -113,7 +113,10 @@ class Problem(NamedTuple):
         counts = Counter(name for i in counted for name in topics[i])
         chosen = sorted(counts, key=lambda name: (-counts[name], name))[: sample.n_topics]
         number = {name: i for i, name in enumerate(chosen)}
-        lists = [[number[name] for name in own if name in number] for own in topics]
+        lists = [
+            [number[name] for name in document_topics if name in number]
+            for document_topics in topics
+        ]
         return cls(
             np.asarray(train), np.asarray(test), chosen, Labels.from_lists(lists, len(chosen))
         )
@@ -155,7 +158,7 @@ def as_rows(memberships: np.ndarray) -> Rows:
     return Rows(indptr, columns, memberships[is_in], memberships.shape[1])
 
 
-def at_least(rows: Rows, least: float) -> Rows:
+def at_least(rows: Rows, limit: float) -> Rows:
     """Return the entries that are not below a limit.
 
     Examples
@@ -163,7 +166,7 @@ def at_least(rows: Rows, least: float) -> Rows:
     >>> at_least(as_rows(np.array([[0.25, 0.75], [1.0, 1e-9]], np.float32)), 0.5).indices
     array([1, 0], dtype=int32)
     """
-    is_in = rows.values >= np.float32(least)
+    is_in = rows.values >= np.float32(limit)
     indptr = np.append(0, np.cumsum(is_in))[rows.indptr]
     return Rows(indptr, rows.indices[is_in], rows.values[is_in], rows.n_columns)
 
@@ -232,7 +235,7 @@ def boost(
     """
     documents, problem = read(sample.texts), Problem.of(sample, seed)
     models = [find_concepts(sample.texts, size, seed, is_folded, n_jobs) for size in sizes]
-    blocks = [at_least(one.memberships, least) for one in models]
+    blocks = [at_least(model.memberships, least) for model in models]
     rows = beside([*blocks, documents.rows._replace(lengths=None)])
     train, test = rows.take(problem.train), rows.take(problem.test)
     labels, truth = problem.labels.take(problem.train), problem.labels.take(problem.test)
@@ -251,7 +254,8 @@ def boost(
     shares = 100 * learner.threshold_share(range(1, max(stages) + 1))
     return {
         "stages": [
-            {name: cells_of(one, name) for name in ("macro", "micro")} for one in evaluations
+            {name: cells_of(evaluation, name) for name in ("macro", "micro")}
+            for evaluation in evaluations
         ],
         "topics": {
             name: [n, precision]
@@ -259,7 +263,7 @@ def boost(
             if precision == precision  # NaN where there are no test documents
         },
         "shares": np.nanmean(shares, axis=0).round(4).tolist() if sizes else [],
-        "models": [[one.n_iterations, one.perplexity] for one in models],
+        "models": [[model.n_iterations, model.perplexity] for model in models],
         "size": {
             "documents": documents.rows.n_rows,
             "train": train.n_rows,
@@ -284,6 +288,6 @@ def cells_of(evaluation: Evaluation, average: str) -> dict[str, float]:
     {'p': 50.0, 'r': 50.0, 'F1': 50.0, 'BEP': 50.0, 'AvgP': 83.3, 'AdF1': 80.0}
     """
     means = evaluation.macro if average == "macro" else evaluation.micro
-    place = ("macro", "micro").index(average)
-    names = ((column, both[place]) for column, both in MEASURES.items())
+    position = ("macro", "micro").index(average)
+    names = ((column, columns[position]) for column, columns in MEASURES.items())
     return {column: 100 * float(means[name]) for column, name in names if name}

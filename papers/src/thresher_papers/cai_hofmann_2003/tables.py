@@ -78,32 +78,34 @@ def boosted(
         for row, sizes in features.items()
         for variant in variants
     }
-    cells = iter(run.cells(boost, [key for own in keys.values() for key in own], inside=True))
-    return {name: [next(cells) for _ in own] for name, own in keys.items()}
+    cells = iter(
+        run.cells(boost, [key for row_keys in keys.values() for key in row_keys], inside=True)
+    )
+    return {name: [next(cells) for _ in row_keys] for name, row_keys in keys.items()}
 
 
 def rows_of(measured: Mapping[tuple[str, str], list[Any]]) -> tuple[Cells, Cells]:
     """Return the rows of a table, with those of improvements, and standard deviations."""
-    ours: Cells = {}
+    reproduced: Cells = {}
     spread: Cells = {}
     features = list(dict.fromkeys(row for _, row in measured))
     for variant, average in BLOCKS:
         columns = columns_of(variant, average)
         for row in features:
-            runs = [one["stages"][-1][average] for one in measured[variant, row]]
+            runs = [cell["stages"][-1][average] for cell in measured[variant, row]]
             mean, deviation = mean_and_spread(
-                [{name: own[name] for name in columns} for own in runs]
+                [{name: measures[name] for name in columns} for measures in runs]
             )
-            ours[row_name(variant, average, row)] = mean
+            reproduced[row_name(variant, average, row)] = mean
             spread |= {row_name(variant, average, row): deviation} if deviation else {}
             if row != features[0]:
-                term = ours[row_name(variant, average, features[0])]
-                ours[row_name(variant, average, row, True)] = improvement(term, mean)
-    return ours, spread
+                term = reproduced[row_name(variant, average, features[0])]
+                reproduced[row_name(variant, average, row, True)] = improvement(term, mean)
+    return reproduced, spread
 
 
-def _size(one: Mapping[str, Any], rounds: int) -> str:
-    size, tested = one["size"], len(one["topics"])
+def _size(cell: Mapping[str, Any], rounds: int) -> str:
+    size, tested = cell["size"], len(cell["topics"])
     lacking = f", {tested} of which have test documents" if tested < size["topics"] else ""
     return (
         f"{size['train']:,} training and {size['test']:,} test documents, {size['topics']} "
@@ -130,21 +132,24 @@ def _gains(rows: Cells) -> str:
     for name, cells in rows.items():
         if name.endswith("improvement"):
             kinds.setdefault(name.split(", ")[1], []).extend(cells.values())
-    each = (f"{name}: {sum(x > 0 for x in own)} of {len(own)}" for name, own in kinds.items())
+    each = (
+        f"{name}: {sum(x > 0 for x in kind_gains)} of {len(kind_gains)}"
+        for name, kind_gains in kinds.items()
+    )
     return f"Measures that are better than with words alone: {'; '.join(each)}."
 
 
 def _table(
-    item: str, title: str, ours: Cells, notes: list[str], printed: Cells, **more: Any
+    item: str, title: str, reproduced: Cells, notes: list[str], printed: Cells, **more: Any
 ) -> Table:
-    gains = tuple(row for row in ours if row.endswith("improvement"))
+    gains = tuple(row for row in reproduced if row.endswith("improvement"))
     looks: dict[str, Any] = {
         "summaries": gains,
         "tolerances": ERROR_TOLERANCE,
         "digits": 2,
         "best": "none",
     }
-    return Table(NAME, item, title, printed, ours, notes, **looks | more)
+    return Table(NAME, item, title, printed, reproduced, notes, **looks | more)
 
 
 def table_1(run: Run) -> Table:
@@ -152,7 +157,7 @@ def table_1(run: Run) -> Table:
     plan = run.of(REUTERS, SMALL)
     measured = boosted(run, plan, {"term": (), "mixA": plan.sizes}, N_SEEDS)
     measured |= boosted(run, plan, plan.alone)
-    ours, spread = rows_of(measured)
+    reproduced, spread = rows_of(measured)
     mixed = measured["MH", "mixA"]
     notes = [
         f"{_size(mixed[0], plan.stages[-1])} {_fitted(plan, mixed[0]['models'])}",
@@ -160,18 +165,18 @@ def table_1(run: Run) -> Table:
         "K are of the first. Improvements are in percent of the row with words alone, (b - a) / a, "
         "of errors (a - b) / a; they follow from the other rows and are not counted. Errors, below "
         "1 % but for MR's at zero, may differ by 0.1 points, all else by 3.",
-        _gains(ours),
+        _gains(reproduced),
         "What cells beyond the tolerance hang on is measured below: `words` and `early-rounds` "
         "(macro recall of MH with words, MR's error at zero) and `memberships` (MR's error with "
         "concepts).",
     ]
-    errors = [ours[row_name("MR", "macro", row)]["Err"] for row in plan.alone]
+    errors = [reproduced[row_name("MR", "macro", row)]["Err"] for row in plan.alone]
     notes[-1] += (
         f" MR's error at zero goes from {min(errors):.2f} to {max(errors):.2f} between single K."
     )
     title = "Table 1: boosting on Reuters-21578, words and words with concepts"
     printed = {} if run.quick else published(TABLE_1, "mixA")  # of other documents and topics
-    return _table("table-1", title, ours, notes, printed, spread=spread)
+    return _table("table-1", title, reproduced, notes, printed, spread=spread)
 
 
 def table_2(run: Run) -> Table:
@@ -180,7 +185,7 @@ def table_2(run: Run) -> Table:
     last = f"{plan.sizes[-1]}A"
     alone = {f"{size}A": (size,) for size in reversed(plan.sizes)}
     measured = boosted(run, plan, {"term": (), **alone})
-    ours, _ = rows_of(measured)
+    reproduced, _ = rows_of(measured)
     models = [measured["MH", f"{size}A"][0]["models"][0] for size in plan.sizes]
     notes = [
         "**Other data than the paper's**: 30,000 MEDLINE records, mostly of 1977 to 1979 and half "
@@ -192,26 +197,26 @@ def table_2(run: Run) -> Table:
         "would be Humans, Animals, Female and Male. The paper's cannot have been among its 50: its "
         "precision, recall and error (52.48, 32.39, 0.55) hold together where a category has "
         "0.57 % of the documents on average.",
-        _gains(ours),
+        _gains(reproduced),
     ]
     title = "Table 2: the protocol of section 7.2 on MEDLINE records of 1977-1979"
     printed = {} if run.quick else published(TABLE_2, last)
-    return _table("table-2", title, ours, notes, printed, summaries=tuple(ours))
+    return _table("table-2", title, reproduced, notes, printed, summaries=tuple(reproduced))
 
 
 def ohsumed_23(run: Run) -> Table:
     """The protocol of section 7.2 on abstracts of OHSUMED 1991 with one category each."""
     plan = run.of(OHSUMED, SMALL_OHSUMED)
     measured = boosted(run, plan, {"term": (), **plan.alone})
-    ours, _ = rows_of(measured)
+    reproduced, _ = rows_of(measured)
     models = [measured["MH", row][0]["models"][0] for row in plan.alone]
     notes = [
         f"{_size(measured['MH', 'term'][0], plan.stages[-1])} {_fitted(plan, models)}",
         "Abstracts of 1991 in 23 groups of diseases, those with exactly one group: neither the "
         "documents nor the categories of table 2.",
-        _gains(ours),
+        _gains(reproduced),
     ]
-    return _table("ohsumed-23", "OHSUMED 1991, one of 23 categories each", ours, notes, {})
+    return _table("ohsumed-23", "OHSUMED 1991, one of 23 categories each", reproduced, notes, {})
 
 
 # ---- what explains differences -------------------------------------------------------------------
@@ -219,8 +224,8 @@ def ohsumed_23(run: Run) -> Table:
 PAPER_ROW = "the paper"
 
 
-def _last(one: Mapping[str, Any], average: str, column: str) -> float:
-    return float(one["stages"][-1][average][column])
+def _last(cell: Mapping[str, Any], average: str, column: str) -> float:
+    return float(cell["stages"][-1][average][column])
 
 
 def words(run: Run) -> Table:
@@ -237,11 +242,11 @@ def words(run: Run) -> Table:
         "words of two documents": sample._replace(texts=texts._replace(least_documents=2)),
         "topics of all documents": sample._replace(topics_of="all"),
     }
-    ours: Cells = {}
-    for row, own in variants.items():
-        measured = boosted(run, plan._replace(sample=own), {"term": ()})
+    reproduced: Cells = {}
+    for row, changed_sample in variants.items():
+        measured = boosted(run, plan._replace(sample=changed_sample), {"term": ()})
         of_mh, of_mr = (measured[variant, "term"][0] for variant in VARIANTS)
-        ours[row] = {
+        reproduced[row] = {
             "words": of_mh["size"]["words"],
             "MH macro r": _last(of_mh, "macro", "r"),
             "MH macro BEP": _last(of_mh, "macro", "BEP"),
@@ -251,9 +256,11 @@ def words(run: Run) -> Table:
         }
     printed = TABLE_1["MH", "macro"][0], TABLE_1["MH", "micro"][0], TABLE_1["MR", "micro"][0]
     figures = N_WORDS, printed[0][1], printed[0][5], printed[1][3], printed[2][0]
-    paper = dict(zip(ours["as in table 1"], (*figures, TABLE_1["MR", "macro"][0][0]), strict=True))
+    paper = dict(
+        zip(reproduced["as in table 1"], (*figures, TABLE_1["MR", "macro"][0][0]), strict=True)
+    )
     recalls, errors = (
-        [cells[name] for cells in ours.values()] for name in ("MH macro r", "MR Err")
+        [cells[name] for cells in reproduced.values()] for name in ("MH macro r", "MR Err")
     )
     notes = [
         f"However words are taken, macro recall of MH lies from {min(recalls):.1f} to "
@@ -262,7 +269,7 @@ def words(run: Run) -> Table:
         "hangs on details that no ranking hangs on, for MR's zero divides nothing.",
     ]
     title = "Words alone, taken otherwise, Reuters-21578"
-    shown = ours if run.quick else ours | {PAPER_ROW: paper}
+    shown = reproduced if run.quick else reproduced | {PAPER_ROW: paper}
     return Table(NAME, "words", title, {}, shown, notes, digits=2, best="none")
 
 
@@ -277,13 +284,13 @@ def early_rounds(run: Run) -> Table:
         "MR micro BEP": ("MR", "micro", "BEP"),
         "MR Err": ("MR", "macro", "Err"),
     }
-    ours: Cells = {
+    reproduced: Cells = {
         f"{row}, {stage} rounds": {
-            name: measured[variant, row][0]["stages"][place][average][column]
+            name: measured[variant, row][0]["stages"][position][average][column]
             for name, (variant, average, column) in chosen.items()
         }
         for row in ("term", "mixA")
-        for place, stage in enumerate(plan.stages)
+        for position, stage in enumerate(plan.stages)
     }
     differing = {  # where table 1 is beyond its tolerance
         ("term", "MH macro r"): TABLE_1["MH", "macro"][0][1],
@@ -292,7 +299,7 @@ def early_rounds(run: Run) -> Table:
     }
     ways = []
     for (row, column), printed in differing.items():
-        values = [ours[f"{row}, {stage} rounds"][column] for stage in plan.stages]
+        values = [reproduced[f"{row}, {stage} rounds"][column] for stage in plan.stages]
         inside = "between them" if min(values) <= printed <= max(values) else "outside"
         ways.append(
             f"{column} with {row} goes from {values[0]:.2f} to {values[-1]:.2f} (published "
@@ -303,22 +310,22 @@ def early_rounds(run: Run) -> Table:
         "while its ranking gets better: its zero means nothing, as the paper says.",
     ]
     title = "Fewer rounds, Reuters-21578"
-    return Table(NAME, "early-rounds", title, {}, ours, notes, digits=2, best="none")
+    return Table(NAME, "early-rounds", title, {}, reproduced, notes, digits=2, best="none")
 
 
 def abstracts(run: Run) -> Table:
     """Table 2 and figure 4 on the MEDLINE records that have an abstract."""
-    every = run.of(MEDLINE, SMALL_MEDLINE)
-    texts = every.sample.texts
-    some = every.sample._replace(texts=texts._replace(corpus=f"{texts.corpus},abstract=true"))
-    sizes = every.sizes[-1:]
-    ours: Cells = {}
-    for row, sample in {"all records": every.sample, "with an abstract": some}.items():
-        measured = boosted(run, every._replace(sample=sample), {"term": (), "concepts": sizes})
-        ours[row] = {"documents": measured["MH", "term"][0]["size"]["documents"]}
+    plan = run.of(MEDLINE, SMALL_MEDLINE)
+    texts = plan.sample.texts
+    some = plan.sample._replace(texts=texts._replace(corpus=f"{texts.corpus},abstract=true"))
+    sizes = plan.sizes[-1:]
+    reproduced: Cells = {}
+    for row, sample in {"all records": plan.sample, "with an abstract": some}.items():
+        measured = boosted(run, plan._replace(sample=sample), {"term": (), "concepts": sizes})
+        reproduced[row] = {"documents": measured["MH", "term"][0]["size"]["documents"]}
         for variant in VARIANTS:
             term, mixed = (measured[variant, kind][0] for kind in ("term", "concepts"))
-            ours[row] |= {
+            reproduced[row] |= {
                 f"{variant} BEP, term": _last(term, "micro", "BEP"),
                 f"{variant} BEP, {sizes[0]}A": _last(mixed, "micro", "BEP"),
                 f"{variant} weight, first": mixed["shares"][0],
@@ -330,7 +337,7 @@ def abstracts(run: Run) -> Table:
         f"(published, of OHSUMED 1987: {first} and {last} %).",
     ]
     title = "Table 2 and figure 4 without the records that are titles alone"
-    return Table(NAME, "abstracts", title, {}, ours, notes, best="none")
+    return Table(NAME, "abstracts", title, {}, reproduced, notes, best="none")
 
 
 LIMITS = (0.0001, 0.001, 0.01, 0.1)
@@ -341,7 +348,7 @@ def memberships(run: Run) -> Table:
     plan = run.of(REUTERS, SMALL)
     sizes = run.of((500,), (40,))
     rehearsed = plan.sample._replace(division="rehearsal")
-    grid: dict[str, tuple[Any, ...]] = {f"P(z\\|d) ≥ {least:g}": (least,) for least in LIMITS}
+    grid: dict[str, tuple[Any, ...]] = {f"P(z\\|d) ≥ {limit:g}": (limit,) for limit in LIMITS}
     grid["folded in"] = (LEAST_MEMBERSHIP, True)
     rows = [(row, sample) for row in grid for sample in (plan.sample, rehearsed)][:-1]
     keys = [
@@ -356,7 +363,7 @@ def memberships(run: Run) -> Table:
             strict=True,
         )
     )
-    ours: Cells = {}
+    reproduced: Cells = {}
     for row, how in grid.items():
         held = {
             f"held out, {variant} BEP": _last(cells[rehearsed, variant, *how], "micro", "BEP")
@@ -364,7 +371,7 @@ def memberships(run: Run) -> Table:
             if (rehearsed, variant, *how) in cells
         }
         of_mh, of_mr = (cells[plan.sample, variant, *how] for variant in VARIANTS)
-        ours[row] = held | {
+        reproduced[row] = held | {
             "MH BEP": _last(of_mh, "micro", "BEP"),
             "MR BEP": _last(of_mr, "micro", "BEP"),
             "MH macro r": _last(of_mh, "macro", "r"),
@@ -372,7 +379,7 @@ def memberships(run: Run) -> Table:
             "weight, first": of_mh["shares"][0],
             "weight, last": of_mh["shares"][-1],
         }
-    errors = [cells["MR Err"] for cells in ours.values()]
+    errors = [cells["MR Err"] for cells in reproduced.values()]
     first, last = SHARES["Reuters-21578"]
     notes = [
         f"K = {sizes[0]} alone, micro break-even points. The limit of {LEAST_MEMBERSHIP:g} was "
@@ -385,4 +392,4 @@ def memberships(run: Run) -> Table:
         "in: P(z|d) found again from all occurrences, those held out included.",
     ]
     title = "Which memberships count, words with concepts of one K, Reuters-21578"
-    return Table(NAME, "memberships", title, {}, ours, notes, digits=2, best="none")
+    return Table(NAME, "memberships", title, {}, reproduced, notes, digits=2, best="none")

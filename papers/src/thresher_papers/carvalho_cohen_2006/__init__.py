@@ -25,7 +25,7 @@ def _item(
     return Item(summary, run, lacks, corpora)
 
 
-OURS = {
+ADDITIONAL = {
     "external-regret": (
         "section 7: Positive Winnow without and with external regret",
         explanations.external_regret,
@@ -108,8 +108,8 @@ PAPER = Paper(
         "figure-8": _item("the same on further sets", figures.figure_8, ["20newsgroup", "Ads"]),
     }
     | {
-        name: _item(summary, run, sets)._replace(is_ours=True)
-        for name, (summary, run, sets) in OURS.items()
+        name: _item(summary, run, sets)._replace(is_additional=True)
+        for name, (summary, run, sets) in ADDITIONAL.items()
     },
     liberties=LIBERTIES,
     claims=CLAIMS,

@@ -60,7 +60,9 @@ class ProgramsNaiveBayes:
 
     def fit(self, X: Any, positive: np.ndarray) -> ProgramsNaiveBayes:
         present = (X != 0).astype(np.float64)
-        inside, outside = (np.asarray(present[one].sum(0)).ravel() for one in (positive, ~positive))
+        inside, outside = (
+            np.asarray(present[side].sum(0)).ravel() for side in (positive, ~positive)
+        )
         met = inside + outside > 0
         prior, n, n_positive = 1 / max(1, met.sum()), len(positive), positive.sum()
         odds = np.log((inside + prior) / (n_positive + 1))

@@ -20,8 +20,8 @@ WINNOWS = ("MBW", "PW", "BW")
 
 def _medians(table: Table, sets: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
     """Return the median F1 and the average rank of each column over some sets."""
-    rows = [name for name in sets if name in table.ours]
-    return tuple(summarize(table.ours, rows, "these").values())  # type: ignore[return-value]
+    rows = [name for name in sets if name in table.reproduced]
+    return tuple(summarize(table.reproduced, rows, "these").values())  # type: ignore[return-value]
 
 
 def _listed(values: dict[str, float], names: Sequence[str]) -> str:
@@ -37,45 +37,56 @@ def _counted(cells: Cells, first: str, second: str, sets: Sequence[str]) -> tupl
 
 def _cell(table: Table, row: str, column: str) -> str:
     """Return a cell with its spread between runs, where it is there."""
-    if row not in table.ours:
+    if row not in table.reproduced:
         return "no figure"
-    return f"{table.ours[row][column]:.1f} ± {table.spread.get(row, {}).get(column, np.nan):.1f}"
+    return (
+        f"{table.reproduced[row][column]:.1f} ± {table.spread.get(row, {}).get(column, np.nan):.1f}"
+    )
 
 
 def _winnows_beat_additive(table: Table) -> Finding:
-    parts, holds = [], True
+    sentences, holds = [], True
     for kind, sets in (("text", TEXT), ("elsewhere", NOT_TEXT)):
         medians, ranks = _medians(table, sets)
-        holds &= min(medians[one] for one in WINNOWS) > max(medians[one] for one in ("PA", "ROMMA"))
-        holds &= max(ranks[one] for one in WINNOWS) < min(ranks[one] for one in ("PA", "ROMMA"))
-        parts.append(f"{kind}: medians {_listed(medians, SINGLE)}; ranks {_listed(ranks, SINGLE)}")
+        holds &= min(medians[name] for name in WINNOWS) > max(
+            medians[name] for name in ("PA", "ROMMA")
+        )
+        holds &= max(ranks[name] for name in WINNOWS) < min(ranks[name] for name in ("PA", "ROMMA"))
+        sentences.append(
+            f"{kind}: medians {_listed(medians, SINGLE)}; ranks {_listed(ranks, SINGLE)}"
+        )
     why = (
         "On text PW and PA have the same rank in the paper too, 6.12. Off text its medians are "
         "single cells of one shuffle: that of PW, 79.1, is Credit's, where PW has here "
         f"{_cell(table, 'Credit', 'PW')} between shuffles; that of MBW, 80.2, is Sig's, whose "
         f"features are not the paper's ({_cell(table, 'Sig', 'MBW')})."
     )
-    return Finding(bool(holds), "; ".join(parts) + ".", why)
+    return Finding(bool(holds), "; ".join(sentences) + ".", why)
 
 
 def _pa_beats_romma(table: Table) -> Finding:
-    n, n_sets, others = _counted(table.ours, "PA", "ROMMA", SETS)
-    figures = f"PA is above ROMMA on {n} of {n_sets} sets, all but {others}."
+    n, n_sets, exceptions = _counted(table.reproduced, "PA", "ROMMA", SETS)
+    figures = f"PA is above ROMMA on {n} of {n_sets} sets, all but {exceptions}."
     return Finding(n > n_sets / 2, figures)
 
 
 def _bw_beats_pw(table: Table) -> Finding:
-    n, n_sets, others = _counted(table.ours, "BW", "PW", SETS)
+    n, n_sets, exceptions = _counted(table.reproduced, "BW", "PW", SETS)
     figures = (
-        f"BW is above PW on {n} of {n_sets} sets (not on: {others}); in the paper on 10 of 13."
+        f"BW is above PW on {n} of {n_sets} sets (not on: {exceptions}); in the paper on 10 of 13."
     )
     return Finding(n >= 0.75 * n_sets, figures)
 
 
 def _mbw_best_on_text(table: Table) -> Finding:
     medians, ranks = _medians(table, TEXT)
-    printed = list(summarize(TABLE_4, [name for name in TEXT if name in table.ours], "").values())
-    best, rank = max(medians, key=lambda one: medians[one]), min(ranks, key=lambda one: ranks[one])
+    printed = list(
+        summarize(TABLE_4, [name for name in TEXT if name in table.reproduced], "").values()
+    )
+    best, rank = (
+        max(medians, key=lambda name: medians[name]),
+        min(ranks, key=lambda name: ranks[name]),
+    )
     figures = (
         f"Best median {best} ({medians[best]:.1f}), MBW {medians['MBW']:.1f}, v-MBW "
         f"{medians['v-MBW']:.1f}; best rank {rank} ({ranks[rank]:.1f}), MBW {ranks['MBW']:.1f}. "
@@ -87,7 +98,7 @@ def _mbw_best_on_text(table: Table) -> Finding:
 
 def _mbw_best_single_off_text(table: Table) -> Finding:
     medians, _ = _medians(table, NOT_TEXT)
-    ordered = sorted(SINGLE, key=lambda one: -medians[one])
+    ordered = sorted(SINGLE, key=lambda name: -medians[name])
     on_same, _ = _medians(table, [name for name in NOT_TEXT if name in SAME_DATA])
     holds = ordered[0] == "MBW"
     why = (
@@ -101,18 +112,18 @@ def _mbw_best_single_off_text(table: Table) -> Finding:
 
 def _mbw_beats_svm(table: Table) -> Finding:
     medians, ranks = _medians(table, TEXT)
-    best = max(medians, key=lambda one: medians[one])
-    n, n_sets, others = _counted(table.ours, "MBW", "SVM", TEXT)
+    best = max(medians, key=lambda name: medians[name])
+    n, n_sets, exceptions = _counted(table.reproduced, "MBW", "SVM", TEXT)
     figures = (
         f"Medians: {_listed(medians, list(medians))}; ranks: {_listed(ranks, list(ranks))}. MBW is "
-        f"above the SVM on {n} of {n_sets} text sets, not on {others}."
+        f"above the SVM on {n} of {n_sets} text sets, not on {exceptions}."
     )
     return Finding(best == "MBW", figures)
 
 
 def _competitive(table: Table) -> Finding:
-    rows = [name for name in TEXT if name in table.ours]
-    apart = {name: table.ours[name]["MBW"] - table.ours[name]["SVM"] for name in rows}
+    rows = [name for name in TEXT if name in table.reproduced]
+    apart = {name: table.reproduced[name]["MBW"] - table.reproduced[name]["SVM"] for name in rows}
     near = [name for name, gap in apart.items() if gap > -3]
     figures = "MBW less the SVM: " + _listed(apart, rows) + "."
     return Finding(len(near) > len(rows) / 2, figures)
@@ -120,7 +131,7 @@ def _competitive(table: Table) -> Finding:
 
 def _svm_best_off_text(table: Table) -> Finding:
     medians, ranks = _medians(table, NOT_TEXT)
-    best = max(medians, key=lambda one: medians[one])
+    best = max(medians, key=lambda name: medians[name])
     figures = f"Medians: {_listed(medians, list(medians))}; ranks: {_listed(ranks, list(ranks))}."
     holds = best == "SVM" and medians["SVM"] > medians["MBW"]
     return Finding(holds, figures)
@@ -130,8 +141,8 @@ def _perceptron_off_text(table: Table) -> Finding:
     off_text, ranks = _medians(table, NOT_TEXT)
     on_text, text_ranks = _medians(table, TEXT)
     online = ("v-Perceptron", "MBW", "v-MBW")
-    holds = max(online, key=lambda one: off_text[one]) == "v-Perceptron"
-    holds &= min(on_text, key=lambda one: on_text[one]) == "v-Perceptron"
+    holds = max(online, key=lambda name: off_text[name]) == "v-Perceptron"
+    holds &= min(on_text, key=lambda name: on_text[name]) == "v-Perceptron"
     figures = (
         f"Off text: medians {_listed(off_text, online)}, rank of v-Perceptron "
         f"{ranks['v-Perceptron']:.1f}. On text it has the lowest median of all, "
@@ -142,40 +153,46 @@ def _perceptron_off_text(table: Table) -> Finding:
 
 def _winnows_better_on_text(table: Table) -> Finding:
     on_text, off_text = _medians(table, TEXT)[0], _medians(table, NOT_TEXT)[0]
-    pairs = ", ".join(f"{one} {on_text[one]:.1f} and {off_text[one]:.1f}" for one in WINNOWS)
-    holds = all(on_text[one] > off_text[one] for one in WINNOWS)
+    pairs = ", ".join(f"{name} {on_text[name]:.1f} and {off_text[name]:.1f}" for name in WINNOWS)
+    holds = all(on_text[name] > off_text[name] for name in WINNOWS)
     return Finding(holds, f"Medians on text and elsewhere: {pairs}.")
 
 
 def _voting_helps_off_text(table: Table) -> Finding:
-    parts, holds = [], True
-    for one in SINGLE:
-        own = gains(table.ours, NOT_TEXT, one)
-        above = sum(gain >= 0 for gain in own)
-        holds &= above > len(own) / 2
-        parts.append(f"{one} {above} of {len(own)} ({np.mean(own):+.1f} points)")
-    figures = "Sets on which the average is at least as good: " + ", ".join(parts) + "."
+    sentences, holds = [], True
+    for name in SINGLE:
+        set_gains = gains(table.reproduced, NOT_TEXT, name)
+        above = sum(gain >= 0 for gain in set_gains)
+        holds &= above > len(set_gains) / 2
+        sentences.append(f"{name} {above} of {len(set_gains)} ({np.mean(set_gains):+.1f} points)")
+    figures = "Sets on which the average is at least as good: " + ", ".join(sentences) + "."
     return Finding(bool(holds), figures)
 
 
-def _gain(one: str, sign: Callable[[float], bool]) -> Callable[[Table], Finding]:
+def _gain(learner: str, sign: Callable[[float], bool]) -> Callable[[Table], Finding]:
     def check(table: Table) -> Finding:
-        own = gains(table.ours, TEXT, one)
-        there = [name for name in TEXT if name in table.ours]
-        listed = ", ".join(f"{name} {gain:+.1f}" for name, gain in zip(there, own, strict=True))
-        return Finding(sign(float(np.mean(own))), f"Mean {np.mean(own):+.1f}: {listed}.")
+        set_gains = gains(table.reproduced, TEXT, learner)
+        there = [name for name in TEXT if name in table.reproduced]
+        listed = ", ".join(
+            f"{name} {gain:+.1f}" for name, gain in zip(there, set_gains, strict=True)
+        )
+        return Finding(
+            sign(float(np.mean(set_gains))), f"Mean {np.mean(set_gains):+.1f}: {listed}."
+        )
 
     return check
 
 
 def _unclear(table: Table) -> Finding:
-    parts, holds = [], True
-    for one in ("PW", "PA"):
-        own = gains(table.ours, TEXT, one)
-        up = sum(gain > 0 for gain in own)
-        holds &= 0 < up < len(own)
-        parts.append(f"{one} better on {up} of {len(own)} (mean {np.mean(own):+.1f})")
-    return Finding(holds, "; ".join(parts) + ".")
+    sentences, holds = [], True
+    for name in ("PW", "PA"):
+        set_gains = gains(table.reproduced, TEXT, name)
+        up = sum(gain > 0 for gain in set_gains)
+        holds &= 0 < up < len(set_gains)
+        sentences.append(
+            f"{name} better on {up} of {len(set_gains)} (mean {np.mean(set_gains):+.1f})"
+        )
+    return Finding(holds, "; ".join(sentences) + ".")
 
 
 # ---- curves -------------------------------------------------------------------------------------
@@ -194,21 +211,23 @@ def _needed(curve: Any, level: float) -> int:
 
 
 def _perceptron_lowest(f1: Figure, error: Figure, mistakes: Figure) -> Finding:
-    worst, panels, parts = 0, 0, []
+    worst, panels, sentences = 0, 0, []
     for figure, sign in ((f1, 1), (error, -1), (mistakes, -1)):
         lowest = []
-        for name, curves in figure.ours.items():
-            means = {one: sign * _mean(curve) for one, curve in curves.items()}
-            lowest += [name] if min(means, key=lambda one: means[one]) == "v-Perceptron" else []
-        worst, panels = worst + len(lowest), panels + len(figure.ours)
-        parts.append(f"{figure.item}: {len(lowest)} of {len(figure.ours)} panels")
+        for name, curves in figure.reproduced.items():
+            means = {learner: sign * _mean(curve) for learner, curve in curves.items()}
+            lowest += (
+                [name] if min(means, key=lambda learner: means[learner]) == "v-Perceptron" else []
+            )
+        worst, panels = worst + len(lowest), panels + len(figure.reproduced)
+        sentences.append(f"{figure.item}: {len(lowest)} of {len(figure.reproduced)} panels")
     examples = ", ".join(
-        f"{name} {_needed(own['MBW'], level):,} and {_needed(own['v-Perceptron'], level):,}"
-        for name, own in f1.ours.items()
-        for level in [0.9 * own["v-Perceptron"].y[-1]]
+        f"{name} {_needed(curves['MBW'], level):,} and {_needed(curves['v-Perceptron'], level):,}"
+        for name, curves in f1.reproduced.items()
+        for level in [0.9 * curves["v-Perceptron"].y[-1]]
     )
     figures = (
-        "Worst of the four in the mean over the examples in " + ", ".join(parts) + ". Examples "
+        "Worst of the four in the mean over the examples in " + ", ".join(sentences) + ". Examples "
         "until MBW and v-Perceptron stay above nine tenths of the F1 at which v-Perceptron ends: "
         f"{examples}."
     )
@@ -227,39 +246,44 @@ def roughness(values: Sequence[float]) -> float:
 
 
 def _spiky(figure: Figure) -> Finding:
-    rough = {name: (roughness(own["MBW"].y), roughness(own["v-MBW"].y))
-             for name, own in figure.ours.items()}  # fmt: skip
-    parts = ", ".join(f"{name} {a:.1f} and {b:.1f}" for name, (a, b) in rough.items())
+    rough = {name: (roughness(curves["MBW"].y), roughness(curves["v-MBW"].y))
+             for name, curves in figure.reproduced.items()}  # fmt: skip
+    steps = ", ".join(f"{name} {a:.1f} and {b:.1f}" for name, (a, b) in rough.items())
     holds = all(a > b for a, b in rough.values())
-    return Finding(holds, f"Mean step of F1 from checkpoint to checkpoint, MBW and v-MBW: {parts}.")
+    return Finding(holds, f"Mean step of F1 from checkpoint to checkpoint, MBW and v-MBW: {steps}.")
 
 
 def _near_svm(figure: Figure) -> Finding:
-    parts, nearer = [], 0
-    for name, own in figure.ours.items():
-        for one in ("MBW", "v-MBW"):
+    sentences, nearer = [], 0
+    for name, curves in figure.reproduced.items():
+        for learner in ("MBW", "v-MBW"):
             gaps = (
-                own[one]._replace(y=np.abs(np.subtract(own[one].y, own[other].y)))
-                for other in ("SVM", "v-Perceptron")
+                curves[learner]._replace(
+                    y=np.abs(np.subtract(curves[learner].y, curves[reference].y))
+                )
+                for reference in ("SVM", "v-Perceptron")
             )
             to_svm, to_voted = map(_mean, gaps)
             nearer += to_svm < to_voted
-            parts.append(f"{name} {one} {to_svm:.1f}/{to_voted:.1f}")
+            sentences.append(f"{name} {learner} {to_svm:.1f}/{to_voted:.1f}")
     figures = (
         "Mean distance of F1 over the examples from the SVM/from v-Perceptron: "
-        + ", ".join(parts)
-        + f". Nearer to the SVM in {nearer} of {len(parts)}."
+        + ", ".join(sentences)
+        + f". Nearer to the SVM in {nearer} of {len(sentences)}."
     )
-    return Finding(nearer > len(parts) / 2, figures)
+    return Finding(nearer > len(sentences) / 2, figures)
 
 
 # ---- feature selection --------------------------------------------------------------------------
 
 
 def _stop_words(drawing: Table) -> Finding:
-    rows = list(drawing.ours.items())
+    rows = list(drawing.reproduced.items())
     heavy, light = rows[:SHOWN], rows[SHOWN:]
-    shares = [float(np.mean([own["in % of posts"] for _, own in part])) for part in (light, heavy)]
+    shares = [
+        float(np.mean([cells["in % of posts"] for _, cells in features]))
+        for features in (light, heavy)
+    ]
     words = [word for word, _ in light]
     common = sorted(set(words) & set(STOP_WORDS))
     figures = (
@@ -271,17 +295,17 @@ def _stop_words(drawing: Table) -> Finding:
 
 
 def _more_top_is_better(figure: Figure) -> Finding:
-    (curves,) = figure.ours.values()
+    (curves,) = figure.reproduced.values()
     means = {name: float(np.mean(curve.y[:-1])) for name, curve in curves.items()}
     ordered = [means[f"EFS, P = {share}"] for share in ("0.7", "0.8", "0.9")]
     many = {name: float(np.mean([y for x, y in zip(c.x[:-1], c.y, strict=False) if x >= 1000]))
             for name, c in curves.items()}  # fmt: skip
-    figures = "Mean error: " + ", ".join(f"{one} {y:.2f}" for one, y in means.items()) + "."
-    few = ", ".join(f"{one} {curve.y[0]:.2f}" for one, curve in curves.items())
+    figures = "Mean error: " + ", ".join(f"{share} {y:.2f}" for share, y in means.items()) + "."
+    few = ", ".join(f"{share} {curve.y[0]:.2f}" for share, curve in curves.items())
     why = (
         f"With ten features they do ({few}), then from 0.7 to 0.9 they are nearly the same; with "
         "1,000 features or more they are "
-        + ", ".join(f"{one} {y:.2f}" for one, y in many.items())
+        + ", ".join(f"{share} {y:.2f}" for share, y in many.items())
         + ". More light features than a tenth do no harm, for they keep documents normalised, and "
         "the heavy ones that they take the place of are rare."
     )
@@ -290,7 +314,9 @@ def _more_top_is_better(figure: Figure) -> Finding:
 
 
 def _tenth_helps(*shown: Figure) -> Finding:
-    gained = {name: light_gain(own) for figure in shown for name, own in figure.ours.items()}
+    gained = {
+        name: light_gain(curves) for figure in shown for name, curves in figure.reproduced.items()
+    }
     listed = _listed(gained, list(gained))
     figures = f"Errors that P = {SHARE:g} saves with 1,000 features or more: {listed}."
     return Finding(sum(gain > 0 for gain in gained.values()) > len(gained) / 2, figures)
@@ -303,50 +329,56 @@ def _against(curves: dict[str, Any], kind: str) -> list[float]:
 
 
 def _comparable(*shown: Figure) -> Finding:
-    saved = {f"{name} {kind}": float(np.mean(_against(own, kind)))
-             for figure in shown for name, own in figure.ours.items()
+    saved = {f"{name} {kind}": float(np.mean(_against(curves, kind)))
+             for figure in shown for name, curves in figure.reproduced.items()
              for kind in ("IG", "CHI")}  # fmt: skip
     figures = "Errors of IG and CHI less those of EFS: " + _listed(saved, list(saved)) + "."
     return Finding(float(np.mean(list(saved.values()))) > -1, figures)
 
 
 def _better_on_reviews(figure: Figure) -> Finding:
-    curves = figure.ours["MovieReviews"]
+    curves = figure.reproduced["MovieReviews"]
     above = {kind: [gap >= 0 for gap in _against(curves, kind)] for kind in ("IG", "CHI")}
     figures = "; ".join(
-        f"EFS is at least as good as {kind} at {sum(own)} of {len(own)} numbers of features"
-        for kind, own in above.items()
+        f"EFS is at least as good as {kind} at {sum(wins)} of {len(wins)} numbers of features"
+        for kind, wins in above.items()
     )
     gaps = {kind: _against(curves, kind) for kind in above}
-    most = -min(min(own) for own in gaps.values())
-    saved = {kind: float(np.mean(own)) for kind, own in gaps.items()}
+    lead = -min(min(kind_gaps) for kind_gaps in gaps.values())
+    saved = {kind: float(np.mean(kind_gaps)) for kind, kind_gaps in gaps.items()}
     ahead = [f"{x:,.0f}" for x, gap in zip(curves["IG"].x, gaps["IG"], strict=False) if gap < 0]
     why = (
-        f"IG is ahead with {', '.join(ahead)} features, by at most {most:.1f} points of error; in "
+        f"IG is ahead with {', '.join(ahead)} features, by at most {lead:.1f} points of error; in "
         f"the mean over all numbers EFS makes fewer errors ({_listed(saved, ['IG', 'CHI'])}). A "
         "point is three of the 280 reviews that are held out."
     )
-    holds = all(sum(own) > 0.75 * len(own) for own in above.values())
+    holds = all(sum(wins) > 0.75 * len(wins) for wins in above.values())
     return Finding(holds, figures + ".", why)
 
 
 def _only_on_reuters(*shown: Figure) -> Finding:
     few = {}
     for figure in shown:
-        for name, own in figure.ours.items():
+        for name, curves in figure.reproduced.items():
             gaps = [
-                gap for x, gap in zip(own["IG"].x, _against(own, "IG"), strict=False) if x < 300
+                gap
+                for x, gap in zip(curves["IG"].x, _against(curves, "IG"), strict=False)
+                if x < 300
             ]
             few[name] = float(np.mean(gaps))
     figures = "IG less EFS with less than 300 features: " + _listed(few, list(few)) + "."
-    others = [name for name, gap in few.items() if gap < -0.5 and name != "Reuters"]
-    why = f"IG is ahead with few features on {', '.join(others)} too, by less." if others else ""
-    holds = few.get("Reuters", 0.0) < 0 and not others
+    other_sets = [name for name, gap in few.items() if gap < -0.5 and name != "Reuters"]
+    why = (
+        f"IG is ahead with few features on {', '.join(other_sets)} too, by less."
+        if other_sets
+        else ""
+    )
+    holds = few.get("Reuters", 0.0) < 0 and not other_sets
     return Finding(holds, figures, why)
 
 
 def _regret(table: Table) -> Finding:
-    gained = {name: own["RW"] - own["PW"] for name, own in table.ours.items()}
+    gained = {name: cells["RW"] - cells["PW"] for name, cells in table.reproduced.items()}
     up = sum(gain > 0 for gain in gained.values())
     figures = f"Better on {up} of {len(gained)}: {_listed(gained, list(gained))}."
     return Finding(0.2 * len(gained) < up < 0.8 * len(gained), figures)

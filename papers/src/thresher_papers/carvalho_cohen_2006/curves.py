@@ -88,9 +88,9 @@ def learning_curve(data: Problem, name: str, seed: int) -> dict[str, list[float]
         decide = _decider(X[:1], np.zeros(1, bool))
         starts = [0, *measured["examples"][:-1]]
         for start, end in zip(starts, measured["examples"], strict=True):
-            part = slice(int(start), int(end))
-            mistakes += float(np.count_nonzero(decide(X[part]) != positive[part]))
-            decide = _decider(X[: part.stop], positive[: part.stop])
+            interval = slice(int(start), int(end))
+            mistakes += float(np.count_nonzero(decide(X[interval]) != positive[interval]))
+            decide = _decider(X[: interval.stop], positive[: interval.stop])
             note(decide(X_test), mistakes)
         return measured
     stream = _Stream(name, rows, positive)

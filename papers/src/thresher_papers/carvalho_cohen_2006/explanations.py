@@ -66,7 +66,7 @@ def _row(name: str, learners: tuple[str, ...], variant: Variant, change: str) ->
     return (name, learners) if is_table_4 else (name, learners, variant, change)
 
 
-def distance(ours: Mapping[str, float], printed: Mapping[str, float]) -> float:
+def distance(reproduced: Mapping[str, float], printed: Mapping[str, float]) -> float:
     """Return the mean distance of the cells that both rows have.
 
     Examples
@@ -74,14 +74,16 @@ def distance(ours: Mapping[str, float], printed: Mapping[str, float]) -> float:
     >>> distance({"MBW": 90.0, "PW": 80.0}, {"MBW": 91.0, "PW": 83.0, "BW": 1.0})
     2.0
     """
-    both = [abs(ours[one] - printed[one]) for one in ours if one in printed]
-    return float(np.mean(both)) if both else float("nan")
+    distances = [
+        abs(reproduced[learner] - printed[learner]) for learner in reproduced if learner in printed
+    ]
+    return float(np.mean(distances)) if distances else float("nan")
 
 
-def _table(run: Run, item: str, title: str, ours: Cells, note: str, **more: Any) -> Table:
+def _table(run: Run, item: str, title: str, reproduced: Cells, note: str, **more: Any) -> Table:
     notes, options = [note], {"best": "none"} | more
     printed = options.pop("published", {})
-    return Table(NAME, item, title, {} if run.quick else printed, ours, notes, **options)
+    return Table(NAME, item, title, {} if run.quick else printed, reproduced, notes, **options)
 
 
 def variants(run: Run) -> Table:
@@ -93,24 +95,24 @@ def variants(run: Run) -> Table:
         for label, (variant, change, learners) in VARIANTS.items()
     }
     means, _ = means_and_spreads(cross_validated(run, rows, FEW_RUNS))
-    ours: Cells = {name: {} for name in sets}
+    reproduced: Cells = {name: {} for name in sets}
     for name in sets:
         for label in VARIANTS:
             row = means[f"{name}/as the program"] | means[f"{name}/{label}"]
-            ours[name][label] = distance(row, published.TABLE_4[name])
-    ours["mean"] = {
-        change: float(np.mean([ours[name][change] for name in sets])) for change in VARIANTS
+            reproduced[name][label] = distance(row, published.TABLE_4[name])
+    reproduced["mean"] = {
+        change: float(np.mean([reproduced[name][change] for name in sets])) for change in VARIANTS
     }
     best = ", ".join(
         f"{change} {value:.1f}"
-        for change, value in sorted(ours["mean"].items(), key=lambda p: p[1])
+        for change, value in sorted(reproduced["mean"].items(), key=lambda p: p[1])
     )
     note = (
         f"Mean of {counted(len(run.seeds(FEW_RUNS)), 'run')}. Each column changes one thing; the "
         f"least distance of a row is set bold. In the mean over the data sets: {best}."
     )
     title = "Mean distance of the ten cells of a row of table 4 from the published ones, in points"
-    return _table(run, "variants", title, ours, note, best="least of row")
+    return _table(run, "variants", title, reproduced, note, best="least of row")
 
 
 def ties(run: Run) -> Table:
@@ -123,20 +125,23 @@ def ties(run: Run) -> Table:
         for reading in TIES
     }
     means, spread = means_and_spreads(cross_validated(run, rows, RUNS))
-    ours = {
-        name: {f"ties {one}": means[f"{name}/{one}"]["PW"] for one in readings} for name in sets
+    reproduced = {
+        name: {f"ties {reading}": means[f"{name}/{reading}"]["PW"] for reading in readings}
+        for name in sets
     }
     spreads = {
-        name: {f"ties {one}": spread[f"{name}/{one}"].get("PW", np.nan) for one in readings}
+        name: {
+            f"ties {reading}": spread[f"{name}/{reading}"].get("PW", np.nan) for reading in readings
+        }
         for name in sets
     }
     printed = {
-        name: {f"ties {one}": published.TABLE_4[name]["PW"] for one in readings[:3]}
+        name: {f"ties {reading}": published.TABLE_4[name]["PW"] for reading in readings[:3]}
         for name in sets
     }  # fmt: skip
-    far = {one: float(np.mean([abs(ours[name][one] - published.TABLE_4[name]["PW"])
-                               for name in sets])) for one in ours[sets[0]]}  # fmt: skip
-    first, others = "Wisc", ours["Wisc"]
+    far = {reading: float(np.mean([abs(reproduced[name][reading] - published.TABLE_4[name]["PW"])
+                               for name in sets])) for reading in reproduced[sets[0]]}  # fmt: skip
+    first, row = "Wisc", reproduced["Wisc"]
     note = (
         "A new example whose features are all new scores exactly the threshold in the Winnows. The "
         "paper's condition, a score times the class of at most 0, makes that a mistake of either "
@@ -144,15 +149,15 @@ def ties(run: Run) -> Table:
         "mistake of negatives alone. As rounded is what single precision makes of it; the program "
         "computed in doubles, in an order of features that is not known, so that rounding decided "
         "there too. Where a tie is no mistake nothing is ever learned. On "
-        f"{first}: {others['ties mistakes']:.1f}, {others['ties a mistake of negatives']:.1f} and "
-        f"{others['ties as rounded']:.1f} (published {published.TABLE_4[first]['PW']}); mean "
+        f"{first}: {row['ties mistakes']:.1f}, {row['ties a mistake of negatives']:.1f} and "
+        f"{row['ties as rounded']:.1f} (published {published.TABLE_4[first]['PW']}); mean "
         "distance from the published column: "
-        + ", ".join(f"{one} {value:.1f}" for one, value in far.items())
+        + ", ".join(f"{reading} {value:.1f}" for reading, value in far.items())
         + "."
     )
     title = "F1 of Positive Winnow, a score at the threshold being read otherwise"
     more = {"spread": spreads, "published": printed}
-    return _table(run, "ties", title, ours, note, **more)
+    return _table(run, "ties", title, reproduced, note, **more)
 
 
 def floor(run: Run) -> Table:
@@ -162,24 +167,28 @@ def floor(run: Run) -> Table:
     rows |= {f"{name}/floor": (name, pair, Variant(floor=FLOOR), "") for name in sets}
     means, _ = means_and_spreads(cross_validated(run, rows, RUNS))
     shares = run.cells(share_at_floor, [(name, FLOOR) for name in sets])
-    ours, printed = {}, {}
+    reproduced, printed = {}, {}
     for name, share in zip(sets, shares, strict=True):
         floored = means[f"{name}/floor"]
-        ours[name] = {one: means[name][one] for one in pair}
-        ours[name] |= {f"{one}, floor": floored[one] for one in pair}
-        ours[name]["examples that meet it, %"] = share
-        printed[name] = {one: published.TABLE_4[name][one] for one in pair}
-    most = max(abs(own[f"{one}, floor"] - own[one]) for own in ours.values() for one in pair)
+        reproduced[name] = {learner: means[name][learner] for learner in pair}
+        reproduced[name] |= {f"{learner}, floor": floored[learner] for learner in pair}
+        reproduced[name]["examples that meet it, %"] = share
+        printed[name] = {learner: published.TABLE_4[name][learner] for learner in pair}
+    largest = max(
+        abs(cells[f"{learner}, floor"] - cells[learner])
+        for cells in reproduced.values()
+        for learner in pair
+    )
     met = {name: share for name, share in zip(sets, shares, strict=True) if share > 1}
     note = (
         "Where a feature is nearly all of an example, 1 - x is nearly zero and kills its weight; "
         "the library's Modified Balanced Winnow therefore takes 1/16 at least. Table 4 has none, "
         "as the paper. Examples that meet the floor: "
         + (", ".join(f"{name} {share:.0f} %" for name, share in met.items()) or "none")
-        + f"; at most 1 % elsewhere. It moves F1 by at most {most:.1f}."
+        + f"; at most 1 % elsewhere. It moves F1 by at most {largest:.1f}."
     )
     title = "F1 of Modified Balanced Winnow without and with a floor of 1/16 for 1 - x"
-    return _table(run, "floor", title, ours, note)
+    return _table(run, "floor", title, reproduced, note)
 
 
 def empty_examples(run: Run) -> Table:
@@ -187,18 +196,18 @@ def empty_examples(run: Run) -> Table:
     sets = run.of(("20newsgroup", "Ads", "Sig", "Reply", "Congress"), ("Ads", "Congress"))
     rows = {}
     for name in sets:
-        kept = problems.EMPTY_POSTS if name == "20newsgroup" else ""
-        learners = (*NORMED, "v-P") if kept else NORMED
-        rows[f"{name}, with them"] = _row(name, learners if kept else ALL, PROGRAM, kept)
+        change = problems.EMPTY_POSTS if name == "20newsgroup" else ""
+        learners = (*NORMED, "v-P") if change else NORMED
+        rows[f"{name}, with them"] = _row(name, learners if change else ALL, PROGRAM, change)
         rows[f"{name}, without"] = (name, learners, PROGRAM, problems.NO_EMPTY)
-        rows[f"{name}, with them, in the norm"] = (name, learners, Variant(in_norm=True), kept)
+        rows[f"{name}, with them, in the norm"] = (name, learners, Variant(in_norm=True), change)
     means, spread = means_and_spreads(cross_validated(run, rows, RUNS))
     means = {
-        row: {one: f1 for one, f1 in own.items() if one in (*NORMED, "v-P")}
-        for row, own in means.items()
+        row: {learner: f1 for learner, f1 in cells.items() if learner in (*NORMED, "v-P")}
+        for row, cells in means.items()
     }
-    printed = {row: {one: published.TABLE_4[own[0]][one] for one in NORMED}
-               for row, own in rows.items()}  # fmt: skip
+    printed = {row: {learner: published.TABLE_4[key[0]][learner] for learner in NORMED}
+               for row, key in rows.items()}  # fmt: skip
     note = (
         "Votes that were all missing, lines without a mark, posts without a word: their |x|² is 0 "
         "where the always-on feature does not count, and one step of Passive-Aggressive then moves "
@@ -208,7 +217,7 @@ def empty_examples(run: Run) -> Table:
     )
     title = "F1 with and without examples that have no feature"
     more = {"spread": spread, "published": printed}
-    return _table(run, "empty-examples", title, ours=means, note=note, **more)
+    return _table(run, "empty-examples", title, reproduced=means, note=note, **more)
 
 
 # ---- what the data may have been ----------------------------------------------------------------
@@ -218,15 +227,15 @@ def _with_bayes(run: Run, rows: Mapping[str, tuple[Any, ...]]) -> Cells:
     """Return F1 of the online learners of some rows, of Naive Bayes, and how far they are away."""
     means, _ = means_and_spreads(cross_validated(run, rows, FEW_RUNS))
     keys = [(name, "Naive Bayes", run.seed, *more[1:]) for name, _, *more in rows.values()]
-    for (row, own), f1 in zip(rows.items(), run.cells(batch, keys), strict=True):
-        means[row] = distanced(means[row], published.TABLE_4[own[0]])
+    for (row, key), f1 in zip(rows.items(), run.cells(batch, keys), strict=True):
+        means[row] = distanced(means[row], published.TABLE_4[key[0]])
         means[row]["Naive Bayes"] = float(np.mean(f1))
     return means
 
 
-def distanced(own: Mapping[str, float], printed: Mapping[str, float]) -> dict[str, float]:
+def distanced(cells: Mapping[str, float], printed: Mapping[str, float]) -> dict[str, float]:
     """Return a row with its distance from the printed one."""
-    return {**own, "distance": distance(own, printed)}
+    return {**cells, "distance": distance(cells, printed)}
 
 
 def reuters_topics(run: Run) -> Table:
@@ -237,18 +246,19 @@ def reuters_topics(run: Run) -> Table:
         topic: _row("Reuters", learners, PROGRAM, topic if topic != "earn" else "")
         for topic in topics
     }
-    ours, printed = _with_bayes(run, rows), published.TABLE_4["Reuters"]
-    near, *others = sorted(topics, key=lambda one: ours[one]["distance"])
+    reproduced, printed = _with_bayes(run, rows), published.TABLE_4["Reuters"]
+    near, *further = sorted(topics, key=lambda topic: reproduced[topic]["distance"])
     note = (
         f"The paper classifies the category “money”. Nearest to its row is `{near}`, in the mean "
-        f"{ours[near]['distance']:.1f} points away; then `{others[0]}` with "
-        f"{ours[others[0]]['distance']:.1f}. money-fx is {ours['money-fx']['distance']:.1f} away "
-        f"(MBW {ours['money-fx']['MBW']:.1f}, published {printed['MBW']}). Naive Bayes, beside it, "
-        f"has {ours[near]['Naive Bayes']:.1f} on `{near}` (published "
+        f"{reproduced[near]['distance']:.1f} points away; then `{further[0]}` with "
+        f"{reproduced[further[0]]['distance']:.1f}. money-fx is "
+        f"{reproduced['money-fx']['distance']:.1f} away (MBW {reproduced['money-fx']['MBW']:.1f}, "
+        f"published {printed['MBW']}). Naive Bayes, beside it, has "
+        f"{reproduced[near]['Naive Bayes']:.1f} on `{near}` (published "
         f"{published.TABLE_5['Reuters']['Naive Bayes']:.1f})."
     )
     title = "The row of Reuters in table 4, by the topic that is positive"
-    return _table(run, "reuters-topics", title, ours, note)
+    return _table(run, "reuters-topics", title, reproduced, note)
 
 
 GROUP_SETS = 6
@@ -257,14 +267,17 @@ GROUP_SETS = 6
 def newsgroups(run: Run) -> Table:
     """The row of 20newsgroup over many sets of five newsgroups."""
     learners = (*published.LEARNERS, "v-P")
-    names = sorted({own[0] for own in problems.read(problems.NEWSGROUPS).labels})
+    names = sorted({labels[0] for labels in problems.read(problems.NEWSGROUPS).labels})
     random = np.random.default_rng(run.seed)
     fives = [
         tuple(sorted(random.choice(names, 5, replace=False).tolist()))
         for _ in range(run.of(GROUP_SETS, 1))
     ]
-    keys = [(learners, five, one, run.seed) for five in fives for one in five[: run.of(5, 1)]]
-    f1 = [{one: float(np.mean(own[one])) for one in learners} for own in run.cells(groups, keys)]
+    keys = [(learners, five, group, run.seed) for five in fives for group in five[: run.of(5, 1)]]
+    f1 = [
+        {learner: float(np.mean(cell[learner])) for learner in learners}
+        for cell in run.cells(groups, keys)
+    ]
     printed = published.TABLE_4["20newsgroup"] | {
         "v-P": published.TABLE_5["20newsgroup"]["v-Perceptron"]
     }
@@ -274,30 +287,33 @@ def newsgroups(run: Run) -> Table:
         "lowest": np.min,
         "highest": np.max,
     }
-    ours: Cells = {
-        kind: {one: float(of([own[one] for own in f1])) for one in learners}
+    reproduced: Cells = {
+        kind: {learner: float(of([cells[learner] for cells in f1])) for learner in learners}
         for kind, of in kinds.items()
     }
-    nearest = min(f1, key=lambda own: distance(own, printed))
-    ours["nearest problem"] = nearest
-    inside = sum(ours["lowest"][one] <= printed[one] <= ours["highest"][one] for one in learners)
+    nearest = min(f1, key=lambda cells: distance(cells, printed))
+    reproduced["nearest problem"] = nearest
+    inside = sum(
+        reproduced["lowest"][learner] <= printed[learner] <= reproduced["highest"][learner]
+        for learner in learners
+    )
     note = (
         f"{counted(len(fives), 'random set')} of five newsgroups, each group in turn against the "
         f"other four: {counted(len(keys), 'problem')}, one run each. Which five the paper "
         f"took is not known. For {inside} of the {len(learners)} learners the published value lies "
         "between the lowest and the "
         f"highest; the nearest problem is {distance(nearest, printed):.1f} points away, the mean "
-        f"of all {distance(ours['mean'], printed):.1f}."
+        f"of all {distance(reproduced['mean'], printed):.1f}."
     )
     title = "F1 on one of five newsgroups, over many such problems"
     rows = {"mean": printed} if not run.quick else {}
-    more = {"published": rows, "spread": {"mean": ours["standard deviation"]}}
-    return _table(run, "newsgroups", title, ours, note, **more)
+    more = {"published": rows, "spread": {"mean": reproduced["standard deviation"]}}
+    return _table(run, "newsgroups", title, reproduced, note, **more)
 
 
 def signature_features(run: Run) -> Table:
     """The rows of Sig and Reply with other features of a line."""
-    changes = {"as taken": "", **{one: one for one in problems.AT_THE_END.values()}}
+    changes = {"as taken": "", **{change: change for change in problems.AT_THE_END.values()}}
     changes |= {"of the lines around too": problems.WINDOW, "no empty lines": problems.NO_EMPTY}
     learners = run.of(published.LEARNERS, ("MBW",))
     rows = {
@@ -306,19 +322,19 @@ def signature_features(run: Run) -> Table:
         for label, change in changes.items()
         if not run.quick or label in ("as taken", "no empty lines")
     }
-    ours = _with_bayes(run, rows)
+    reproduced = _with_bayes(run, rows)
     near = min(
-        (row for row in rows if row.startswith("Sig")), key=lambda row: ours[row]["distance"]
+        (row for row in rows if row.startswith("Sig")), key=lambda row: reproduced[row]["distance"]
     )
     note = (
         "The paper has 37 features that were not published; here they are inferred from the "
         f"description. Nearest to the published row of Sig is “{near}”, "
-        f"{ours[near]['distance']:.1f} points in the mean. Published are for MBW, v-MBW and "
+        f"{reproduced[near]['distance']:.1f} points in the mean. Published are for MBW, v-MBW and "
         "Naive Bayes 80.2, 80.3 and 73.9 on Sig, 93.4, 93.5 and 94.0 on Reply: no set that was "
         "tried fits all learners."
     )
     title = "The rows of Sig and Reply in table 4, with other features"
-    return _table(run, "signature-features", title, ours, note)
+    return _table(run, "signature-features", title, reproduced, note)
 
 
 def messages(run: Run) -> Table:
@@ -328,7 +344,9 @@ def messages(run: Run) -> Table:
     for name in run.of(("Spam", "Scam"), ("Spam",)):
         voted = {"v-P": published.TABLE_5[name]["v-Perceptron"]}
         changes = {"words": (PROGRAM, ""), "ROMMA from zero": (Variant(romma_initial="zero"), "")}
-        changes |= {one: (PROGRAM, one) for one in run.of((problems.DIGITS, problems.PAIRS), ())}
+        changes |= {
+            change: (PROGRAM, change) for change in run.of((problems.DIGITS, problems.PAIRS), ())
+        }
         for label, change in changes.items():
             rows[f"{name}, {label}"] = (name, learners, *change)
             printed[f"{name}, {label}"] = published.TABLE_4[name] | voted
@@ -336,14 +354,14 @@ def messages(run: Run) -> Table:
     note = (
         "The paper's messages are not public; these are others, and ROMMA, whose weights start at "
         "one, hangs on what counts as a feature as no other learner does: v-ROMMA is "
-        + ", ".join(f"{own['v-ROMMA']:.1f} ({row})" for row, own in means.items())
+        + ", ".join(f"{cells['v-ROMMA']:.1f} ({row})" for row, cells in means.items())
         + "; published are 73.3 on Spam and 95.6 on Scam. v-Perceptron is "
-        + ", ".join(f"{own['v-P']:.1f} ({row})" for row, own in means.items())
+        + ", ".join(f"{cells['v-P']:.1f} ({row})" for row, cells in means.items())
         + "; published are 69.0 and 94.2."
     )
     title = "The rows of Spam and Scam in table 4, with other features"
-    ours = {row: distanced(own, printed[row]) for row, own in means.items()}
-    return _table(run, "messages", title, ours, note)
+    reproduced = {row: distanced(cells, printed[row]) for row, cells in means.items()}
+    return _table(run, "messages", title, reproduced, note)
 
 
 # ---- learners that learn at once ----------------------------------------------------------------
@@ -358,23 +376,30 @@ ENDLESS = {  # where it matters after how many steps LIBSVM is stopped, and seco
 def batch_programs(run: Run) -> Table:
     """Table 5's SVM and Naive Bayes, by other programs."""
     sets = run.of(published.SETS, ("Congress", "Wisc"))
-    pairs = [(name, one) for name in sets for one in BATCH if name in ENDLESS.get(one, sets)]
+    pairs = [
+        (name, program) for name in sets for program in BATCH if name in ENDLESS.get(program, sets)
+    ]
     with quiet_solvers():
         cells = run.cells(batch, [(*pair, run.seed) for pair in pairs])
-    ours: Cells = {name: {} for name in sets}
-    for (name, one), f1 in zip(pairs, cells, strict=True):
-        ours[name][one] = float(np.mean(f1))
+    reproduced: Cells = {name: {} for name in sets}
+    for (name, program), f1 in zip(pairs, cells, strict=True):
+        reproduced[name][program] = float(np.mean(f1))
     bayes = ("Naive Bayes", "multinomial", "Bernoulli")
     printed = {
         name: {
-            one: published.TABLE_5[name]["Naive Bayes" if one in bayes else "SVM"]
-            for one in ours[name]
+            program: published.TABLE_5[name]["Naive Bayes" if program in bayes else "SVM"]
+            for program in reproduced[name]
         }
         for name in sets
     }
-    far = {one: float(np.mean([abs(ours[name][one] - printed[name][one]) for name in sets]))
-           for one in BATCH if one not in ENDLESS}  # fmt: skip
-    ours["mean distance"] = far
+    far = {
+        program: float(
+            np.mean([abs(reproduced[name][program] - printed[name][program]) for name in sets])
+        )
+        for program in BATCH
+        if program not in ENDLESS
+    }
+    reproduced["mean distance"] = far
     note = (
         "One run of five folds. SVM: LinearSVC with the hinge or the squared hinge; LIBSVM, the "
         "paper's program, with its default C = 1 and a linear kernel, stopped after so many steps: "
@@ -383,11 +408,11 @@ def batch_programs(run: Run) -> Table:
         "which it is stopped. Naive Bayes: as "
         "the program has it, shares of examples whose logarithms count as often as the feature, "
         "and scikit-learn's multinomial and Bernoulli forms. Mean distance from the published "
-        "column: " + ", ".join(f"{one} {value:.1f}" for one, value in far.items()) + "."
+        "column: " + ", ".join(f"{program} {value:.1f}" for program, value in far.items()) + "."
     )
     title = "Table 5's SVM and Naive Bayes, by several programs"
     more = {"published": printed, "summaries": ("mean distance",)}
-    return _table(run, "batch-programs", title, ours, note, **more)
+    return _table(run, "batch-programs", title, reproduced, note, **more)
 
 
 # ---- section 7: external regret -----------------------------------------------------------------
@@ -398,8 +423,8 @@ def external_regret(run: Run) -> Table:
     sets = run.of(published.SETS, QUICK_SETS)
     means, spread = run.rows(judged, {name: (name,) for name in sets}, FEW_RUNS)
     pairs = {"RW": "PW", "v-RW": "v-PW", "as the program": "PW"}
-    gains = {one: [means[name][one] - means[name][base] for name in sets]
-             for one, base in pairs.items()}  # fmt: skip
+    gains = {learner: [means[name][learner] - means[name][base] for name in sets]
+             for learner, base in pairs.items()}  # fmt: skip
     note = (
         "PW is Positive Winnow, v-PW its average. RW (`RegretWinnow`) multiplies each feature's "
         "weight besides by γ to the power of its own loss less γ times the learner's, after Blum "
@@ -407,9 +432,9 @@ def external_regret(run: Run) -> Table:
         "start. In the public program a feature that is there always says yes, and after every "
         "example it takes the sums of all losses so far. Gains: "
         + "; ".join(
-            f"{one} {np.mean(own):+.1f} in the mean, better on {sum(g > 0 for g in own)} of "
-            f"{len(own)} sets"
-            for one, own in gains.items()
+            f"{learner} {np.mean(on_sets):+.1f} in the mean, better on "
+            f"{sum(g > 0 for g in on_sets)} of {len(on_sets)} sets"
+            for learner, on_sets in gains.items()
         )
         + "."
     )

@@ -29,18 +29,19 @@ def _curves(
     item: str, title: str, sets: Sequence[str], kind: str, y_label: str, run: Run
 ) -> Figure:
     sets = run.of(sets, QUICK_SETS)
-    keys = [(name, one, run.seed) for name in sets for one in DRAWN]
+    keys = [(name, learner, run.seed) for name in sets for learner in DRAWN]
     with quiet_solvers():
         cells = iter(run.cells(curve, keys))
     panels = {}
     for name in sets:
         measured = {label: next(cells) for label in DRAWN.values()}
         panels[name] = {
-            label: Curve(tuple(own["examples"]), tuple(own[kind]))
-            for label, own in measured.items()
+            label: Curve(tuple(cell["examples"]), tuple(cell[kind]))
+            for label, cell in measured.items()
         }
     ends = "; ".join(
-        f"{name}: " + ", ".join(f"{label} {own.y[-1]:.1f}" for label, own in curves.items())
+        f"{name}: "
+        + ", ".join(f"{label} {drawn_curve.y[-1]:.1f}" for label, drawn_curve in curves.items())
         for name, curves in panels.items()
     )
     notes = [
@@ -77,11 +78,13 @@ def figure_5(run: Run) -> Drawing:
     n_top = round(KEPT * SHARE)
     heights = [height for _, height, _ in ranked]
     lowest = ranked[n_top - KEPT :]
-    ours = {word: {"I": height, "in % of posts": 100 * share}
+    reproduced = {word: {"I": height, "in % of posts": 100 * share}
             for word, height, share in [*ranked[:SHOWN], *lowest]}  # fmt: skip
-    place = {word: i for i, (word, _, _) in enumerate(ranked, 1)}
-    ranks = [place[word] for word in STOP_WORDS if word in place]
-    low, high = (100 * np.mean([share for *_, share in part]) for part in (lowest, ranked[:n_top]))
+    rank = {word: i for i, (word, _, _) in enumerate(ranked, 1)}
+    ranks = [rank[word] for word in STOP_WORDS if word in rank]
+    low, high = (
+        100 * np.mean([share for *_, share in features]) for features in (lowest, ranked[:n_top])
+    )
     notes = [
         f"Of {len(ranked):,} words met in one pass of MBW over four fifths of {name}, Extremal "
         f"Feature Selection keeps, for K = {KEPT} and P = {SHARE:g}, the first {n_top} by |u - v| "
@@ -100,9 +103,9 @@ def figure_5(run: Run) -> Drawing:
         x = np.arange(1, len(heights) + 1)
         axes.plot(x, heights, color="#999999", linewidth=1)
         ends = {"T, the heaviest": slice(0, n_top), "B, the lightest": slice(n_top - KEPT, None)}
-        for colour, (label, part) in zip(COLOURS, ends.items(), strict=False):
+        for colour, (label, features) in zip(COLOURS, ends.items(), strict=False):
             style = {"color": colour, "marker": "o", "markersize": 3, "linestyle": "none"}
-            axes.plot(x[part], heights[part], **style, label=f"{label}: {len(x[part])}")
+            axes.plot(x[features], heights[features], **style, label=f"{label}: {len(x[features])}")
         marked = [*range(0, SHOWN, 4), *range(len(heights) + n_top - KEPT, len(heights), 3)]
         for number, i in enumerate(marked):
             shift = (0, -24 - 16 * (number % 2)) if i < n_top else (-70, 14 * (number % 4) + 4)
@@ -120,7 +123,7 @@ def figure_5(run: Run) -> Drawing:
         yield figure
 
     title = f"Figure 5: which features Extremal Feature Selection takes, {name}"
-    return Drawing(NAME, "figure-5", title, {}, ours, notes, best="none", picture=picture)
+    return Drawing(NAME, "figure-5", title, {}, reproduced, notes, best="none", picture=picture)
 
 
 def _selection(
@@ -133,10 +136,10 @@ def _selection(
         splits = [next(cells) for _ in seeds]
         x = tuple(map(float, splits[0]["kept"]))
         panels[name] = {
-            f"EFS, {one}" if one.startswith("P") else one: Curve(
-                x, tuple(np.mean([split[one] for split in splits], axis=0).tolist())
+            f"EFS, {kind}" if kind.startswith("P") else kind: Curve(
+                x, tuple(np.mean([split[kind] for split in splits], axis=0).tolist())
             )
-            for one in names
+            for kind in names
         }
     note = f"{UNPRINTED} Mean of {counted(len(seeds), 'random split')}, a fifth held out in each."
     notes = [note, _where_light_features_help(panels)]
@@ -144,11 +147,11 @@ def _selection(
     return Figure(NAME, item, title, {}, panels, notes, **axes)
 
 
-def light_gain(curves: dict[str, Any], least: float = 1000) -> float:
+def light_gain(curves: dict[str, Any], fewest_features: float = 1000) -> float:
     """Return how many errors (%) P = 0.9 saves against P = 1, where many features are kept."""
     all_top, few_low = curves["EFS, P = 1"], curves["EFS, P = 0.9"]
     pairs = zip(all_top.x[:-1], all_top.y, few_low.y, strict=False)
-    saved = [without - with_low for x, without, with_low in pairs if x >= least]
+    saved = [without - with_low for x, without, with_low in pairs if x >= fewest_features]
     return float(np.mean(saved)) if saved else 0.0
 
 

@@ -86,9 +86,11 @@ def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
     return model
 
 
-def _read_ties(own: Callable[[Any], Any], reading: dict[str, Any], documents: Any) -> Any:
+def _read_ties(
+    unchanged_pass: Callable[[Any], Any], reading: dict[str, Any], documents: Any
+) -> Any:
     """Return how a pass goes, with ties read otherwise."""
-    epoch, weights, rule = own(documents)
+    epoch, weights, rule = unchanged_pass(documents)
     return epoch, weights, rule._replace(**reading)
 
 
@@ -126,8 +128,8 @@ def scores_of(model: OnlineLearner, rows: Rows, absent: np.ndarray | None = None
     strengths, always_on = model.strengths(rows)
     weights = model.effective_weights()[:, 0] - INITIAL * absent
     examples = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    parts = strengths.values * weights[strengths.indices]
-    sums = np.bincount(examples, parts, rows.n_rows)
+    contributions = strengths.values * weights[strengths.indices]
+    sums = np.bincount(examples, contributions, rows.n_rows)
     return np.asarray(sums + always_on * model.always_on_weights()[0] - model.threshold)
 
 

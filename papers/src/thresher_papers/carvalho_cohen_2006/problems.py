@@ -64,7 +64,7 @@ class Read(NamedTuple):
 def _read(spec: str, counted: str = "") -> Read:
     corpus = load(spec)
     split, pairs = corpus.split(), list(corpus.pairs())
-    labels = [own for _, own in pairs]
+    labels = [document_labels for _, document_labels in pairs]
     if split.rows is not None:
         return Read(feature_rows(corpus), labels, split.ids, [])
     counter = TextCounter(**COUNTED.get(counted, {"token_pattern": LETTERS}))
@@ -104,11 +104,11 @@ def problem(name: str, change: str = "") -> Problem:
 def groups_problem(groups: tuple[str, ...], positive: str, with_empty: bool = False) -> Problem:
     """Return the posts with a word of some newsgroups, one group against the others."""
     posts = read(NEWSGROUPS)
-    chosen = [i for i, own in enumerate(posts.labels) if own[0] in groups]
+    chosen = [i for i, document_labels in enumerate(posts.labels) if document_labels[0] in groups]
     data = _labelled("20newsgroup", posts, positive)
     data = replace(data, rows=data.rows.take(np.array(chosen)), positive=data.positive[chosen])
-    kept = _met(data.rows)
-    data = replace(data, rows=data.rows.keep(kept))
+    is_met = _met(data.rows)
+    data = replace(data, rows=data.rows.keep(is_met))
     return data if with_empty else _without_empty(data)
 
 
@@ -117,7 +117,9 @@ def words_of(name: str) -> list[str]:
     words = read(SETS[name][0]).words
     if name == "20newsgroup":
         posts = read(NEWSGROUPS)
-        chosen = np.array([i for i, own in enumerate(posts.labels) if own[0] in GROUPS])
+        chosen = np.array(
+            [i for i, document_labels in enumerate(posts.labels) if document_labels[0] in GROUPS]
+        )
         words = [words[i] for i in np.flatnonzero(_met(posts.rows.take(chosen)))]
     return words
 
@@ -127,7 +129,7 @@ def _met(rows: Rows) -> np.ndarray:
 
 
 def _labelled(name: str, examples: Read, positive: str) -> Problem:
-    belongs = np.array([positive in own for own in examples.labels])
+    belongs = np.array([positive in example_labels for example_labels in examples.labels])
     return Problem(name, examples.rows, belongs)
 
 
@@ -138,9 +140,9 @@ def _without_empty(data: Problem) -> Problem:
 
 def _near_the_end(n_last: int, data: Problem) -> Problem:
     """Add a feature to the last lines of each message."""
-    places = [one.rsplit(":", 1) for one in read(CORPORA[data.name]).ids]
-    lengths = {message: int(line) for message, line in places}  # the last line comes last
-    is_last = np.array([lengths[message] - int(line) < n_last for message, line in places])
+    positions = [example_id.rsplit(":", 1) for example_id in read(CORPORA[data.name]).ids]
+    lengths = {message: int(line) for message, line in positions}  # the last line comes last
+    is_last = np.array([lengths[message] - int(line) < n_last for message, line in positions])
     rows, column = data.rows, data.rows.n_columns
     ends = rows.indptr[1:][is_last]
     indices = np.insert(rows.indices, ends, np.int32(column))

@@ -29,7 +29,7 @@ def with_regret(rows: Rows, positive: np.ndarray) -> np.ndarray:
     array([1.57..., 0.49..., 0.82...])
     """
     n = rows.n_columns
-    weights, own, common = np.full(n + 1, np.nan), np.zeros(n + 1), np.zeros(n + 1)
+    weights, feature_losses, common = np.full(n + 1, np.nan), np.zeros(n + 1), np.zeros(n + 1)
     for i in range(rows.n_rows):
         entries = slice(rows.indptr[i], rows.indptr[i + 1])
         there = np.append(rows.indices[entries], n)
@@ -40,17 +40,17 @@ def with_regret(rows: Rows, positive: np.ndarray) -> np.ndarray:
         is_mistaken = sign * (strengths @ w / strengths.sum() - 1.0) <= 1e-9
         if is_mistaken:
             w *= 1.5 if positive[i] else 0.5
-        own[there] += not positive[i]
+        feature_losses[there] += not positive[i]
         common[there] += is_mistaken
         with np.errstate(over="ignore", under="ignore"):
-            w *= GAMMA ** (own[there] - GAMMA * common[there])
+            w *= GAMMA ** (feature_losses[there] - GAMMA * common[there])
         weights[there] = np.clip(w, 1 / MOST, MOST)
     return weights
 
 
 def _decide(weights: np.ndarray, rows: Rows) -> np.ndarray:
-    known = ~np.isnan(weights[:-1])
-    strengths = np.where(known[rows.indices], rows.values, 0).astype(np.float64)
+    has_weight = ~np.isnan(weights[:-1])
+    strengths = np.where(has_weight[rows.indices], rows.values, 0).astype(np.float64)
     examples = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
     scores = np.bincount(examples, strengths * np.nan_to_num(weights)[rows.indices], rows.n_rows)
     sums = np.bincount(examples, strengths, rows.n_rows)
@@ -70,4 +70,4 @@ def judged(name: str, seed: int) -> dict[str, float]:
     data = problem(name)
     f1 = cross_validate(data, ("PW", "RW", "v-PW", "v-RW"), seed)
     f1["as the program"] = _as_program(data, seed)
-    return {one: float(np.mean(values)) for one, values in f1.items()}
+    return {name: float(np.mean(values)) for name, values in f1.items()}

@@ -36,7 +36,7 @@ def feature_numbers(n_features: int, per_decade: int = 4) -> list[int]:
     """
     steps = int(np.floor(per_decade * np.log10(n_features / 10))) if n_features > 10 else 0
     numbers = [round(10 * 10 ** (i / per_decade)) for i in range(steps + 1)]
-    return sorted({min(one, n_features) for one in [*numbers, n_features]})
+    return sorted({min(number, n_features) for number in [*numbers, n_features]})
 
 
 def errors_by_features(data: Problem, seed: int) -> dict[str, list[float]]:
@@ -62,8 +62,10 @@ def errors_by_features(data: Problem, seed: int) -> dict[str, list[float]]:
         return error(deepcopy(model).discard_features(~keep), test)
 
     def chosen_first(keep: np.ndarray) -> float:
-        kept = keep[:, 0]
-        return error(learn_in_order("MBW", rows.keep(kept), positive), test.keep(kept))
+        is_selected = keep[:, 0]
+        return error(
+            learn_in_order("MBW", rows.keep(is_selected), positive), test.keep(is_selected)
+        )
 
     curves: dict[str, list[float]] = {"kept": [*numbers]}
     for share in SHARES:

@@ -37,7 +37,7 @@ STEPS = 12
 
 def _traced(item: str, title: str, note: str, run: Run) -> Table:
     (steps,) = run.cells(trace, [(item, "Congress", STEPS, run.seed)])
-    ours = {f"t = {t}": step for t, step in enumerate(steps, 1)}
+    reproduced = {f"t = {t}": step for t, step in enumerate(steps, 1)}
     apart = max(abs(step["score"] - step["score, library"]) for step in steps)
     same = sum(step["mistaken"] == step["mistaken, library"] for step in steps)
     notes = [
@@ -46,7 +46,7 @@ def _traced(item: str, title: str, note: str, run: Run) -> Table:
         f"at most {apart:.1g} apart. `i` counts the models so far, `successes` is c_i of the "
         "model at the end of the step."
     ]
-    return Table(NAME, item, title, {}, ours, notes, digits=4, best="none")
+    return Table(NAME, item, title, {}, reproduced, notes, digits=4, best="none")
 
 
 def table_1(run: Run) -> Table:
@@ -63,21 +63,21 @@ def table_2(run: Run) -> Table:
 
 def table_3(run: Run) -> Table:
     """The parameters, as the learners have them when they start."""
-    ours: Cells = {}
+    reproduced: Cells = {}
     for row, name in (("Winnow", "PW"), ("Balanced Winnow", "BW"), ("MBW", "MBW")):
         model: Any = learner(name).start(1, 1)
-        ours[row] = {"α": model.promotion, "β": model.demotion, "θth": model.threshold}
+        reproduced[row] = {"α": model.promotion, "β": model.demotion, "θth": model.threshold}
         state = model.state()[1]
         starts = {"θ0": "weights"} if name == "PW" else {"θ0+": "up", "θ0-": "down"}
-        ours[row] |= {column: float(state[array][1, 0]) for column, array in starts.items()}
+        reproduced[row] |= {column: float(state[array][1, 0]) for column, array in starts.items()}
         if name == "MBW":
-            ours[row]["M"] = model.margin
+            reproduced[row]["M"] = model.margin
     additive: Any = learner("PA")
-    ours = {"Passive-Aggressive": {"ε": additive.epsilon, "γ": additive.gamma}} | ours
+    reproduced = {"Passive-Aggressive": {"ε": additive.epsilon, "γ": additive.gamma}} | reproduced
     title = "Table 3: parameters of the learners"
     note = "Read from the learners as they start. What was set is no result: it is not counted."
-    more: dict[str, Any] = {"summaries": tuple(ours), "best": "none"}
-    return Table(NAME, "table-3", title, published.TABLE_3, ours, [note], **more)
+    more: dict[str, Any] = {"summaries": tuple(reproduced), "best": "none"}
+    return Table(NAME, "table-3", title, published.TABLE_3, reproduced, [note], **more)
 
 
 # ---- table 4 ------------------------------------------------------------------------------------
@@ -95,12 +95,14 @@ def cross_validated(
 
 def means_and_spreads(measured: Mapping[str, Sequence[Folds]]) -> tuple[Cells, Cells]:
     """Return the mean of each row over folds and runs, and its spread between runs."""
-    both = {
-        row: mean_and_spread([{one: float(np.mean(f1)) for one, f1 in run.items()} for run in runs])
+    statistics = {
+        row: mean_and_spread(
+            [{learner: float(np.mean(f1)) for learner, f1 in run.items()} for run in runs]
+        )
         for row, runs in measured.items()
     }
-    return {row: pair[0] for row, pair in both.items()}, {
-        row: pair[1] for row, pair in both.items()
+    return {row: pair[0] for row, pair in statistics.items()}, {
+        row: pair[1] for row, pair in statistics.items()
     }
 
 
@@ -120,8 +122,8 @@ def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
         return {}
     columns = list(rows[0])
     values = np.array([[row[column] for column in columns] for row in rows])
-    others, own = values[:, None, :], values[:, :, None]
-    better, equal = (others > own).sum(axis=2), (others == own).sum(axis=2)
+    of_others, of_column = values[:, None, :], values[:, :, None]
+    better, equal = (of_others > of_column).sum(axis=2), (of_others == of_column).sum(axis=2)
     ranks = np.mean(better + (equal + 1) / 2, axis=0)  # equal ones share their ranks
     rows_of = {f"median, {kind}": np.median(values, axis=0), f"average rank, {kind}": ranks}
     return {name: dict(zip(columns, row.tolist(), strict=True)) for name, row in rows_of.items()}
@@ -144,8 +146,14 @@ def _stars(folds_of: Folds) -> dict[str, str]:
 
 def _beside(means: Cells, printed: Cells) -> dict[str, Any]:
     """Return our means beside the published ones, both with their summaries."""
-    ours, theirs = (with_summaries({row: one[row] for row in means}) for one in (means, printed))
-    return {"published": theirs, "ours": ours, "summaries": tuple(set(ours) - set(means))}
+    reproduced, paper_rows = (
+        with_summaries({row: cells[row] for row in means}) for cells in (means, printed)
+    )
+    return {
+        "published": paper_rows,
+        "reproduced": reproduced,
+        "summaries": tuple(set(reproduced) - set(means)),
+    }
 
 
 def table_4(run: Run) -> Table:
@@ -229,27 +237,34 @@ def table_5(run: Run) -> Table:
     perceptron = cross_validated(run, {name: (name, ("v-P",)) for name in sets}, BATCH_RUNS)
     seeds, at_once = run.seeds(BATCH_RUNS), ("SVM", "Naive Bayes")
     with quiet_solvers():
-        keys = [(name, one, seed) for name in sets for one in at_once for seed in seeds]
+        keys = [
+            (name, learner_name, seed)
+            for name in sets
+            for learner_name in at_once
+            for seed in seeds
+        ]
         by_learner = iter(run.cells(batch, keys))
     measured: dict[str, list[Folds]] = {}
     for name in sets:
-        batches = {one: [next(by_learner) for _ in seeds] for one in at_once}
+        batches = {learner_name: [next(by_learner) for _ in seeds] for learner_name in at_once}
         online_ones = zip(measured_online[name], perceptron[name], strict=True)
         measured[name] = [
             {
                 "SVM": batches["SVM"][i],
                 "v-Perceptron": voted["v-P"],
-                "MBW": own["MBW"],
-                "v-MBW": own["v-MBW"],
+                "MBW": winnow_folds["MBW"],
+                "v-MBW": winnow_folds["v-MBW"],
                 "Naive Bayes": batches["Naive Bayes"][i],
             }
-            for i, (own, voted) in enumerate(online_ones)
+            for i, (winnow_folds, voted) in enumerate(online_ones)
         ]
     means, spread = means_and_spreads(measured)
     errors = {
         name: {
-            one: float(np.mean([standard_error(np.array(f1[one])) for f1 in runs]))
-            for one in published.BATCH
+            learner_name: float(
+                np.mean([standard_error(np.array(f1[learner_name])) for f1 in runs])
+            )
+            for learner_name in published.BATCH
         }
         for name, runs in measured.items()
     }
@@ -259,7 +274,10 @@ def table_5(run: Run) -> Table:
         "Table 5: F1 of MBW beside batch learners, five-fold cross-validation",
         **_beside(means, published.TABLE_5),
         spread=spread,
-        marks={row: {one: f" ± {e:.1f}" for one, e in own.items()} for row, own in errors.items()},
+        marks={
+            row: {learner_name: f" ± {e:.1f}" for learner_name, e in row_errors.items()}
+            for row, row_errors in errors.items()
+        },
         published_errors={name: published.TABLE_5_ERRORS[name] for name in sets},
     )
     table.notes = [
@@ -288,20 +306,25 @@ def figure_1(run: Run) -> Figure:
     table = table_4(run)
     kinds = {"text": published.TEXT, "not text": published.NOT_TEXT}
 
-    def points(cells: Cells, group: Sequence[str], one: str) -> tuple[float, ...]:
-        return tuple(cells[name][one] for name in group if name in cells)
+    def points(cells: Cells, group: Sequence[str], name_of_learner: str) -> tuple[float, ...]:
+        return tuple(cells[name][name_of_learner] for name in group if name in cells)
 
     def panels(cells: Cells) -> dict[str, dict[str, Any]]:
         return {
             title: {
-                kind: Curve(points(cells, group, one), points(cells, group, f"v-{one}"))
+                kind: Curve(
+                    points(cells, group, learner_name), points(cells, group, f"v-{learner_name}")
+                )
                 for kind, group in kinds.items()
             }
-            for one, title in published.TITLES.items()
+            for learner_name, title in published.TITLES.items()
         }
 
     gain_texts = {
-        kind: ", ".join(f"{one} {gain:+.1f}" for one, gain in mean_gains(table.ours, group).items())
+        kind: ", ".join(
+            f"{learner_name} {gain:+.1f}"
+            for learner_name, gain in mean_gains(table.reproduced, group).items()
+        )
         for kind, group in kinds.items()
     }
     notes = [
@@ -312,15 +335,24 @@ def figure_1(run: Run) -> Figure:
     ]
     axes: dict[str, Any] = {"x_label": "F1 of the last hypothesis", "y_label": "F1 of the average"}
     axes |= {"points": True, "n_columns": 3}
-    both = panels(table.published), panels(table.ours)
-    return OfTable(NAME, "figure-1", "Figure 1: what averaging does", *both, notes, **axes)
+    published_and_ours = panels(table.published), panels(table.reproduced)
+    return OfTable(
+        NAME, "figure-1", "Figure 1: what averaging does", *published_and_ours, notes, **axes
+    )
 
 
-def gains(cells: Cells, sets: Sequence[str], one: str) -> list[float]:
+def gains(cells: Cells, sets: Sequence[str], learner_name: str) -> list[float]:
     """Return what averaging brings to a learner on each of the sets that are there."""
-    return [cells[name][f"v-{one}"] - cells[name][one] for name in sets if name in cells]
+    return [
+        cells[name][f"v-{learner_name}"] - cells[name][learner_name]
+        for name in sets
+        if name in cells
+    ]
 
 
 def mean_gains(cells: Cells, sets: Sequence[str]) -> dict[str, float]:
     """Return what averaging brings in the mean to each learner."""
-    return {one: float(np.mean(gains(cells, sets, one) or [0.0])) for one in published.TITLES}
+    return {
+        learner_name: float(np.mean(gains(cells, sets, learner_name) or [0.0]))
+        for learner_name in published.TITLES
+    }

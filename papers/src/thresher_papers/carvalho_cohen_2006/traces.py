@@ -86,15 +86,15 @@ def trace(item: str, name: str, n_examples: int, seed: int) -> list[Step]:
     model.start(rows.n_columns, 1)
     examples, classes, library = [], [], []
     for k in range(rows.n_rows):
-        own = slice(rows.indptr[k], rows.indptr[k + 1])
-        pairs = zip(rows.indices[own].tolist(), rows.values[own].tolist(), strict=True)
+        entries = slice(rows.indptr[k], rows.indptr[k + 1])
+        pairs = zip(rows.indices[entries].tolist(), rows.values[entries].tolist(), strict=True)
         examples.append(dict(pairs))
         classes.append(1 if positive[k] else -1)
-        part = rows.take(np.array([k]))
-        strengths, always_on = model.strengths(part, training=True)
+        example = rows.take(np.array([k]))
+        strengths, always_on = model.strengths(example, training=True)
         weights = model.effective_weights()[strengths.indices, 0]
         score = strengths.values @ weights + always_on[0] * model.always_on_weights()[0]
-        mistakes = model.learn_rows(part, one_category(positive[k : k + 1]), ends_pass=False)
+        mistakes = model.learn_rows(example, one_category(positive[k : k + 1]), ends_pass=False)
         pair = {
             "score, library": float(score) - model.score_offset,
             "mistaken, library": int(mistakes[0]),
@@ -102,5 +102,6 @@ def trace(item: str, name: str, n_examples: int, seed: int) -> list[Step]:
         library.append(pair)
     steps = ALGORITHMS[item](examples, classes)
     return [
-        {"class": y, **step, **own} for y, step, own in zip(classes, steps, library, strict=True)
+        {"class": y, **step, **library_step}
+        for y, step, library_step in zip(classes, steps, library, strict=True)
     ]

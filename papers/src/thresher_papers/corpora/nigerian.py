@@ -22,15 +22,15 @@ def read(paths: Paths, variant: str) -> Corpus:
     letters, messages = paths
     split = Split()
     rows = list(enumerate(_rows(letters), 1))
-    for wanted, category in {"1": "scam", "0": "ham"}.items():
+    for code, category in {"1": "scam", "0": "ham"}.items():
         for i, (label, body) in rows:
-            if label == wanted and (category == "scam" or variant == "sms"):
+            if label == code and (category == "scam" or variant == "sms"):
                 split.append(body, [category], f"{letters.name}:{i}")
     if variant == "ling-spam":
         legitimate = ling_spam.read([messages], "bare").split("all")
-        for text, labels, place in zip(*legitimate.columns(), strict=True):
+        for text, labels, location in zip(*legitimate.columns(), strict=True):
             if labels == ["ham"]:
-                split.append(text.removeprefix("Subject:").lstrip(), ["ham"], place)
+                split.append(text.removeprefix("Subject:").lstrip(), ["ham"], location)
     return Corpus({"all": split}, positive="scam")
 
 

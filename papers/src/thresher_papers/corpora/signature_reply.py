@@ -103,8 +103,8 @@ def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, f
     sender = {word.lower() for word in WORD.findall(header[1])} if header else set()
     features = [_own(line, sender) for line in lines]
     starts = [_first_mark(line) for line in lines]
-    for i, own in enumerate(features):
-        own |= {f"last<={limit}" for limit in LAST_LINES if len(lines) - i <= limit}
+    for i, line_names in enumerate(features):
+        line_names |= {f"last<={limit}" for limit in LAST_LINES if len(lines) - i <= limit}
     for i in range(1, len(lines)):
         if starts[i] and starts[i - 1] == starts[i]:
             features[i - 1].add("begins-as-line-after")
@@ -112,8 +112,8 @@ def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, f
     if window:
         around = [set(), *features, set()]
         features = [
-            own | {f"before:{name}" for name in before} | {f"after:{name}" for name in after}
-            for before, own, after in zip(around, features, around[2:], strict=False)
+            names | {f"before:{name}" for name in before} | {f"after:{name}" for name in after}
+            for before, names, after in zip(around, features, around[2:], strict=False)
         ]
     return [dict.fromkeys(sorted(names), 1.0) for names in features]
 

@@ -88,7 +88,7 @@ def _reader(
 
     def examples(path: Path) -> Split:
         split = Split()
-        for place, line in _table_rows(path, leading + len(names) + 1):
+        for location, line in _table_rows(path, leading + len(names) + 1):
             cells, label = line[leading:-1], line[-1]
             if MISSING in cells:
                 continue
@@ -98,7 +98,7 @@ def _reader(
                     row[f"{name}={cell}"] = 1.0
                 elif value := float(cell):
                     row[name] = value
-            split.append(_tokens(names, cells), [labels[label]], place, row)
+            split.append(_tokens(names, cells), [labels[label]], location, row)
         return split
 
     def read(paths: Paths, variant: str) -> Corpus:
@@ -114,9 +114,9 @@ def _read_votes(paths: Paths, variant: str) -> Corpus:
     A '?' is neither yea nor nay and counts as no yea; in the text it is a token of its own.
     """
     names, split = VOTES.split(), Split()
-    for place, (party, *votes) in _table_rows(paths[0], len(names) + 1):
+    for location, (party, *votes) in _table_rows(paths[0], len(names) + 1):
         row = {name: 1.0 for name, vote in zip(names, votes, strict=True) if vote == "y"}
-        split.append(_tokens(names, votes), [party], place, row)
+        split.append(_tokens(names, votes), [party], location, row)
     return Corpus({"all": split}, positive="democrat")
 
 

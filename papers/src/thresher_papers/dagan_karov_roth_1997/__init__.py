@@ -10,7 +10,7 @@ from thresher_papers.dagan_karov_roth_1997.tables import NAME, table_1, table_2
 __all__ = ["PAPER"]
 
 REUTERS = ("reuters21578",)
-OURS: dict[str, Any] = {"corpora": REUTERS, "is_ours": True}
+ADDITIONAL: dict[str, Any] = {"corpora": REUTERS, "is_additional": True}
 LIBERTIES = (
     "The collection is Reuters-21578; the paper's, Reuters-22173, was withdrawn for it, with fewer "
     "documents and corrected labels. Apte's split is ModApte (9,603 and 3,299 documents instead of "
@@ -75,16 +75,20 @@ PAPER = Paper(
             lacks="no program of Ripper or SWAP takes this many words",
             corpora=REUTERS,
         ),
-        "table-1-rates": Item("what each extension brings, by rate", explanations.rates, **OURS),
+        "table-1-rates": Item(
+            "what each extension brings, by rate", explanations.rates, **ADDITIONAL
+        ),
         "table-1-settings": Item(
-            "the open choices of table 1, one by one", explanations.settings, **OURS
+            "the open choices of table 1, one by one", explanations.settings, **ADDITIONAL
         ),
         "negative-weights": Item(
-            "what negative weights are good for", explanations.negative_weights, **OURS
+            "what negative weights are good for", explanations.negative_weights, **ADDITIONAL
         ),
-        "table-2-ranges": Item("other thresholds and passes", explanations.ranges, **OURS),
-        "table-2-features": Item("other features", explanations.features, **OURS),
-        "table-2-rivals": Item("the rivals with one thing otherwise", explanations.rivals, **OURS),
+        "table-2-ranges": Item("other thresholds and passes", explanations.ranges, **ADDITIONAL),
+        "table-2-features": Item("other features", explanations.features, **ADDITIONAL),
+        "table-2-rivals": Item(
+            "the rivals with one thing otherwise", explanations.rivals, **ADDITIONAL
+        ),
     },
     liberties=LIBERTIES,
     claims=CLAIMS,

@@ -21,7 +21,7 @@ LEMMAS = ", lemmas"
 
 
 def _steps(table: Table, column: str, algorithms: Iterable[str] = TABLE_1) -> dict[str, float]:
-    return {name: step(table.ours[name], column) for name in algorithms}
+    return {name: step(table.reproduced[name], column) for name in algorithms}
 
 
 def _listed(numbers: dict[str, float], sign: str = "+") -> str:
@@ -32,7 +32,7 @@ def _by_rate(rates: Table, algorithm: str, column: str) -> str:
     """Return what a step brings at each rate, in words."""
     return ", ".join(
         f"{step(row, column):+.1f} at {name.partition(', ')[2]}"
-        for name, row in rates.ours.items()
+        for name, row in rates.reproduced.items()
         if name.startswith(algorithm)
     )
 
@@ -41,31 +41,34 @@ def _by_rate(rates: Table, algorithm: str, column: str) -> str:
 
 
 def _normalisation(table: Table) -> Finding:
-    gain = step(table.ours["PositiveWinnow"], "Norm")
+    gain = step(table.reproduced["PositiveWinnow"], "Norm")
     return Finding(gain > 3, f"{gain:+.1f} (published +8.0)")
 
 
 def _negative_weights_help(table: Table) -> Finding:
-    basic = {name: table.ours[name]["Basic"] for name in TABLE_1}
+    basic = {name: table.reproduced[name]["Basic"] for name in TABLE_1}
     holds = min(basic["BalancedWinnow"], basic["Perceptron"]) > basic["PositiveWinnow"] + 3
     return Finding(holds, _listed(basic, ""))
 
 
 def _normalisation_is_less(table: Table) -> Finding:
     points = {
-        "BalancedWinnow": table.ours["BalancedWinnow"]["Basic"],
-        "Perceptron": table.ours["Perceptron"]["Basic"],
-        "PositiveWinnow, normalised": table.ours["PositiveWinnow"]["Norm"],
+        "BalancedWinnow": table.reproduced["BalancedWinnow"]["Basic"],
+        "Perceptron": table.reproduced["Perceptron"]["Basic"],
+        "PositiveWinnow, normalised": table.reproduced["PositiveWinnow"]["Norm"],
     }
     return Finding(
-        min(points, key=lambda one: points[one]) == "PositiveWinnow, normalised",
+        min(points, key=lambda name: points[name]) == "PositiveWinnow, normalised",
         _listed(points, ""),
     )
 
 
 def _negative_features(table: Table, table_1: Table) -> Finding:
-    row = [*table.ours.values()][-1]
-    behind = table_1.ours["BalancedWinnow"]["Discard"] - table_1.ours["PositiveWinnow"]["Discard"]
+    row = [*table.reproduced.values()][-1]
+    behind = (
+        table_1.reproduced["BalancedWinnow"]["Discard"]
+        - table_1.reproduced["PositiveWinnow"]["Discard"]
+    )
     share = row["weights below zero, %"]
     lost, left = row["as learned"] - row[CUT], row["as learned"] - row[LENGTH]
     return Finding(
@@ -87,20 +90,21 @@ def _range_helps(table: Table, rates: Table) -> Finding:
 
 
 def _root_is_best(table: Table) -> Finding:
-    rows = [table.ours[name] for name in TABLE_1]
+    rows = [table.reproduced[name] for name in TABLE_1]
     n_best = sum(row["Sqrt. freq."] > max(row["θ-range"], row["Linear freq."]) for row in rows)
     leads = {
-        name: table.ours[name]["Sqrt. freq."] - table.ours[name]["Linear freq."] for name in TABLE_1
+        name: table.reproduced[name]["Sqrt. freq."] - table.reproduced[name]["Linear freq."]
+        for name in TABLE_1
     }
     return Finding(n_best >= 2, f"over counts {_listed(leads)} (published -0.5, +2.5, +1.6)")
 
 
 def _counts_in_balanced(table: Table, rates: Table, settings: Table) -> Finding:
-    row, spread = table.ours["BalancedWinnow"], table.spread["BalancedWinnow"]["Sqrt. freq."]
+    row, spread = table.reproduced["BalancedWinnow"], table.spread["BalancedWinnow"]["Sqrt. freq."]
     lead = row["Linear freq."] - row["Sqrt. freq."]
     leads = {
-        name: one["Linear freq."] - one["Sqrt. freq."]
-        for name, one in (rates.ours | settings.ours).items()
+        name: row["Linear freq."] - row["Sqrt. freq."]
+        for name, row in (rates.reproduced | settings.reproduced).items()
         if name.startswith("BalancedWinnow")
     }
     best = max(leads, key=lambda name: leads[name])
@@ -119,8 +123,8 @@ def _discarding_helps(table: Table) -> Finding:
 
 
 def _two_thirds(rates: Table) -> Finding:
-    shares = [row["discarded, %"] for row in rates.ours.values()]
-    near = [one for one in shares if 50 <= one <= 80]
+    shares = [row["discarded, %"] for row in rates.reproduced.values()]
+    near = [share for share in shares if 50 <= share <= 80]
     return Finding(
         len(near) > len(shares) / 2,
         f"from {min(shares):.0f} to {max(shares):.0f} % by algorithm and rate, "
@@ -130,24 +134,27 @@ def _two_thirds(rates: Table) -> Finding:
 
 def _each_extension(table: Table) -> Finding:
     gains = {
-        f"{name}, {column}": step(table.ours[name], column)
+        f"{name}, {column}": step(table.reproduced[name], column)
         for name in WINNOWS
         for column in ("Norm", "θ-range", "Sqrt. freq.", "Discard")
-        if column in table.ours[name]
+        if column in table.reproduced[name]
     }
     return Finding(min(gains.values()) > 0, _listed(gains))
 
 
 def _leap(table: Table) -> Finding:
-    gains = {name: table.ours[name]["Discard"] - table.ours[name]["Basic"] for name in TABLE_1}
+    gains = {
+        name: table.reproduced[name]["Discard"] - table.reproduced[name]["Basic"]
+        for name in TABLE_1
+    }
     return Finding(min(gains.values()) > 3, f"{_listed(gains)} (published +8.3, +14.4, +4.9)")
 
 
 def _balanced_is_best(table: Table) -> Finding:
-    last = {name: table.ours[name]["Discard"] for name in TABLE_1}
-    every = sorted(value for name in TABLE_1 for value in table.ours[name].values())
+    last = {name: table.reproduced[name]["Discard"] for name in TABLE_1}
+    values = sorted(value for name in TABLE_1 for value in table.reproduced[name].values())
     return Finding(
-        last["BalancedWinnow"] == every[-1] > every[-2],
+        last["BalancedWinnow"] == values[-1] > values[-2],
         f"{_listed(last, '')} (published 73.2, 70.0, 70.8)",
     )
 
@@ -155,13 +162,15 @@ def _balanced_is_best(table: Table) -> Finding:
 # ---- table 2 -------------------------------------------------------------------------------------
 
 
-def _beats(table: Table, ours: str, rivals: Iterable[str]) -> dict[str, float]:
+def _beats(table: Table, reproduced: str, rivals: Iterable[str]) -> dict[str, float]:
     """Return the lead over the best rival on each split, and which it is."""
     leads = {}
     for column in SPLITS:
-        points = {name: table.ours[name][column] for name in rivals if name in table.ours}
+        points = {
+            name: table.reproduced[name][column] for name in rivals if name in table.reproduced
+        }
         best = max(points, key=lambda name: points[name])
-        leads[f"{column}, over {best}"] = table.ours[ours][column] - points[best]
+        leads[f"{column}, over {best}"] = table.reproduced[reproduced][column] - points[best]
     return leads
 
 
@@ -169,14 +178,14 @@ def _beats_single_words(table: Table) -> Finding:
     leads = _beats(table, PLUS, SINGLE_WORDS)
     holds = min(leads.values()) >= 2
     printed = {
-        "Ripper's published 79.6 (Apte)": table.ours[PLUS]["Apte's split"] - 79.6,
-        "71.9 (Lewis)": table.ours[PLUS]["Lewis's split"] - 71.9,
+        "Ripper's published 79.6 (Apte)": table.reproduced[PLUS]["Apte's split"] - 79.6,
+        "71.9 (Lewis)": table.reproduced[PLUS]["Lewis's split"] - 71.9,
     }
     return Finding(holds, f"{_listed(leads)}; over {_listed(printed)}")
 
 
 def _beats_same_features(table: Table) -> Finding:
-    same = [name for name in table.ours if name.endswith(LEMMAS)]
+    same = [name for name in table.reproduced if name.endswith(LEMMAS)]
     leads, chosen = _beats(table, PLUS, same), _beats(table, CHOSEN, same)
     return Finding(
         min(leads.values()) >= 2,
@@ -188,11 +197,11 @@ def _beats_same_features(table: Table) -> Finding:
 
 def _trigrams_on_lewis(table: Table, tried: Table) -> Finding:
     column = "Lewis's split"
-    chosen = table.ours[TRIGRAM_EXPERTS][column]
-    lead = chosen - table.ours[PLUS][column]
+    chosen = table.reproduced[TRIGRAM_EXPERTS][column]
+    lead = chosen - table.reproduced[PLUS][column]
     points = {
         name.partition(": ")[2]: row[column]
-        for name, row in tried.ours.items()
+        for name, row in tried.reproduced.items()
         if name.startswith(TRIGRAM_EXPERTS)
     }
     return Finding(
@@ -205,13 +214,16 @@ def _trigrams_on_lewis(table: Table, tried: Table) -> Finding:
 
 
 def _trigrams_on_apte(table: Table) -> Finding:
-    lead = table.ours[PLUS]["Apte's split"] - table.ours[TRIGRAM_EXPERTS]["Apte's split"]
+    lead = (
+        table.reproduced[PLUS]["Apte's split"] - table.reproduced[TRIGRAM_EXPERTS]["Apte's split"]
+    )
     return Finding(lead > 0, f"BalancedWinnow+ {lead:+.1f} (published +7.4)")
 
 
 def _trigrams_over_words(table: Table) -> Finding:
     gains = {
-        column: table.ours[TRIGRAM_EXPERTS][column] - table.ours["Experts unigram"][column]
+        column: table.reproduced[TRIGRAM_EXPERTS][column]
+        - table.reproduced["Experts unigram"][column]
         for column in SPLITS
     }
     return Finding(min(gains.values()) > 0, f"{_listed(gains)} (published +11.2, +9.7)")
@@ -220,9 +232,9 @@ def _trigrams_over_words(table: Table) -> Finding:
 def _network(table: Table, tried: Table) -> Finding:
     column = "Apte's split"
     points = {
-        "six hidden units": table.ours["Neural network"][column],
-        "none": tried.ours["Neural network: no hidden layer"][column],
-        PLUS: table.ours[PLUS][column],
+        "six hidden units": table.reproduced["Neural network"][column],
+        "none": tried.reproduced["Neural network: no hidden layer"][column],
+        PLUS: table.reproduced[PLUS][column],
     }
     return Finding(points[PLUS] > points["six hidden units"], _listed(points, ""))
 
@@ -232,13 +244,13 @@ def _rocchio(table: Table, tried: Table) -> Finding:
 
     def leads(points: Mapping[str, float]) -> dict[str, float]:
         return {
-            f"{name} ({column})": points[column] - table.ours[name][column]
+            f"{name} ({column})": points[column] - table.reproduced[name][column]
             for name in newer
             for column in SPLITS
         }
 
-    usual = leads(table.ours["Rocchio"])
-    more = leads(tried.ours["Rocchio: γ = 32"])
+    usual = leads(table.reproduced["Rocchio"])
+    more = leads(tried.reproduced["Rocchio: γ = 32"])
     return Finding(
         min(usual.values()) > -3,
         f"over {_listed(usual)}",
@@ -249,14 +261,16 @@ def _rocchio(table: Table, tried: Table) -> Finding:
 def _many_features(table: Table) -> Finding:
     names = ("lemmas of nouns and verbs, three occurrences", "all words")
     losses = {
-        column: table.ours[names[0]][column] - table.ours[names[1]][column] for column in SPLITS
+        column: table.reproduced[names[0]][column] - table.reproduced[names[1]][column]
+        for column in SPLITS
     }
     return Finding(max(losses.values()) < 3, f"lemmas over all words: {_listed(losses)}")
 
 
 def _richer(table: Table) -> Finding:
     gains = {
-        column: table.ours[TRIGRAMS][column] - table.ours["all words"][column] for column in SPLITS
+        column: table.reproduced[TRIGRAMS][column] - table.reproduced["all words"][column]
+        for column in SPLITS
     }
     return Finding(
         min(gains.values()) > 0,

@@ -26,8 +26,8 @@ __all__ = ["LEARNERS", "SPLITS", "Contender", "measured", "rehearsed"]
 SPLITS = {"Apte's split": "modapte", "Lewis's split": "modlewis"}
 BY_CATEGORY = ", by category"
 LEARNERS: dict[str, type[Learner]] = {
-    one.name: one
-    for one in (
+    learner_class.name: learner_class
+    for learner_class in (
         BalancedWinnow,
         DecisionTree,
         MajorityClass,
@@ -65,9 +65,11 @@ class Contender(NamedTuple):
         """Return a split of the collection, with the strengths that are learned from."""
         counts = counted_split(variant, self.features, self.cut)
         preferred = LEARNERS[self.learner].preferred_strength
-        given = preferred if self.strength is None else {"kind": self.strength}
-        strength = Strength(**given).observe(counts.train.rows)
-        return Task(*(Documents(strength.apply(part.rows), part.labels) for part in counts))
+        params = preferred if self.strength is None else {"kind": self.strength}
+        strength = Strength(**params).observe(counts.train.rows)
+        return Task(
+            *(Documents(strength.apply(documents.rows), documents.labels) for documents in counts)
+        )
 
     def scores(self, task: Task, seed: int) -> dict[int, np.ndarray]:
         """Learn the training documents; return the test scores, after each of the passes."""
@@ -78,11 +80,11 @@ class Contender(NamedTuple):
             learner.set_params(random_state=seed)
         if self.n_selected is None:
             return {0: learner.fit_rows(Examples.of(*task.train)).score_rows(task.test.rows)}
-        kept = select(information_gain(*task.train), self.n_selected)
+        selected = select(information_gain(*task.train), self.n_selected)
         scores = []
-        for own, positive in zip(kept.T, task.train.labels.to_dense().T, strict=True):
-            alone = Examples.of(task.train.rows.keep(own), one_category(positive))
-            scores.append(learner.fit_rows(alone).score_rows(task.test.rows.keep(own)))
+        for is_selected, positive in zip(selected.T, task.train.labels.to_dense().T, strict=True):
+            alone = Examples.of(task.train.rows.keep(is_selected), one_category(positive))
+            scores.append(learner.fit_rows(alone).score_rows(task.test.rows.keep(is_selected)))
         return {0: np.hstack(scores)}
 
 
@@ -108,7 +110,7 @@ def measured(contenders: tuple[Contender | None, ...], seed: int) -> dict[str, f
         for done, scores in contender.scores(task, seed).items():
             after = f", {done} passes" if len(contender.passes) > 1 else ""
             evaluation = evaluate(scores, task.test.labels)
-            pooled, own = evaluation.pooled["break_even_interpolated"], evaluation.micro
+            pooled, micro = evaluation.pooled["break_even_interpolated"], evaluation.micro
             cells[f"{column}{after}"] = 100 * pooled
-            cells[f"{column}{BY_CATEGORY}{after}"] = 100 * own["break_even"]
+            cells[f"{column}{BY_CATEGORY}{after}"] = 100 * micro["break_even"]
     return cells

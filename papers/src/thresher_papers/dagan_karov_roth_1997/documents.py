@@ -53,8 +53,8 @@ def frequent_only(train: Rows, test: Rows, cut: int, everywhere: Rows) -> tuple[
     >>> frequent_only(rows, rows, 3, rows)[1].n_columns
     1
     """
-    kept = np.bincount(everywhere.indices, everywhere.values, everywhere.n_columns) >= cut
-    return train.keep(kept), test.keep(kept)
+    is_frequent = np.bincount(everywhere.indices, everywhere.values, everywhere.n_columns) >= cut
+    return train.keep(is_frequent), test.keep(is_frequent)
 
 
 # ---- table 1 -------------------------------------------------------------------------------------
@@ -62,8 +62,8 @@ def frequent_only(train: Rows, test: Rows, cut: int, everywhere: Rows) -> tuple[
 
 @lru_cache(maxsize=2)
 def _collection(features: str) -> tuple[Rows, list[list[str]]]:
-    part = load("reuters21578:all").split("all")
-    return COUNTERS[features]().count(part.texts), part.labels
+    documents = load("reuters21578:all").split("all")
+    return COUNTERS[features]().count(documents.texts), documents.labels
 
 
 def draw(setting: Setting, seed: int) -> list[Task]:
@@ -71,15 +71,15 @@ def draw(setting: Setting, seed: int) -> list[Task]:
     with _reading:
         rows, labels = _collection(setting.features)
     random = np.random.default_rng(seed)
-    counts = Counter(name for own in labels for name in own)
+    counts = Counter(name for document_labels in labels for name in document_labels)
     frequent = sorted(counts, key=lambda name: (-counts[name], name))[slice(*setting.ranks)]
     categories = [str(name) for name in random.choice(frequent, N_CATEGORIES, replace=False)]
     order = random.permutation(rows.n_rows)
     tasks = []
     for start in (0, N_TRAIN + N_TEST):
-        parts = order[start:][:N_TRAIN], order[start + N_TRAIN :][:N_TEST]
-        lists = (numbered([labels[i] for i in part], categories) for part in parts)
-        train, test = (rows.take(part) for part in parts)
+        samples = order[start:][:N_TRAIN], order[start + N_TRAIN :][:N_TEST]
+        lists = (numbered([labels[i] for i in sample], categories) for sample in samples)
+        train, test = (rows.take(sample) for sample in samples)
         everywhere = rows if setting.cuts_in_all else train
         counted = frequent_only(train, test, setting.cut, everywhere)
         tasks.append(Task(*map(Documents, counted, lists)))
@@ -93,8 +93,10 @@ def draw(setting: Setting, seed: int) -> list[Task]:
 def _counted(variant: str, features: str) -> Task:
     corpus = load(f"reuters21578:{variant}")
     train, test = corpus.split("train"), corpus.split("test")
-    categories = sorted({name for own in train.labels for name in own})
-    unseen = sorted({name for own in test.labels for name in own} - set(categories))
+    categories = sorted({name for document_labels in train.labels for name in document_labels})
+    unseen = sorted(
+        {name for document_labels in test.labels for name in document_labels} - set(categories)
+    )
     counter = COUNTERS[features]()
     rows = counter.count(train.texts), counter.count(test.texts, grow=False)
     lists = numbered(train.labels, categories), numbered(test.labels, [*categories, *unseen])

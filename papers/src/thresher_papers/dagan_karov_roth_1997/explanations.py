@@ -54,13 +54,13 @@ def rates(run: Run) -> Table:
         for rate in run.of(RATES[algorithm], RATES[algorithm][1:3])
     }
     cells, _ = run.rows(measure, rows, FEW_DRAWS)
-    ours = {
+    reproduced = {
         name: {**extensions_of(cells)[name], DISCARDED: row["discarded"]}
         for name, row in cells.items()
     }
-    basic = {name: row["Basic"] for name, row in ours.items() if name.startswith("Positive")}
+    basic = {name: row["Basic"] for name, row in reproduced.items() if name.startswith("Positive")}
     best = max(basic, key=lambda name: basic[name])
-    wanted = (
+    pairs = (
         ("BalancedWinnow", "θ-range"),
         ("BalancedWinnow", "Linear freq."),
         ("Perceptron", "θ-range"),
@@ -75,18 +75,18 @@ def rates(run: Run) -> Table:
             f"{column} in {algorithm} "
             + ", ".join(
                 f"{step(row, column):+.1f}"
-                for name, row in ours.items()
+                for name, row in reproduced.items()
                 if name.startswith(algorithm)
             )
             + f" ({step(TABLE_1[algorithm], column):+.1f})"
-            for algorithm, column in wanted
+            for algorithm, column in pairs
         )
         + ".",
         f"Positive Winnow without normalisation does best with {best.partition(', ')[2]}, at "
         f"{basic[best]:.1f}; the rate of table 1 is that of the last column.",
     ]
     title = "Table 1 at each rate"
-    return Table(NAME, "table-1-rates", title, {}, ours, notes, best="none")
+    return Table(NAME, "table-1-rates", title, {}, reproduced, notes, best="none")
 
 
 SETTINGS = {
@@ -118,7 +118,7 @@ def settings(run: Run) -> Table:
         if name not in WITHOUT.get(algorithm, ())
     }
     cells, _ = run.rows(measure, rows, FEW_DRAWS)
-    ours = {
+    reproduced = {
         name: {**extensions_of(cells)[name], DISCARDED: row["discarded"]}
         for name, row in cells.items()
     }
@@ -127,22 +127,24 @@ def settings(run: Run) -> Table:
         "smallest and the largest rates.",
         "Of the two steps that stand out in the paper, "
         + "; ".join(
-            f"{column} brings {algorithm} from {step(ours[low], column):+.1f} "
-            f"({low.partition(', ')[2]}) to {step(ours[high], column):+.1f} "
+            f"{column} brings {algorithm} from {step(reproduced[low], column):+.1f} "
+            f"({low.partition(', ')[2]}) to {step(reproduced[high], column):+.1f} "
             f"({high.partition(', ')[2]}), {step(TABLE_1[algorithm], column):+.1f} in the paper"
-            for algorithm, column, low, high in _extremes(ours)
+            for algorithm, column, low, high in _extremes(reproduced)
         )
         + ".",
     ]
     title = "Table 1 with other choices"
-    return Table(NAME, "table-1-settings", title, {}, ours, notes, best="none")
+    return Table(NAME, "table-1-settings", title, {}, reproduced, notes, best="none")
 
 
-def _extremes(ours: Cells) -> Iterator[tuple[str, str, str, str]]:
+def _extremes(reproduced: Cells) -> Iterator[tuple[str, str, str, str]]:
     """Yield the two steps, and the rows in which they bring least and most."""
     for algorithm, column in (("BalancedWinnow", "Linear freq."), ("Perceptron", "θ-range")):
         steps = {
-            name: step(row, column) for name, row in ours.items() if name.startswith(algorithm)
+            name: step(row, column)
+            for name, row in reproduced.items()
+            if name.startswith(algorithm)
         }
         if steps:  # a quick run has not all algorithms
             in_order = sorted(steps, key=lambda name: steps[name])
@@ -156,8 +158,8 @@ def negative_weights(run: Run) -> Table:
         for column in run.of(("Basic", "Sqrt. freq.", "Discard"), ("Discard",))
         for promotion in run.of((1.1, 1.35), (1.1,))
     }
-    ours, spread = run.rows(measure_without_negative, rows, FEW_DRAWS)
-    last = [*ours.values()][-1]
+    reproduced, spread = run.rows(measure_without_negative, rows, FEW_DRAWS)
+    last = [*reproduced.values()][-1]
     notes = [
         f"Mean of {len(run.seeds(FEW_DRAWS))} draws. Weights are learned as in table 1; what "
         "changes is how the test documents are scored. If negative weights were there for the "
@@ -166,7 +168,7 @@ def negative_weights(run: Run) -> Table:
         f"{last['as learned']:.1f}, without that {last[CUT]:.1f}.",
     ]
     title = "What negative weights are good for"
-    return Table(NAME, "negative-weights", title, {}, ours, notes, spread=spread, best="none")
+    return Table(NAME, "negative-weights", title, {}, reproduced, notes, spread=spread, best="none")
 
 
 # ---- table 2 -------------------------------------------------------------------------------------
@@ -181,7 +183,7 @@ def ranges(run: Run) -> Table:
         for margin in run.of(MARGINS, MARGINS[::3])
     }
     cells, _ = run.rows(measured, rows)
-    ours = {
+    reproduced = {
         name: {column: value for column, value in row.items() if "by category" not in column}
         for name, row in cells.items()
     }
@@ -192,14 +194,14 @@ def ranges(run: Run) -> Table:
         + ", ".join(
             f"{row[f'{column}, {passes[-1]} passes'] - row[f'{column}, {passes[0]} passes']:+.1f} "
             f"on {column} ({name})"
-            for name, row in ours.items()
+            for name, row in reproduced.items()
             if "∓ 0.1" in name
             for column in SPLITS
         )
         + ".",
     ]
     title = "BalancedWinnow+ with other thresholds and passes"
-    return Table(NAME, "table-2-ranges", title, {}, ours, notes, best="column")
+    return Table(NAME, "table-2-ranges", title, {}, reproduced, notes, best="column")
 
 
 def features(run: Run) -> Table:
@@ -214,18 +216,18 @@ def features(run: Run) -> Table:
         TRIGRAMS: (TRIGRAMS, 3),
     }
     grids = {
-        name: grid(passes=passes, features=one, cut=cut, promotions=promotions)
-        for name, (one, cut) in kinds.items()
+        name: grid(passes=passes, features=kind, cut=cut, promotions=promotions)
+        for name, (kind, cut) in kinds.items()
         if not run.quick or name in ("all words", "all lemmas of nouns and verbs")
     }
-    ours, _ = measure_chosen(run, choose(run, grids), 1)
+    reproduced, _ = measure_chosen(run, choose(run, grids), 1)
     notes = [
         "One order of the documents; promotion (1.1 or 1.2) and passes (8 or 16) are chosen on "
         "the last quarter of the training documents. The paper expects a richer set of features "
         "to help."
     ]
     title = "BalancedWinnow+ on other features"
-    return Table(NAME, "table-2-features", title, {}, ours, notes, best="column")
+    return Table(NAME, "table-2-features", title, {}, reproduced, notes, best="column")
 
 
 def _experts(features: str, *params: tuple[str, Any], **more: Any) -> Contender:
@@ -233,8 +235,8 @@ def _experts(features: str, *params: tuple[str, Any], **more: Any) -> Contender:
 
 
 def _selected(learner: str, *params: tuple[str, Any], n: int, **more: Any) -> Contender:
-    given: dict[str, Any] = {"features": WORDS, "strength": "binary", "n_selected": n}
-    return Contender(learner, params, **given | more)
+    defaults: dict[str, Any] = {"features": WORDS, "strength": "binary", "n_selected": n}
+    return Contender(learner, params, **defaults | more)
 
 
 def _network(*params: tuple[str, Any], **more: Any) -> Contender:
@@ -284,14 +286,18 @@ IN_QUICK = ("Experts unigram: one pass in the order of time", "Bayes: counts", "
 
 def rivals(run: Run) -> Table:
     """The rivals of table 2 with one thing otherwise."""
-    rows = {name: ((one, one),) for name, one in TRIED.items() if not run.quick or name in IN_QUICK}
-    ours, _ = run.rows(measured, rows)
+    rows = {
+        name: ((contender, contender),)
+        for name, contender in TRIED.items()
+        if not run.quick or name in IN_QUICK
+    }
+    reproduced, _ = run.rows(measured, rows)
     apte, lewis = SPLITS
-    leads = [row[apte] - row[lewis] for row in ours.values()]
+    leads = [row[apte] - row[lewis] for row in reproduced.values()]
     printed = {row: cells[apte] - cells[lewis] for row, cells in TABLE_2.items() if len(cells) == 2}
     notes = [
         "One order of the documents, parameters given, nothing chosen.",
-        "What was reached, and what is published: " + "; ".join(_reached(ours)) + ".",
+        "What was reached, and what is published: " + "; ".join(_reached(reproduced)) + ".",
         f"{apte} is easier than {lewis} for every program here, by {min(leads):.1f} to "
         f"{max(leads):.1f} points. So it is in the published rows "
         f"({', '.join(f'{row} {lead:+.1f}' for row, lead in printed.items())}) but for Experts, "
@@ -300,19 +306,23 @@ def rivals(run: Run) -> Table:
         "other documents, or otherwise, under that name; it cannot be seen from here.",
     ]
     title = "The rivals of table 2 with one thing otherwise"
-    return Table(NAME, "table-2-rivals", title, {}, ours, notes, best="column")
+    return Table(NAME, "table-2-rivals", title, {}, reproduced, notes, best="column")
 
 
-def _reached(ours: Cells) -> list[str]:
+def _reached(reproduced: Cells) -> list[str]:
     """Return from where to where the figures of each rival go on each split."""
     words = []
     for rival, printed in TABLE_2.items():
-        own = {name.partition(": ")[2]: row for name, row in ours.items() if _is_of(name, rival)}
-        for column, value in printed.items() if own else ():
-            low, high = (pick(own, key=lambda one: own[one][column]) for pick in (min, max))
+        variants = {
+            name.partition(": ")[2]: row for name, row in reproduced.items() if _is_of(name, rival)
+        }
+        for column, value in printed.items() if variants else ():
+            low, high = (
+                pick(variants, key=lambda name: variants[name][column]) for pick in (min, max)
+            )
             words.append(
-                f"{rival}, {column}, {value:.1f}: from {own[low][column]:.1f} ({low}) to "
-                f"{own[high][column]:.1f} ({high})"
+                f"{rival}, {column}, {value:.1f}: from {variants[low][column]:.1f} ({low}) to "
+                f"{variants[high][column]:.1f} ({high})"
             )
     return words
 

@@ -91,10 +91,10 @@ def learn_and_score(
     learner.start(rows.n_columns, train.labels.n_categories, d)
     for _ in range(MOST_PASSES):
         mistakes = learner.learn_rows(rows, train.labels, random.permutation(rows.n_rows))
-        kept = learner.live_features()
-        if not masks and kept.any() and not kept.all():
-            learner.prune(kept)
-            rows, test = rows.keep(kept), test.keep(kept)
+        is_live = learner.live_features()
+        if not masks and is_live.any() and not is_live.all():
+            learner.prune(is_live)
+            rows, test = rows.keep(is_live), test.keep(is_live)
         elif not mistakes.any():
             break
     return learner.score_rows(test)
@@ -114,7 +114,7 @@ def break_even(scores: np.ndarray, labels: Labels) -> float:
 
 def _strengths(task: Task, version: Version) -> tuple[Rows, Rows, float]:
     """Return the strengths of training and test documents, and the mean number of features."""
-    train, test = (Strength(version.strength).apply(part.rows) for part in task)
+    train, test = (Strength(version.strength).apply(documents.rows) for documents in task)
     return train, test, len(train.indices) / train.n_rows
 
 
@@ -128,11 +128,11 @@ def _mean_break_even(
     points, shares = [], []
     for task in tasks:
         train, test, d = _strengths(task, version)
-        alone = [one_category(own) for own in task.train.labels.to_dense().T]
+        alone = [one_category(positive) for positive in task.train.labels.to_dense().T]
         scores = []
-        for own in alone if version.discards else [task.train.labels]:
+        for labels in alone if version.discards else [task.train.labels]:
             learner = make_learner(algorithm, version, rate, d, setting.demotion_power)
-            documents = Documents(train, own)
+            documents = Documents(train, labels)
             scores.append(learn_and_score(learner, documents, test, d, masks=setting.masks))
             shares.append(1 - learner.live_features().sum() / train.n_columns)
         points.append(break_even(np.hstack(scores), task.test.labels))
@@ -155,10 +155,10 @@ def measure(
     last, rate = VERSIONS[columns[-1]], rates[0]
     if len(rates) > 1:
         points = {
-            one: _mean_break_even(algorithm, last, one, setting, rehearsals)["point"]
-            for one in rates
+            candidate: _mean_break_even(algorithm, last, candidate, setting, rehearsals)["point"]
+            for candidate in rates
         }
-        rate = max(rates, key=lambda one: points[one])
+        rate = max(rates, key=lambda candidate: points[candidate])
     row, share = {}, 0.0
     for column in columns:
         cell = _mean_break_even(algorithm, VERSIONS[column], rate, setting, tasks)
@@ -193,7 +193,7 @@ def measure_without_negative(column: str, promotion: float, seed: int) -> dict[s
                 "weights below zero, %": 100 * float((weights < 0).sum() / moved.sum()),
             }
         )
-    return {name: float(np.mean([one[name] for one in rows])) for name in rows[0]}
+    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
 
 
 def weighed(rows: Rows, weights: np.ndarray) -> np.ndarray:

@@ -49,7 +49,8 @@ def row_of_table_1(
 def extensions_of(rows: Cells) -> Cells:
     """Return the columns of table 1 alone."""
     return {
-        name: {one: cells[one] for one in VERSIONS if one in cells} for name, cells in rows.items()
+        name: {version: cells[version] for version in VERSIONS if version in cells}
+        for name, cells in rows.items()
     }
 
 
@@ -71,7 +72,7 @@ def _steps_of(draws: Sequence[Mapping[str, float]], column: str) -> str:
     steps = [step(row, column) for row in draws]
     return (
         f"{sum(steps) / len(steps):+.1f} (from {min(steps):+.1f} to {max(steps):+.1f}, "
-        f"in {sum(one > 0 for one in steps)} of {len(steps)} draws upwards)"
+        f"in {sum(difference > 0 for difference in steps)} of {len(steps)} draws upwards)"
     )
 
 
@@ -81,10 +82,12 @@ def table_1(run: Run) -> Table:
     keys = [(*row_of_table_1(algorithm), seed) for algorithm in RATES for seed in seeds]
     cells = iter(run.cells(measure, keys))
     draws = {algorithm: [next(cells) for _ in seeds] for algorithm in RATES}
-    ours, spread = ({name: mean_and_spread(own)[i] for name, own in draws.items()} for i in (0, 1))
-    rates = "; ".join(f"{name} {row['rate']:.2f}" for name, row in ours.items())
-    shares = ", ".join(f"{name} {row['discarded']:.0f} %" for name, row in ours.items())
-    beside, printed = ours[BY_STRENGTH], ours["Perceptron"]
+    reproduced, spread = (
+        {name: mean_and_spread(row_draws)[i] for name, row_draws in draws.items()} for i in (0, 1)
+    )
+    rates = "; ".join(f"{name} {row['rate']:.2f}" for name, row in reproduced.items())
+    shares = ", ".join(f"{name} {row['discarded']:.0f} %" for name, row in reproduced.items())
+    beside, printed = reproduced[BY_STRENGTH], reproduced["Perceptron"]
     notes = [
         f"Mean of {len(seeds)} draws of two disjoint pairs of 2,000 training and 1,000 test "
         "documents, each draw with ten categories of its own; ± is the standard deviation between "
@@ -107,8 +110,8 @@ def table_1(run: Run) -> Table:
         f"square roots, {beside['Discard']:.1f} against {printed['Discard']:.1f} in the end.",
     ]
     title = "Table 1: break-even points of ten categories"
-    ours, spread = extensions_of(ours), extensions_of(spread)
-    return Table(NAME, "table-1", title, TABLE_1, ours, notes, spread=spread)
+    reproduced, spread = extensions_of(reproduced), extensions_of(spread)
+    return Table(NAME, "table-1", title, TABLE_1, reproduced, notes, spread=spread)
 
 
 # ---- table 2: BalancedWinnow+ and its rivals on two splits of the whole collection ---------------
@@ -177,7 +180,7 @@ def each(name: str, *values: Any) -> list[tuple[str, Any]]:
 def experts(features: str) -> list[Contender]:
     """Return Sleeping Experts of all words, or of whatever is counted."""
     penalties = each("penalty", 0.5, 0.3, 0.1)
-    return [Contender("sleeping-experts", (one,), (1, 2, 5), features) for one in penalties]
+    return [Contender("sleeping-experts", (penalty,), (1, 2, 5), features) for penalty in penalties]
 
 
 NETWORK = ("output", "logistic"), ("hidden", 6)
@@ -192,15 +195,15 @@ RIVALS = {
     "Neural network": [
         Contender(
             "multilayer-perceptron",
-            (*NETWORK, SLOWLY, one),
+            (*NETWORK, SLOWLY, epochs),
             features=WORDS,
             strength="sqrt",
             n_selected=20,
             is_random=True,
         )
-        for one in EPOCHS
+        for epochs in EPOCHS
     ],
-    "Rocchio": [Contender("rocchio", features=one) for one in (CONTENT, WORDS)],  # β = 16, γ = 4
+    "Rocchio": [Contender("rocchio", features=kind) for kind in (CONTENT, WORDS)],  # β = 16, γ = 4
     "Decision trees": [
         Contender(
             "decision-tree",
@@ -224,13 +227,13 @@ RIVALS = {
     # ... and on the features of BalancedWinnow+, all of them, as they do best.
     "Experts, lemmas": experts(LEMMAS),
     "Neural network, lemmas": [
-        Contender("multilayer-perceptron", (*NETWORK, one), is_random=True) for one in EPOCHS
+        Contender("multilayer-perceptron", (*NETWORK, epochs), is_random=True) for epochs in EPOCHS
     ],
     "Rocchio, lemmas": [
-        Contender("rocchio", (one, cut)) for one in ROCCHIO for cut in each("cut", True, False)
+        Contender("rocchio", (gamma, cut)) for gamma in ROCCHIO for cut in each("cut", True, False)
     ],
     "Decision trees, lemmas": [
-        Contender("decision-tree", (one,)) for one in each("pruning", "confidence", None)
+        Contender("decision-tree", (pruning,)) for pruning in each("pruning", "confidence", None)
     ],
     "Bayes, lemmas": [
         Contender("naive-bayes", (model, smoothing))
@@ -263,8 +266,8 @@ def choose(
     cells = dict(zip(keys, run.cells(rehearsed, keys), strict=True))
 
     def best_of(contenders: list[Contender], variant: str) -> tuple[Contender, float]:
-        points = {one: tuple(cells[one, variant, run.seed]) for one in contenders}
-        chosen = max(points, key=lambda one: points[one])
+        points = {contender: tuple(cells[contender, variant, run.seed]) for contender in contenders}
+        chosen = max(points, key=lambda contender: points[contender])
         point, minus_passes = points[chosen]
         return chosen._replace(passes=(-minus_passes,) if chosen.passes else ()), point
 
@@ -288,12 +291,16 @@ def measure_chosen(
     run: Run, best: Mapping[str, dict[str, tuple[Contender, float]]], n_orders: int
 ) -> tuple[Cells, Cells]:
     """Return the break-even points of what was chosen, on the test documents."""
-    rows = {row: (tuple(one for one, _ in chosen.values()),) for row, chosen in best.items()}
-    varied = {row: key for row, key in rows.items() if any(is_varied(one) for one in key[0])}
+    rows = {
+        row: (tuple(contender for contender, _ in chosen.values()),) for row, chosen in best.items()
+    }
+    varied = {
+        row: key for row, key in rows.items() if any(is_varied(contender) for contender in key[0])
+    }
     fixed = {row: key for row, key in rows.items() if row not in varied}
-    ours, spread = run.rows(measured, varied, n_orders)
-    ours |= run.rows(measured, fixed)[0]
-    return {row: ours[row] for row in rows}, spread
+    reproduced, spread = run.rows(measured, varied, n_orders)
+    reproduced |= run.rows(measured, fixed)[0]
+    return {row: reproduced[row] for row in rows}, spread
 
 
 def is_varied(contender: Contender) -> bool:
@@ -304,7 +311,7 @@ def is_varied(contender: Contender) -> bool:
 def table_2(run: Run) -> Table:
     """Break-even points of BalancedWinnow+ and its rivals on two splits of the whole collection."""
     best = choose(run, run.of({**PLUS, **RIVALS}, QUICK))
-    ours, spread = measure_chosen(run, best, ORDERS)
+    reproduced, spread = measure_chosen(run, best, ORDERS)
     chosen = "; ".join(
         f"{row}, {column}: {described(contender)} ({point:.1f} there)"
         for row, columns in best.items()
@@ -322,4 +329,4 @@ def table_2(run: Run) -> Table:
         f"Chosen on the last quarter of the training documents: {chosen}.",
     ]
     title = "Table 2: break-even points on the whole collection"
-    return Table(NAME, "table-2", title, TABLE_2, ours, notes, spread=spread, best="column")
+    return Table(NAME, "table-2", title, TABLE_2, reproduced, notes, spread=spread, best="column")

@@ -67,25 +67,25 @@ PAPER = Paper(
         "words": _item(
             "whether the twenty words are those with the highest X²",
             representation.words,
-            is_ours=True,
+            is_additional=True,
         ),
         "vectors": _item(
-            "what other readings of a story give", representation.vectors, is_ours=True
+            "what other readings of a story give", representation.vectors, is_additional=True
         ),
         "perceptron-swing": _item(
-            "accuracy from pass to pass", perceptrons.perceptron_swing, is_ours=True
+            "accuracy from pass to pass", perceptrons.perceptron_swing, is_additional=True
         ),
         "exercise-16.12": _item(
-            "the perceptron's boundary moves", perceptrons.exercise_16_12, is_ours=True
+            "the perceptron's boundary moves", perceptrons.exercise_16_12, is_additional=True
         ),
         "exercise-16.15": _item(
-            "why no line divides the documents", perceptrons.exercise_16_15, is_ours=True
+            "why no line divides the documents", perceptrons.exercise_16_15, is_additional=True
         ),
         "other-tasks": Item(
             "spam, authors, languages by all four",
             exercises.other_tasks,
             corpora=("ling-spam", "20newsgroups"),
-            is_ours=True,
+            is_additional=True,
         ),
     },
     liberties=(

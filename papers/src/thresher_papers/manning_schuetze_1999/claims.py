@@ -10,16 +10,16 @@ NEAR = 1.0  # point of accuracy
 
 
 def _accuracies(table: Table) -> dict[str, float]:
-    return {name: cells[ACCURACY] for name, cells in table.ours.items()}
+    return {name: cells[ACCURACY] for name, cells in table.reproduced.items()}
 
 
-def _is_near(ours: float, book: float) -> bool:
-    return abs(ours - book) <= NEAR
+def _is_near(reproduced: float, book: float) -> bool:
+    return abs(reproduced - book) <= NEAR
 
 
 def chi_square(words: Table) -> Finding:
     """The twenty words have the highest chi-square."""
-    shared = {way: int(cells["shared"]) for way, cells in words.ours.items()}
+    shared = {way: int(cells["shared"]) for way, cells in words.reproduced.items()}
     return Finding(
         min(shared.values()) == 20,
         ", ".join(f"by {way} they share {n} of 20" for way, n in shared.items()),
@@ -30,12 +30,12 @@ def chi_square(words: Table) -> Finding:
 
 def best_question(table: Table) -> Finding:
     """The first question of the tree gains most."""
-    book = table.ours["information gain"]["nats"]
-    (name,) = (row for row in table.ours if row not in table.published)
-    own = table.ours[name]["nats"]
+    book = table.reproduced["information gain"]["nats"]
+    (name,) = (row for row in table.reproduced if row not in table.published)
+    best = table.reproduced[name]["nats"]
     return Finding(
-        own <= book,
-        f"cts ≥ 2 gains {book:.3f} nats (the book: 0.283); {name}: {own:.3f}",
+        best <= book,
+        f"cts ≥ 2 gains {book:.3f} nats (the book: 0.283); {name}: {best:.3f}",
         "the book's vectors are not quite ours, in which another question gains more",
         is_open=True,
     )
@@ -49,7 +49,7 @@ def tree_accuracy(table: Table) -> Finding:
 
 
 def _in_all(drawing: Drawing, row: str) -> Finding:
-    share = drawing.ours[row]["% of divisions"]
+    share = drawing.reproduced[row]["% of divisions"]
     return Finding(share == 100, f"in {share:.0f} % of the random divisions")
 
 
@@ -66,7 +66,7 @@ def peak_in_the_middle(drawing: Drawing) -> Finding:
 def pruning_helps(drawing: Drawing) -> Finding:
     """The pruned tree is better than the full one, and close to the best."""
     chosen, best, full = (
-        drawing.ours[row]["test"]
+        drawing.reproduced[row]["test"]
         for row in ("best on the validation set", "best on the test set", "nothing pruned")
     )
     holds = chosen > full and best - chosen <= NEAR
@@ -78,13 +78,13 @@ def levels_off(figure: Figure) -> Finding:
     """More training data are better, up to a point; small sets fluctuate."""
 
     def mean(panel: str, low: int, high: int) -> float:
-        curve = figure.ours[panel]["test set"]
+        curve = figure.reproduced[panel]["test set"]
         inside = [y for x, y in zip(curve.x, curve.y, strict=True) if low <= x < high]
         return float(sum(inside) / len(inside))
 
-    parts = ((0, 1000), (1000, 4000), (4000, 6000), (6000, 10_000))
-    means = [mean("earnings", *part) for part in parts]
-    small, large = (mean("± between divisions", *parts[place]) for place in (0, -1))
+    intervals = ((0, 1000), (1000, 4000), (4000, 6000), (6000, 10_000))
+    means = [mean("earnings", *interval) for interval in intervals]
+    small, large = (mean("± between divisions", *intervals[position]) for position in (0, -1))
     levels = means[-1] - means[-2] < means[-2] - means[0]
     figures = (
         f"test accuracy below 1,000 documents {means[0]:.2f} on average, to 4,000 {means[1]:.2f}, "
@@ -98,7 +98,7 @@ def levels_off(figure: Figure) -> Finding:
 
 def learned_twice(drawing: Drawing) -> Finding:
     """Voice is asked first, and the rest learned once in each half."""
-    rows = {name: drawing.ours[name] for name in ("/t/", "/d/")}
+    rows = {name: drawing.reproduced[name] for name in ("/t/", "/d/")}
     holds = all(cells == published.PAST_TENSE[name] for name, cells in rows.items())
     figures = "; ".join(
         f"{name}: {cells['of voice']} of voice, {cells['of place and manner']} below"
@@ -110,7 +110,7 @@ def learned_twice(drawing: Drawing) -> Finding:
 def converges(table: Table) -> Finding:
     """Iterative scaling reaches table 16.6 from table 16.7."""
     far = max(abs(cell.difference) for cell in table.differences(beyond=-1))
-    conditional = table.ours["profit 1, earnings 1"]["p(c given x), conditional"]
+    conditional = table.reproduced["profit 1, earnings 1"]["p(c given x), conditional"]
     return Finding(
         far < 1e-3,
         f"to within {far:.0e} in the joint form; in the conditional one, which equation 16.10 is, "
@@ -120,7 +120,7 @@ def converges(table: Table) -> Finding:
 
 def highest_weights(table: Table) -> Finding:
     """The features with the highest weights are vs, cts, profit and lt."""
-    weights = {name: cells["joint"] for name, cells in table.ours.items()}
+    weights = {name: cells["joint"] for name, cells in table.reproduced.items()}
     highest = sorted(weights, key=lambda name: -weights[name])[:4]
     figures = ", ".join(f"{name} {weights[name]:.2f}" for name in highest)
     return Finding(set(highest) == {"vs", "cts", "profit", "lt"}, figures)
@@ -129,9 +129,9 @@ def highest_weights(table: Table) -> Finding:
 def lower_entropy(entropy: Table, neighbors: Table, tree: Table) -> Finding:
     """Maximum entropy is lower than other methods (88.6 %)."""
     value = _accuracies(entropy)["joint"]
-    others = [_accuracies(neighbors)["1 neighbour"], _accuracies(tree)["pruned by validation"]]
-    figures = f"{value:.1f} against {others[0]:.1f} (neighbour) and {others[1]:.1f} (tree)"
-    return Finding(value < min(others) and _is_near(value, 88.6), figures)
+    rivals = [_accuracies(neighbors)["1 neighbour"], _accuracies(tree)["pruned by validation"]]
+    figures = f"{value:.1f} against {rivals[0]:.1f} (neighbour) and {rivals[1]:.1f} (tree)"
+    return Finding(value < min(rivals) and _is_near(value, 88.6), figures)
 
 
 def binary_features(entropy: Table) -> Finding:
@@ -154,12 +154,12 @@ def binary_features(entropy: Table) -> Finding:
 
 def perceptron_weights(table: Table) -> Finding:
     """The perceptron too has high weights for cts, profit and lt."""
-    weights = {name: cells["weight"] for name, cells in table.ours.items() if name != "θ"}
+    weights = {name: cells["weight"] for name, cells in table.reproduced.items() if name != "θ"}
     ranked = sorted(weights, key=lambda name: -weights[name])
-    places = {name: ranked.index(name) + 1 for name in ("cts", "profit", "lt")}
-    figures = ", ".join(f"{name} {weights[name]:.1f} (place {places[name]})" for name in places)
+    ranks = {name: ranked.index(name) + 1 for name in ("cts", "profit", "lt")}
+    figures = ", ".join(f"{name} {weights[name]:.1f} (place {ranks[name]})" for name in ranks)
     spread = table.spread.get("lt", {}).get("weight", 0.0)
-    holds = max(places.values()) <= 5
+    holds = max(ranks.values()) <= 5
     why = (
         f"`lt` has {weights['lt']:.1f} ± {spread:.1f} between orders (the book's 11), and `&`, "
         f"which stands before every one of them, {weights['&']:.1f} (12)"
@@ -169,10 +169,11 @@ def perceptron_weights(table: Table) -> Finding:
 
 def swings(drawing: Drawing, table: Table) -> Finding:
     """Accuracy fluctuates between 72 and 93 %."""
-    low, high = (drawing.ours[row]["training"] for row in ("lowest", "highest"))
+    low, high = (drawing.reproduced[row]["training"] for row in ("lowest", "highest"))
     figures = "; ".join(
-        f"{name} {drawing.ours['lowest'][name]:.1f} to {drawing.ours['highest'][name]:.1f} %"
-        for name in drawing.ours["lowest"]
+        f"{name} {drawing.reproduced['lowest'][name]:.1f} to "
+        f"{drawing.reproduced['highest'][name]:.1f} %"
+        for name in drawing.reproduced["lowest"]
     )
     figures += f"; the states shown {_accuracies(table)['perceptron']:.1f} % of the test documents"
     near = abs(low - published.SWING[0]) < 5 and abs(high - published.SWING[1]) < 5
@@ -182,7 +183,7 @@ def swings(drawing: Drawing, table: Table) -> Finding:
 
 def not_separable(table: Table) -> Finding:
     """The problem is not linearly separable."""
-    (cells,) = table.ours.values()
+    (cells,) = table.reproduced.values()
     figures = (
         f"{cells['vectors with both labels']} vectors, of {cells['training documents']} training "
         f"documents, have both labels; no method is right on more than "
@@ -193,9 +194,13 @@ def not_separable(table: Table) -> Finding:
 
 def neighbour_near_tree(neighbors: Table, tree: Table) -> Finding:
     """One neighbour is right on 95.3 %, remarkably well."""
-    value, other = _accuracies(neighbors)["1 neighbour"], _accuracies(tree)["pruned by validation"]
+    value, tree_accuracy = (
+        _accuracies(neighbors)["1 neighbour"],
+        _accuracies(tree)["pruned by validation"],
+    )
     return Finding(
-        _is_near(value, 95.3) and other - value < 2, f"{value:.2f} %, tree {other:.2f} %"
+        _is_near(value, 95.3) and tree_accuracy - value < 2,
+        f"{value:.2f} %, tree {tree_accuracy:.2f} %",
     )
 
 
@@ -223,10 +228,10 @@ def order(tree: Table, neighbors: Table, entropy: Table, perceptron: Table) -> F
 
 def identical(table: Table) -> Finding:
     """989 test documents have several neighbours, and 697 one with the same vector."""
-    own, book = table.ours["as here"], published.NEIGHBORHOODS
-    figures = ", ".join(f"{name} {own[name]} ({number})" for name, number in book.items())
+    counts, book = table.reproduced["as here"], published.NEIGHBORHOODS
+    figures = ", ".join(f"{name} {counts[name]} ({number})" for name, number in book.items())
     return Finding(
-        all(own[name] == number for name, number in book.items()),
+        all(counts[name] == number for name, number in book.items()),
         figures,
         "the book's vectors are not quite ours; of the other readings of a story none has all "
         "three counts",
@@ -236,7 +241,7 @@ def identical(table: Table) -> Finding:
 
 def averages(table: Table) -> Finding:
     """Micro and macro averages of precision diverge; micro is dominated by large categories."""
-    micro, macro = (table.ours[f"all topics, {name}-averaged"]["precision %"]
+    micro, macro = (table.reproduced[f"all topics, {name}-averaged"]["precision %"]
                     for name in ("micro", "macro"))  # fmt: skip
     return Finding(
         micro - macro > 5, f"precision on 90 topics: micro {micro:.1f}, macro {macro:.1f}"

@@ -71,16 +71,16 @@ def _earnings(reading: Reading) -> Task:
     corpus = load(f"{CORPUS},parts={reading.parts}")
     shorter = load(f"{CORPUS},parts={reading.bodiless}") if reading.bodiless else None
     bodies = load(f"{CORPUS},types=NORM")
-    parts = []
+    documents = []
     for name in ("train", "test"):
-        part, texts = corpus.split(name), corpus.split(name).texts
+        split, texts = corpus.split(name), corpus.split(name).texts
         if shorter:
             has_body = set(bodies.split(name).ids)
-            pairs = zip(part.ids, texts, shorter.split(name).texts, strict=True)
+            pairs = zip(split.ids, texts, shorter.split(name).texts, strict=True)
             texts = [text if number in has_body else title for number, text, title in pairs]
         rows = represent(texts, reading.tokens, reading.length)
-        parts.append(Documents(rows, one_category(np.array([*map(bool, part.labels)]))))
-    return Task(*parts)
+        documents.append(Documents(rows, one_category(np.array([*map(bool, split.labels)]))))
+    return Task(*documents)
 
 
 def earnings(reading: Reading = AS_HERE) -> Task:

@@ -16,12 +16,12 @@ NAMES = [*WORDS, FILLER]
 
 def table_16_6(run: Run) -> Table:
     """The distribution that iterative scaling reaches from table 16.7."""
-    model, other = run.cells(measures.profit_model, [(JOINT,), (CONDITIONAL,)])
-    own, by_classes = model["probabilities"], other["probabilities"]
-    ours = {
+    model, conditional = run.cells(measures.profit_model, [(JOINT,), (CONDITIONAL,)])
+    joint, by_classes = model["probabilities"], conditional["probabilities"]
+    reproduced = {
         f"profit {x}, earnings {c}": {
-            "p(x,c)": own[x][c],
-            "p(c given x)": own[x][c] / sum(own[x]),
+            "p(x,c)": joint[x][c],
+            "p(c given x)": joint[x][c] / sum(joint[x]),
             "p(c given x), conditional": by_classes[x][c],
         }
         for x, c in EVENTS
@@ -37,7 +37,7 @@ def table_16_6(run: Run) -> Table:
         "modelled (equation 16.10) scaling ends elsewhere. Tolerance 0.001."
     ]
     title = "Table 16.6: a maximum entropy distribution"
-    return Table(NAME, "table-16.6", title, books, ours, notes, tolerance=0.001, digits=3,
+    return Table(NAME, "table-16.6", title, books, reproduced, notes, tolerance=0.001, digits=3,
                  best="none")  # fmt: skip
 
 
@@ -45,19 +45,19 @@ def table_16_7(run: Run) -> Table:
     """The means of both features in table 16.7 and in the model, which must be the same."""
     (model,) = run.cells(measures.profit_model, [(JOINT,)])
     pairs = zip(model["empirical"], model["expected"], strict=True)
-    ours = {
+    reproduced = {
         f"E f{i}": {"table 16.7": seen, "the model": expected}
         for i, (seen, expected) in enumerate(pairs, 1)
     }
     books = {"E f1": {"the model": 0.4}, "E f2": {"the model": 0.6}}
-    (without, only_no), (only_yes, both) = (map(int, row) for row in measures.COUNTS)
+    (without, only_no), (only_yes, present) = (map(int, row) for row in measures.COUNTS)
     notes = [
-        f"The table itself, from which the model is fitted: {both} documents of earnings with "
+        f"The table itself, from which the model is fitted: {present} documents of earnings with "
         f"profit and {only_no} without, {only_yes} others with it and {without} without. The "
         "book's means are those of table 16.6, 4/10 and 6/10. Tolerance 0.001."
     ]
     title = "Table 16.7: means of the features (exercise 16.9)"
-    return Table(NAME, "table-16.7", title, books, ours, notes, tolerance=0.001, digits=3,
+    return Table(NAME, "table-16.7", title, books, reproduced, notes, tolerance=0.001, digits=3,
                  best="none")  # fmt: skip
 
 
@@ -69,11 +69,11 @@ def table_16_8(run: Run) -> Table:
     weights = {version: dict(zip(NAMES, cell["log alphas"], strict=True))
                for version, cell in zip(versions, cells, strict=True)}  # fmt: skip
     books = published.MAXIMUM_ENTROPY
-    ours = {name: {JOINT: weights[JOINT][name], CONDITIONAL: weights[CONDITIONAL][name]}
+    reproduced = {name: {JOINT: weights[JOINT][name], CONDITIONAL: weights[CONDITIONAL][name]}
             for name in NAMES}  # fmt: skip
     same = sum(weights[JOINT][name] * books[name] > 0 for name in NAMES)
-    apart = {version: sum(abs(own[name] - books[name]) for name in NAMES) / len(NAMES)
-             for version, own in weights.items()}  # fmt: skip
+    apart = {version: sum(abs(version_weights[name] - books[name]) for name in NAMES) / len(NAMES)
+             for version, version_weights in weights.items()}  # fmt: skip
     tried = ", ".join(f"{name.removeprefix('joint, ')} {value:.3f}" for name, value in apart.items()
                       if name.startswith("joint, "))  # fmt: skip
     notes = [
@@ -88,7 +88,7 @@ def table_16_8(run: Run) -> Table:
     ]
     published_cells: Cells = {name: {JOINT: weight} for name, weight in books.items()}
     return Table(NAME, "table-16.8", "Table 16.8: weights of maximum entropy", published_cells,
-                 ours, notes if tried else notes[:1], tolerance=0.1, digits=3,
+                 reproduced, notes if tried else notes[:1], tolerance=0.1, digits=3,
                  best="none")  # fmt: skip
 
 
@@ -96,11 +96,11 @@ def table_16_9(run: Run) -> Table:
     """Decisions in both event spaces, and with more than presence."""
     versions = run.of(list(ENTROPIES), [JOINT, CONDITIONAL])
     cells = run.cells(measures.entropy, [(version, HERE) for version in versions])
-    ours = {version: cell["decisions"] for version, cell in zip(versions, cells, strict=True)}
+    reproduced = {version: cell["decisions"] for version, cell in zip(versions, cells, strict=True)}
     notes = [
         "The first row is what the book's numbers come from, the conditional one what one would "
         "use; the last two, by a better method with an always-on feature and a prior, presence "
         "alone and the weights of words."
     ]
     return contingency_table("16.9", "maximum entropy", {JOINT: with_accuracy(published.ENTROPY)},
-                             ours, notes)  # fmt: skip
+                             reproduced, notes)  # fmt: skip

@@ -13,15 +13,15 @@ def other_tasks(run: Run) -> Table:
     names = [name for name in tasks.TASKS if name != "sense" and not (run.quick and name == "spam")]
     keys = [(name, method, run.seed) for name in names for method in tasks.METHODS]
     cells = iter(run.cells(tasks.accuracy, keys))
-    ours: Cells = {}
+    reproduced: Cells = {}
     notes = ["Five-fold cross-validation, the same folds and features for all methods."]
     for name in names:
-        own = {method: next(cells) for method in tasks.METHODS}
-        ours[name] = {method: cell["accuracy"] for method, cell in own.items()}
-        cell = own["decision tree"]
+        by_method = {method: next(cells) for method in tasks.METHODS}
+        reproduced[name] = {method: cell["accuracy"] for method, cell in by_method.items()}
+        cell = by_method["decision tree"]
         notes.append(
             f"{name}: {cell['objects']:,} {tasks.TASKS[name].words}; "
             f"{cell['most frequent']:.0f} % are of one category."
         )
     title = "Exercises 16.3, 16.5, 16.6, 16.11, 16.17 and 16.20: accuracy on three other tasks"
-    return Table(NAME, "other-tasks", title, {}, ours, notes)
+    return Table(NAME, "other-tasks", title, {}, reproduced, notes)

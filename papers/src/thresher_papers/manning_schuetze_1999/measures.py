@@ -49,8 +49,8 @@ def trivial() -> dict[str, float]:
 def both_labels() -> dict[str, float]:
     """Return how many vectors of training documents have both labels, and what that allows."""
     train = earnings().train
-    _, place = np.unique(dense(train.rows), axis=0, return_inverse=True)
-    counts = np.bincount(2 * place.ravel() + is_earnings(train), minlength=2 * (place.max() + 1))
+    _, vector = np.unique(dense(train.rows), axis=0, return_inverse=True)
+    counts = np.bincount(2 * vector.ravel() + is_earnings(train), minlength=2 * (vector.max() + 1))
     sides = counts.reshape(-1, 2)
     mixed = sides.min(1) > 0
     best = 100 * sides.max(1).sum() / sides.sum()
@@ -77,9 +77,9 @@ def chi_square() -> dict[str, Any]:
         yes, no = (np.bincount(rows.indices[sides == side], values[sides == side], rows.n_columns)
                    for side in (True, False))  # fmt: skip
         totals = (positive.sum(), (~positive).sum()) if way == "presence" else (yes.sum(), no.sum())
-        n, both, (of_yes, of_no) = sum(totals), yes + no, totals
+        n, counts, (of_yes, of_no) = sum(totals), yes + no, totals
         squares = n * (yes * (of_no - no) - no * (of_yes - yes)) ** 2
-        below = of_yes * of_no * both * (n - both)
+        below = of_yes * of_no * counts * (n - counts)
         # What every document has is 0/0, and says nothing.
         squares = np.divide(squares, below, where=below > 0, out=np.zeros(len(below)))
         highest = np.argsort(-squares, kind="stable")[:20]
@@ -120,17 +120,19 @@ class Pruning(NamedTuple):
         return cut(self.tree, self.order[: self.n_pruned])
 
 
-def prune(parts: Division) -> Pruning:
+def prune(documents: Division) -> Pruning:
     """Grow the full tree, and measure it on all parts as it is pruned node by node."""
-    tree = grow_tree(parts.training.rows, is_earnings(parts.training))
-    counted = [tree.counts(part.rows, is_earnings(part)) for part in parts]
+    tree = grow_tree(documents.training.rows, is_earnings(documents.training))
+    counted = [tree.counts(sample.rows, is_earnings(sample)) for sample in documents]
     order, n_pruned = best_size(tree, counted[1])
     accuracies = {}
-    for name, one in zip(Division._fields, counted, strict=True):
-        right = np.where(tree.probability > 0.5, one.n_positive, one.n_documents - one.n_positive)
+    for name, counts in zip(Division._fields, counted, strict=True):
+        right = np.where(
+            tree.probability > 0.5, counts.n_positive, counts.n_documents - counts.n_positive
+        )
         changes = right[order] - right[tree.left[order]] - right[tree.right[order]]
         full = right[tree.column < 0].sum()
-        accuracies[name] = 100 * (full + np.append(0, np.cumsum(changes))) / one.n_documents[0]
+        accuracies[name] = 100 * (full + np.append(0, np.cumsum(changes))) / counts.n_documents[0]
     return Pruning(tree, order, n_pruned, accuracies)
 
 
@@ -141,23 +143,25 @@ def decide(tree: Tree, documents: Documents) -> np.ndarray:
 
 def pruning(seed: int) -> dict[str, Any]:
     """Return accuracies along the pruning of a division, and what the chosen tree decides."""
-    parts = division(seed)
-    pruned = prune(parts)
+    documents = division(seed)
+    pruned = prune(documents)
     return {
-        "accuracies": {name: one.tolist() for name, one in pruned.accuracies.items()},
+        "accuracies": {name: values.tolist() for name, values in pruned.accuracies.items()},
         "pruned": int(pruned.n_pruned),
         "inner nodes": int(pruned.tree.n_internal),
         "chosen nodes": int(pruned.chosen.n_internal),
-        "decisions": contingency(decide(pruned.chosen, parts.test), is_earnings(parts.test)),
+        "decisions": contingency(
+            decide(pruned.chosen, documents.test), is_earnings(documents.test)
+        ),
     }
 
 
 def learned_from(size: int, seed: int) -> dict[str, float]:
     """Return accuracies of the tree grown from the first documents of a division and pruned."""
-    parts = division(seed)
-    first = parts._replace(training=parts.training.take(np.arange(size)))
+    documents = division(seed)
+    first = documents._replace(training=documents.training.take(np.arange(size)))
     pruned = prune(first)
-    return {name: float(one[pruned.n_pruned]) for name, one in pruned.accuracies.items()}
+    return {name: float(values[pruned.n_pruned]) for name, values in pruned.accuracies.items()}
 
 
 def pruned_by(way: str, seed: int) -> dict[str, float]:
@@ -191,7 +195,7 @@ def described(tree: Tree, names: Sequence[str]) -> dict[str, Any]:
     numbers = {"left": tree.left, "right": tree.right, "depth": tree.depths()}
     numbers |= {"articles": tree.n_documents, "positive": tree.n_positive}
     return {"questions": questions} | {
-        name: [int(one) for one in values] for name, values in numbers.items()
+        name: [int(number) for number in values] for name, values in numbers.items()
     }
 
 
@@ -293,8 +297,8 @@ def nearest(version: str, reading: str) -> dict[str, Any]:
     learner = NearestNeighbors(**NEIGHBORS[version]).fit_rows(Examples.of(*train))
     decisions = contingency(learner.score_rows(test.rows)[:, 0] > 0, is_earnings(test))
     n_nearest = [len(voters) for voters in learner.neighbors(test.rows)]
-    known = {tuple(vector) for vector in dense(train.rows).tolist()}
-    identical = sum(tuple(vector) in known for vector in dense(test.rows).tolist())
+    training_vectors = {tuple(vector) for vector in dense(train.rows).tolist()}
+    identical = sum(tuple(vector) in training_vectors for vector in dense(test.rows).tolist())
     several = sum(n > 1 for n in n_nearest)
     return {"decisions": decisions, "several": several, "most": max(n_nearest),
             "identical": identical}  # fmt: skip
@@ -305,7 +309,9 @@ def all_topics() -> dict[str, dict[str, float]]:
     with LOADING:
         corpus = load("reuters21578:modapte,categories=R90")
     (rows, _), (test, _) = earnings()
-    topics = sorted({name for own in corpus.split("train").labels for name in own})
+    topics = sorted(
+        {name for document_labels in corpus.split("train").labels for name in document_labels}
+    )
     labels, truth = (numbered(corpus.split(name).labels, topics) for name in ("train", "test"))
     learner = NearestNeighbors(**NEIGHBORS["1 neighbour"]).fit_rows(Examples.of(rows, labels))
     measured = evaluate(learner.score_rows(test), truth)

@@ -15,14 +15,19 @@ def table_16_12(run: Run) -> Table:
     """Decisions by the nearest neighbour, all that are equally near voting."""
     versions = run.of(list(measures.NEIGHBORS), [ONE])
     cells = run.cells(measures.nearest, [(version, HERE) for version in versions])
-    ours = {version: cell["decisions"] for version, cell in zip(versions, cells, strict=True)}
-    books, own = published.NEIGHBORHOODS, cells[0]
+    reproduced = {version: cell["decisions"] for version, cell in zip(versions, cells, strict=True)}
+    books, cell = published.NEIGHBORHOODS, cells[0]
     notes = [
-        f"{own['several']:,} test documents have several nearest neighbours (the book's "
-        f"{books['several neighbours']}), one as many as {own['most']} "
-        f"({books['most neighbours']}); {own['identical']:,} have one with the same vector "
+        f"{cell['several']:,} test documents have several nearest neighbours (the book's "
+        f"{books['several neighbours']}), one as many as {cell['most']} "
+        f"({books['most neighbours']}); {cell['identical']:,} have one with the same vector "
         f"({books['identical vectors']}). All that are nearest vote, and a tie is no. `vectors` "
         "has these counts for other readings of a story.",
     ]
-    return contingency_table("16.12", "the nearest neighbour",
-                             {ONE: with_accuracy(published.NEIGHBORS)}, ours, notes)  # fmt: skip
+    return contingency_table(
+        "16.12",
+        "the nearest neighbour",
+        {ONE: with_accuracy(published.NEIGHBORS)},
+        reproduced,
+        notes,
+    )

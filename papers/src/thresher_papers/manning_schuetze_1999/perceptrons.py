@@ -43,7 +43,7 @@ def figure_16_7(run: Run) -> Table:
     n_documents, n_passes = run.of((9603, 5), (300, 2))
     (moments,) = run.cells(swings.trace, [(n_documents, n_passes)])
     last = moments[-1]
-    ours = {f"after {one['documents met']:,} documents": one for one in moments}
+    reproduced = {f"after {moment['documents met']:,} documents": moment for moment in moments}
     steps = (
         "both have the same weights and threshold after every one of them"
         if last["equal after"] == last["documents met"]
@@ -56,9 +56,19 @@ def figure_16_7(run: Run) -> Table:
         "weights and the threshold, which starts at 0 and moves against the weights."
     ]
     columns = [name for name in last if name != "documents met"]
-    ours = {row: {name: one[name] for name in columns} for row, one in ours.items()}
-    return Table(NAME, "figure-16.7", "Figure 16.7: the perceptron, step by step", {}, ours, notes,
-                 best="none")  # fmt: skip
+    reproduced = {
+        row: {name: cells_of_row[name] for name in columns}
+        for row, cells_of_row in reproduced.items()
+    }
+    return Table(
+        NAME,
+        "figure-16.7",
+        "Figure 16.7: the perceptron, step by step",
+        {},
+        reproduced,
+        notes,
+        best="none",
+    )
 
 
 def table_16_10(run: Run) -> Table:
@@ -68,7 +78,7 @@ def table_16_10(run: Run) -> Table:
         [dict(zip(names, state, strict=True)) for state in middle_states(run)]
     )
     same = sum(means[word] * published.PERCEPTRON[word] > 0 for word in WORDS)
-    books, ours = (weights["&"] + weights[";"] for weights in (published.PERCEPTRON, means))
+    books, reproduced = (weights["&"] + weights[";"] for weights in (published.PERCEPTRON, means))
     (collection,) = run.cells(swings.swing, [(run.of(swings.PASSES, 50), 0, None)])
     net = WORDS.index("net")
     passes = [np.std([state[net] for state in cell["states"]], ddof=1) for cell in orders(run)]
@@ -77,13 +87,13 @@ def table_16_10(run: Run) -> Table:
         f"{_picked(run)} {same} of 20 weights have the sign of the book's. Tolerance: 3, which is "
         "less than one document moves a frequent word.",
         "`&` and `;` stand in entities, nearly always together, so that only the sum of their "
-        f"weights matters: {ours:.1f} (the book's {books}). In the order of the collection, which "
-        f"is that of time, they are {in_order['&']} and {in_order[';']}, θ {in_order[THRESHOLD]}, "
-        f"cts {in_order['cts']}, net {in_order['net']} and dlrs {in_order['dlrs']}. What state is "
-        "picked hardly matters beside that: from pass to pass the weight of net moves by ± "
-        f"{np.mean(passes):.1f} within an order, that of `&` between orders by ± "
-        f"{spread.get('&', 0):.1f}. Where one word counts more another does less; and the vectors "
-        "are not quite the book's (`vectors`).",
+        f"weights matters: {reproduced:.1f} (the book's {books}). In the order of the collection, "
+        f"which is that of time, they are {in_order['&']} and {in_order[';']}, θ "
+        f"{in_order[THRESHOLD]}, cts {in_order['cts']}, net {in_order['net']} and dlrs "
+        f"{in_order['dlrs']}. What state is picked hardly matters beside that: from pass to pass "
+        f"the weight of net moves by ± {np.mean(passes):.1f} within an order, that of `&` between "
+        f"orders by ± {spread.get('&', 0):.1f}. Where one word counts more another does less; and "
+        "the vectors are not quite the book's (`vectors`).",
     ]
     return Table(
         NAME,
@@ -102,20 +112,22 @@ def table_16_11(run: Run) -> Table:
     """What such states decide on the test documents, and what the book's weights do."""
     (cell,) = run.cells(swings.swing, [(run.of(swings.PASSES, 50), 0, None)])
     best = cell["training"].index(max(cell["training"]))
-    others = {
+    more_states = {
         "in the order of the collection": cell["states"][middle(cell)],
         "in that order, best of all passes on the training documents": cell["states"][best],
         "the book's weights on our vectors": [*published.PERCEPTRON.values()],
     }
-    states = (*middle_states(run), *map(tuple, others.values()))
+    states = (*middle_states(run), *map(tuple, more_states.values()))
     (decided,) = run.cells(swings.state_decisions, [(states,)])
-    means, spread = mean_and_spread(decided[: -len(others)])
-    ours = {"perceptron": means} | dict(zip(others, decided[-len(others) :], strict=True))
+    means, spread = mean_and_spread(decided[: -len(more_states)])
+    reproduced = {"perceptron": means} | dict(
+        zip(more_states, decided[-len(more_states) :], strict=True)
+    )
     return contingency_table(
         "16.11",
         "the perceptron",
         {"perceptron": with_accuracy(published.LINEAR)},
-        ours,
+        reproduced,
         [_picked(run)],
         {"perceptron": spread},
     )
@@ -133,14 +145,16 @@ def perceptron_swing(run: Run) -> Drawing:
     def summary(curve: list[float]) -> dict[str, float]:
         return {row: float(measure(curve)) for row, measure in measured.items()}
 
-    both = {part: mean_and_spread([summary(cell[part]) for cell in cells])
-            for part in ("test", "training")}  # fmt: skip
-    columns = {part: means for part, (means, _) in both.items()}
+    statistics = {sample: mean_and_spread([summary(cell[sample]) for cell in cells])
+            for sample in ("test", "training")}  # fmt: skip
+    columns = {sample: means for sample, (means, _) in statistics.items()}
     columns["test, order of the collection"] = summary(collection["test"])
     columns[f"the same, every {EVERY} documents"] = summary(within["test"])
-    ours: Cells = {row: {name: own[row] for name, own in columns.items()} for row in measured}
+    reproduced: Cells = {
+        row: {name: column[row] for name, column in columns.items()} for row in measured
+    }
     spread = {
-        row: {part: spreads[row] for part, (_, spreads) in both.items() if spreads}
+        row: {sample: spreads[row] for sample, (_, spreads) in statistics.items() if spreads}
         for row in measured
     }
     low, high = published.SWING
@@ -170,8 +184,8 @@ def perceptron_swing(run: Run) -> Drawing:
         NAME,
         "perceptron-swing",
         "Accuracy of the perceptron after each pass",
-        {"lowest": dict.fromkeys(both, low), "highest": dict.fromkeys(both, high)},
-        ours,
+        {"lowest": dict.fromkeys(statistics, low), "highest": dict.fromkeys(statistics, high)},
+        reproduced,
         notes,
         spread=spread,
         tolerance=1.0,
@@ -187,9 +201,11 @@ def figure_16_8(run: Run) -> Drawing:
     """One correction: a positive document on the wrong side turns the boundary."""
     start, document = (-1.0, 3.0), (3.0, 0.5)
     (weights,) = run.cells(swings.one_correction, [(start, document)])
-    vectors = {"x": np.array(document)} | {name: np.array(one) for name, one in weights.items()}
+    vectors = {"x": np.array(document)} | {
+        name: np.array(vector) for name, vector in weights.items()
+    }
     scores = {name: float(vectors[name] @ vectors["x"]) for name in weights}
-    ours = {
+    reproduced = {
         name: {"first": float(vector[0]), "second": float(vector[1])}
         | ({"score of x": scores[name]} if name in scores else {})
         for name, vector in vectors.items()
@@ -211,8 +227,16 @@ def figure_16_8(run: Run) -> Drawing:
         yield figure
 
     notes = ["x is a positive document; at first it scores below 0. The book prints the drawing."]
-    return Drawing(NAME, "figure-16.8", "Figure 16.8: one error-correcting step", {}, ours, notes,
-                   best="none", picture=picture)  # fmt: skip
+    return Drawing(
+        NAME,
+        "figure-16.8",
+        "Figure 16.8: one error-correcting step",
+        {},
+        reproduced,
+        notes,
+        best="none",
+        picture=picture,
+    )
 
 
 def _draw_boundary(axes: Any, weights: np.ndarray, threshold: float, **look: Any) -> Any:
@@ -255,20 +279,25 @@ def figure_16_9(run: Run) -> Drawing:
     state, book = _state(states[0]), _state([published.TWO_DIMENSIONS[name] for name in
                                              (*PLANE, THRESHOLD)])  # fmt: skip
     names = (*PLANE, THRESHOLD)
-    ours = {name: {"weight": number} for name, number in zip(names, states[0], strict=True)}
-    right, books = (plane.accuracy(one) for one in (state, book))
-    same, spreads = sum(one == states[0] for one in states), np.std(states, axis=0, ddof=1)
+    reproduced = {name: {"weight": number} for name, number in zip(names, states[0], strict=True)}
+    right, books = (plane.accuracy(drawn_state) for drawn_state in (state, book))
+    same, spreads = sum(numbers == states[0] for numbers in states), np.std(states, axis=0, ddof=1)
 
     def picture() -> Iterator[Any]:
         from thresher.report.plots import COLOURS, new_figure
 
         figure, grid = new_figure(2, height=4.6)
-        for axes, name, one in zip(grid, ("ours", "the book's"), (state, book), strict=True):
+        for axes, name, drawn_state in zip(
+            grid, ("ours", "the book's"), (state, book), strict=True
+        ):
             plane.draw(axes)
-            _draw_boundary(axes, one.weights, one.threshold, color=COLOURS[3], linewidth=1.6)
-            tip = 3 * one.weights / np.linalg.norm(one.weights)
+            _draw_boundary(
+                axes, drawn_state.weights, drawn_state.threshold, color=COLOURS[3], linewidth=1.6
+            )
+            first, second = drawn_state.weights
+            tip = 3 * drawn_state.weights / np.linalg.norm(drawn_state.weights)
             axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 1.6})
-            weights = f"{one.weights[0]:.0f} cts {one.weights[1]:+.0f} mln > {one.threshold}"
+            weights = f"{first:.0f} cts {second:+.0f} mln > {drawn_state.threshold}"
             axes.set_title(f"{name}: YES where {weights}", fontsize=10)
             for text, x in (("NO", -1.8), ("YES", 6.5)):
                 axes.text(x, 7.5, text)
@@ -286,9 +315,12 @@ def figure_16_9(run: Run) -> Drawing:
         "figure-16.9",
         "Figure 16.9: a perceptron in two dimensions",
         {name: {"weight": weight} for name, weight in published.TWO_DIMENSIONS.items()},
-        ours,
+        reproduced,
         notes,
-        spread={name: {"weight": float(one)} for name, one in zip(names, spreads, strict=True)},
+        spread={
+            name: {"weight": float(deviation)}
+            for name, deviation in zip(names, spreads, strict=True)
+        },
         tolerance=1.0,
         best="none",
         picture=picture,
@@ -303,9 +335,9 @@ def exercise_16_12(run: Run) -> Drawing:
     later = np.unique(np.geomspace(14, last, n_later).astype(int))
     numbers = (*first, *later.tolist())
     (cells,) = run.cells(swings.moments, [(numbers,)])
-    states = [_state(one["state"]) for one in cells]
+    states = [_state(cell["state"]) for cell in cells]
     accuracies = [plane.accuracy(state) for state in states]
-    ours = {
+    reproduced = {
         f"after {number} corrections": {
             "documents met": cell["documents met"],
             **dict(zip((*PLANE, THRESHOLD), cell["state"], strict=True)),
@@ -329,13 +361,13 @@ def exercise_16_12(run: Run) -> Drawing:
             side = state.decide(grid).reshape(x.shape)
             region = axes.contourf(x, y, side, levels=(0.5, 1), colors=COLOURS[2], alpha=0.15)
             line = _draw_boundary(axes, state.weights, state.threshold, color=COLOURS[3])
-            drawn = [one for one in (region, line) if one is not None]
+            drawn = [artist for artist in (region, line) if artist is not None]
             right = f"{accuracy:.1f} % of the training documents right"
             axes.set_title(f"{counted(number, 'correction')}: {right}", fontsize=10)
             yield figure
 
     return Drawing(
-        NAME, "exercise-16.12", "Exercise 16.12: the perceptron's boundary moves", {}, ours,
+        NAME, "exercise-16.12", "Exercise 16.12: the perceptron's boundary moves", {}, reproduced,
         ["`--plot boundary.gif` shows it moving; any other kind of file has the last moment."],
         best="none", picture=picture, moves=True,
     )  # fmt: skip
@@ -344,7 +376,7 @@ def exercise_16_12(run: Run) -> Drawing:
 def exercise_16_15(run: Run) -> Table:
     """Documents that no line, or anything else, can tell apart."""
     (cell,) = run.cells(measures.both_labels, [()])
-    ours = {
+    reproduced = {
         "all twenty words": {
             "vectors with both labels": cell["vectors"],
             "training documents": cell["documents"],
@@ -356,4 +388,4 @@ def exercise_16_15(run: Run) -> Table:
         "the best that any method can do on the training documents is the last column."
     ]
     return Table(NAME, "exercise-16.15", "Exercise 16.15: earnings is not linearly separable", {},
-                 ours, notes, best="none")  # fmt: skip
+                 reproduced, notes, best="none")  # fmt: skip

@@ -28,14 +28,14 @@ def contingency_table(
     number: str,
     title: str,
     published_cells: Cells,
-    ours: Cells,
+    reproduced: Cells,
     notes: Sequence[str],
     spread: Cells | None = None,
 ) -> Table:
     """Return a contingency table on the test documents beside the book's."""
     notes = [*notes, "Tolerance: 33 documents, which are 1 % of 3,299, and 1 point of accuracy."]
     return Table(
-        NAME, f"table-{number}", f"Table {number}: {title}", published_cells, ours, notes,
+        NAME, f"table-{number}", f"Table {number}: {title}", published_cells, reproduced, notes,
         tolerance=1.0, tolerances=dict.fromkeys(CONTINGENCY, DOCUMENTS), digits=2, best="none",
         spread=spread or {},
     )  # fmt: skip
@@ -62,15 +62,19 @@ def table_16_1(run: Run) -> Table:
     """Examples of classification tasks, each by the four methods of the chapter."""
     keys = [(task, method, run.seed) for task in PROBLEMS.values() for method in tasks.METHODS]
     cells = iter(run.cells(tasks.accuracy, keys))
-    ours: dict[str, dict[str, Any]] = {}
+    reproduced: dict[str, dict[str, Any]] = {}
     for problem in PROBLEMS:
-        own = [next(cells) for _ in tasks.METHODS]
-        ours[problem] = {"objects": own[0]["objects"], "categories": own[0]["categories"]}
-        ours[problem] |= {name: one["accuracy"] for name, one in zip(tasks.METHODS, own,
-                                                                     strict=True)}  # fmt: skip
+        problem_cells = [next(cells) for _ in tasks.METHODS]
+        reproduced[problem] = {
+            "objects": problem_cells[0]["objects"],
+            "categories": problem_cells[0]["categories"],
+        }
+        reproduced[problem] |= {
+            name: cell["accuracy"] for name, cell in zip(tasks.METHODS, problem_cells, strict=True)
+        }
     decided = by_method(run)
     accuracies = {name: decided[name]["accuracy %"] for name in tasks.METHODS}
-    ours[TOPICS] = {"objects": N_TEST, "categories": 2} | accuracies
+    reproduced[TOPICS] = {"objects": N_TEST, "categories": 2} | accuracies
     notes = [
         "Accuracy in percent. The book's table names problems, objects and categories; here each "
         "that has data among the corpora is done, by `thresher compare FILE --learners "
@@ -83,7 +87,7 @@ def table_16_1(run: Run) -> Table:
         "none is among those that can be fetched.",
     ]
     title = "Table 16.1: some classification tasks, done"
-    return Table(NAME, "table-16.1", title, {}, ours, notes, best="none")
+    return Table(NAME, "table-16.1", title, {}, reproduced, notes, best="none")
 
 
 def by_method(run: Run) -> Cells:
@@ -92,7 +96,7 @@ def by_method(run: Run) -> Cells:
     (joint,) = run.cells(measures.entropy, [(measures.JOINT, HERE)])
     (nearest,) = run.cells(measures.nearest, [("1 neighbour", HERE)])
     (decided,) = run.cells(swings.state_decisions, [(tuple(middle_states(run)[:1]),)])
-    rows = (one["decisions"] for one in (tree, joint, {"decisions": decided[0]}, nearest))
+    rows = (cell["decisions"] for cell in (tree, joint, {"decisions": decided[0]}, nearest))
     return dict(zip(tasks.METHODS, rows, strict=True))
 
 
@@ -111,7 +115,7 @@ def middle(cell: dict[str, Any]) -> int:
     1
     """
     target = sum(published.SWING) / 2
-    distances = [abs(one - target) for one in cell["training"]]
+    distances = [abs(accuracy - target) for accuracy in cell["training"]]
     return distances.index(min(distances))
 
 
@@ -129,7 +133,7 @@ def measured(cells: dict[str, float]) -> dict[str, float]:
     4.11
     """
     a, b, c, d = (cells[name] for name in CONTINGENCY)
-    letters = dict(zip("abcd", (int(one) for one in (a, b, c, d)), strict=True))
+    letters = dict(zip("abcd", (int(count) for count in (a, b, c, d)), strict=True))
     return letters | {
         "accuracy %": 100 * (a + d) / (a + b + c + d),
         "precision %": 100 * a / (a + b) if a + b else 0.0,
@@ -175,9 +179,11 @@ def table_16_3(run: Run) -> Table:
         "tokens. Other readings give it too: `vectors` has what tells them apart."
     ]
     title = "Table 16.3: the representation of document 11"
-    ours = {word: {"weight": one} for word, one in zip(WORDS, document["weights"], strict=True)}
+    reproduced = {
+        word: {"weight": weight} for word, weight in zip(WORDS, document["weights"], strict=True)
+    }
     books = {word: {"weight": weight} for word, weight in published.DOCUMENT_11.items()}
-    return Table(NAME, "table-16.3", title, books, ours, notes, tolerance=0, best="none")
+    return Table(NAME, "table-16.3", title, books, reproduced, notes, tolerance=0, best="none")
 
 
 def marked(text: str) -> tuple[str, dict[str, int]]:
@@ -205,7 +211,7 @@ def figure_16_3(run: Run) -> Drawing:
     (document,) = run.cells(measures.document_11, [()])
     shown, counts = marked(document["text"].strip())
     lines = [line.rstrip() for line in shown.splitlines()]
-    ours = {
+    reproduced = {
         word: {"occurrences": counts[word], "weight": weight}
         for word, weight in zip(WORDS, document["weights"], strict=True)
     }
@@ -216,10 +222,12 @@ def figure_16_3(run: Run) -> Drawing:
         figure, (axes,) = new_figure(height=3.4)
         figure.set_size_inches(7, 3.4)
         for row, line in enumerate(lines):
-            parts = re.split(r"\[([^\[\]]+)\]", line)  # every second one is a word
+            pieces = re.split(r"\[([^\[\]]+)\]", line)  # every second one is a word
             # Each line twice, with blanks for what the other shows, so that columns are kept.
-            for kept, look in ((0, {}), (1, {"color": COLOURS[3], "fontweight": "bold"})):
-                shown = (one if i % 2 == kept else " " * len(one) for i, one in enumerate(parts))
+            for parity, look in ((0, {}), (1, {"color": COLOURS[3], "fontweight": "bold"})):
+                shown = (
+                    piece if i % 2 == parity else " " * len(piece) for i, piece in enumerate(pieces)
+                )
                 axes.text(0, -row, "".join(shown), family="monospace", fontsize=8, **look)
         axes.set(xlim=(0, 1), ylim=(-len(lines) + 0.5, 1))
         axes.axis("off")
@@ -233,21 +241,31 @@ def figure_16_3(run: Run) -> Drawing:
         "shows the same story without its last characters, in which there is a `3`:",
         block,
     ]
-    return Drawing(NAME, "figure-16.3", "Figure 16.3: a story about earnings", {}, ours, notes,
-                   best="none", picture=picture)  # fmt: skip
+    return Drawing(
+        NAME,
+        "figure-16.3",
+        "Figure 16.3: a story about earnings",
+        {},
+        reproduced,
+        notes,
+        best="none",
+        picture=picture,
+    )
 
 
 def words(run: Run) -> Table:
     """How many of the book's twenty words have the highest chi-square."""
     (ranked,) = run.cells(measures.chi_square, [()])
-    ours = {way: {"shared": len(set(own) & set(WORDS))} for way, own in ranked.items()}
-    lists = "; ".join(f"by {way} `{' '.join(own)}`" for way, own in ranked.items())
+    reproduced = {
+        way: {"shared": len(set(highest) & set(WORDS))} for way, highest in ranked.items()
+    }
+    lists = "; ".join(f"by {way} `{' '.join(highest)}`" for way, highest in ranked.items())
     notes = [
         "Of the tokens of all training documents, by the documents that have them or by how often "
         f"they occur: {lists}. The book's are `{' '.join(WORDS)}`."
     ]
     title = "Words that the book and the twenty highest X² share"
-    return Table(NAME, "words", title, {}, ours, notes, best="none")
+    return Table(NAME, "words", title, {}, reproduced, notes, best="none")
 
 
 # ---- what the vectors might be ---------------------------------------------------------------
@@ -260,21 +278,21 @@ def vectors(run: Run) -> Table:
     read = run.cells(measures.vectors, [(name, *weights) for name in names])
     near = run.cells(measures.nearest, [("1 neighbour", name) for name in names])
     fits = run.cells(measures.entropy, [(measures.JOINT, name) for name in names])
-    ours: dict[str, dict[str, Any]] = {}
-    for name, one, neighbours, fit in zip(names, read, near, fits, strict=True):
-        pairs = zip(one["document 11"], published.DOCUMENT_11.values(), strict=True)
+    reproduced: dict[str, dict[str, Any]] = {}
+    for name, reading, neighbours, fit in zip(names, read, near, fits, strict=True):
+        pairs = zip(reading["document 11"], published.DOCUMENT_11.values(), strict=True)
         weights_of = zip(fit["log alphas"], published.MAXIMUM_ENTROPY.values(), strict=True)
         distances = [abs(a - b) for a, b in weights_of]
-        ours[name] = {
+        reproduced[name] = {
             "document 11": sum(a == b for a, b in pairs),
             "several neighbours": neighbours["several"],
             "most neighbours": neighbours["most"],
             "identical vectors": neighbours["identical"],
             "1 neighbour %": neighbours["decisions"]["accuracy %"],
-            "the book's entropy %": one["by entropy"]["accuracy %"],
-            "the book's perceptron %": one["by perceptron"]["accuracy %"],
+            "the book's entropy %": reading["by entropy"]["accuracy %"],
+            "the book's perceptron %": reading["by perceptron"]["accuracy %"],
             "distance to table 16.8": sum(distances) / len(distances),
-            "node 6": one["node 6"],
+            "node 6": reading["node 6"],
         }
     counts = books_counts()
     books = {
@@ -286,7 +304,7 @@ def vectors(run: Run) -> Table:
         "distance to table 16.8": 0.0,
         "node 6": published.NODES["6"]["P(c)"],
     }
-    on_ours = ours[names[0]]["the book's perceptron %"]
+    on_ours = reproduced[names[0]]["the book's perceptron %"]
     notes = [
         "Weights of document 11 that are the book's; of the test documents, those with several "
         "nearest neighbours, the largest neighbourhood, those with a neighbour of the same vector; "
@@ -298,5 +316,13 @@ def vectors(run: Run) -> Table:
         "its counts. That of this page is kept, as it has document 11 and the decisions of one "
         "neighbour; the book's own vectors, which were on its website, could not be had.",
     ]
-    return Table(NAME, "vectors", "What other readings of a story give", {"the book": books}, ours,
-                 notes, digits=3, best="none")  # fmt: skip
+    return Table(
+        NAME,
+        "vectors",
+        "What other readings of a story give",
+        {"the book": books},
+        reproduced,
+        notes,
+        digits=3,
+        best="none",
+    )

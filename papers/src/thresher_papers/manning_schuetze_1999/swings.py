@@ -59,26 +59,28 @@ class State(NamedTuple):
 
     def numbers(self) -> list[int]:
         """Return weights and threshold, which are whole."""
-        return [int(one) for one in (*self.weights, self.threshold)]
+        return [int(number) for number in (*self.weights, self.threshold)]
 
 
-def passes_over(documents: Documents, n_passes: int, every: int | None = None) -> Iterator[State]:
+def passes_over(
+    documents: Documents, n_passes: int, interval: int | None = None
+) -> Iterator[State]:
     """Yield the state after each pass over the documents in their order, or after so many each."""
     learner = book_perceptron().start(documents.rows.n_columns, 1)
     n = documents.rows.n_rows
     for _ in range(n_passes):
-        for part in np.split(np.arange(n), range(every or n, n, every or n)):
-            learner.learn_rows(*documents, part)
+        for batch in np.split(np.arange(n), range(interval or n, n, interval or n)):
+            learner.learn_rows(*documents, batch)
             yield State.of(learner)
 
 
 def accuracies(states: Iterable[State], documents: Documents) -> np.ndarray:
     """Return what part of the documents each state decides right, in percent."""
     vectors, truth = dense(documents.rows), is_earnings(documents)
-    return np.array([100 * np.mean(one.decide(vectors) == truth) for one in states])
+    return np.array([100 * np.mean(state.decide(vectors) == truth) for state in states])
 
 
-def swing(n_passes: int, every: int, order: int | None) -> dict[str, Any]:
+def swing(n_passes: int, interval: int, order: int | None) -> dict[str, Any]:
     """Return accuracies after each pass, or after so many documents, and all states.
 
     Documents come in the order of the collection, or in the random one of a seed; `every` 0 looks
@@ -87,11 +89,11 @@ def swing(n_passes: int, every: int, order: int | None) -> dict[str, Any]:
     train, test = earnings()
     if order is not None:
         train = train.take(np.random.default_rng(order).permutation(train.rows.n_rows))
-    states = list(passes_over(train, n_passes, every or None))
+    states = list(passes_over(train, n_passes, interval or None))
     return {
         "training": accuracies(states, train).tolist(),
         "test": accuracies(states, test).tolist(),
-        "states": [] if every else [one.numbers() for one in states],
+        "states": [] if interval else [state.numbers() for state in states],
     }
 
 
@@ -122,13 +124,13 @@ def figure_16_7(
     w, theta = [0] * len(vectors[0]), 0
     for _ in range(n_passes):
         for x, is_yes in zip(vectors, classes, strict=True):
-            decision = sum(one * value for one, value in zip(w, x, strict=True)) > theta
+            decision = sum(weight * value for weight, value in zip(w, x, strict=True)) > theta
             if is_yes and not decision:
                 theta -= 1
-                w = [one + value for one, value in zip(w, x, strict=True)]
+                w = [weight + value for weight, value in zip(w, x, strict=True)]
             elif decision and not is_yes:
                 theta += 1
-                w = [one - value for one, value in zip(w, x, strict=True)]
+                w = [weight - value for weight, value in zip(w, x, strict=True)]
             yield w, theta
 
 
@@ -149,11 +151,11 @@ def trace(n_documents: int, n_passes: int) -> list[dict[str, int]]:
         corrected += int(learner.learn_rows(*documents, row).sum())
         equal += State.of(learner).numbers() == [*w, theta]
         if met in shown:
-            own = State.of(learner).numbers()
+            numbers = State.of(learner).numbers()
             lines = {f"{word}, as printed": w[WORDS.index(word)] for word in ("cts", "profit")}
-            lines |= {f"{word}, library": own[WORDS.index(word)] for word in ("cts", "profit")}
+            lines |= {f"{word}, library": numbers[WORDS.index(word)] for word in ("cts", "profit")}
             moments.append({"documents met": met, "corrections": corrected, **lines,
-                            "θ, as printed": theta, "θ, library": own[-1],
+                            "θ, as printed": theta, "θ, library": numbers[-1],
                             "equal after": equal})  # fmt: skip
     return moments
 
@@ -189,9 +191,9 @@ def in_plane(state: State) -> list[int]:
 
 def points() -> dict[str, list[Any]]:
     """Return the distinct points of the plane, how many documents each is, and their share."""
-    documents, places = plane(earnings().train)
-    distinct, place, sizes = np.unique(places, axis=0, return_inverse=True, return_counts=True)
-    positive = np.bincount(place.ravel(), is_earnings(documents), len(distinct))
+    documents, positions = plane(earnings().train)
+    distinct, point, sizes = np.unique(positions, axis=0, return_inverse=True, return_counts=True)
+    positive = np.bincount(point.ravel(), is_earnings(documents), len(distinct))
     return {"points": distinct.tolist(), "sizes": sizes.tolist(),
             "shares": (positive / sizes).tolist()}  # fmt: skip
 
@@ -208,8 +210,8 @@ def corrections(documents: Documents, numbers: Sequence[int]) -> Iterator[tuple[
     n_documents, met, corrected = documents.rows.n_rows, 0, 0
     for number in numbers:
         while corrected < number:
-            one = np.array([met % n_documents])
-            corrected += int(learner.learn_rows(*documents, one).sum())
+            document = np.array([met % n_documents])
+            corrected += int(learner.learn_rows(*documents, document).sum())
             met += 1
         yield met, State.of(learner)
 

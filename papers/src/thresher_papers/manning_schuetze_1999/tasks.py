@@ -35,10 +35,10 @@ Texts = tuple[list[str], list[str]]  # and one label each
 def spam() -> Texts:
     """Return the messages of Ling-Spam."""
     corpus = load("ling-spam")
-    parts = [corpus.split(name) for name in corpus.splits]
+    splits = [corpus.split(name) for name in corpus.splits]
     return (
-        [text for part in parts for text in part.texts],
-        [label for part in parts for (label,) in part.labels],
+        [text for split in splits for text in split.texts],
+        [label for split in splits for (label,) in split.labels],
     )
 
 
@@ -49,13 +49,17 @@ def authors() -> Texts:
     """
     corpus = load("20newsgroups")
     posts = []
-    for part in (corpus.split(name) for name in corpus.splits):
-        for text, labels in zip(part.texts, part.labels, strict=True):
-            address, own = ADDRESS.search(text), without(text, PARTS)
-            if labels == [GROUP] and address and len(own.split()) >= WORDS_OF_A_POST:
-                posts.append((own, address[1].lower()))
-    most = [name for name, _ in Counter(name for _, name in posts).most_common(AUTHORS)]
-    chosen = [(text, f"author {most.index(name) + 1}") for text, name in posts if name in most]
+    for split in (corpus.split(name) for name in corpus.splits):
+        for text, labels in zip(split.texts, split.labels, strict=True):
+            address, body = ADDRESS.search(text), without(text, PARTS)
+            if labels == [GROUP] and address and len(body.split()) >= WORDS_OF_A_POST:
+                posts.append((body, address[1].lower()))
+    most_active = [name for name, _ in Counter(name for _, name in posts).most_common(AUTHORS)]
+    chosen = [
+        (text, f"author {most_active.index(name) + 1}")
+        for text, name in posts
+        if name in most_active
+    ]
     return [text for text, _ in chosen], [name for _, name in chosen]
 
 
@@ -74,11 +78,13 @@ def senses() -> Texts:
     contexts: dict[str, list[str]] = {word: [] for word in PSEUDO_WORD}
     for text in load("reuters21578:modapte").split("train").texts:
         words = re.findall("[a-z]+", text.lower())
-        met = [(place, word) for place, word in enumerate(words) if word in contexts]
+        met = [(position, word) for position, word in enumerate(words) if word in contexts]
         if met and len(contexts[met[0][1]]) < CONTEXTS:
-            place, word = met[0]
-            around = words[max(0, place - WINDOW) : place] + words[place + 1 :][:WINDOW]
-            contexts[word].append(" ".join(one for one in around if one not in contexts))
+            position, word = met[0]
+            around = words[max(0, position - WINDOW) : position] + words[position + 1 :][:WINDOW]
+            contexts[word].append(
+                " ".join(near_word for near_word in around if near_word not in contexts)
+            )
     pairs = [(text, word) for word, texts in contexts.items() for text in texts]
     return [text for text, _ in pairs], [word for _, word in pairs]
 

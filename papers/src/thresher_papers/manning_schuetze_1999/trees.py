@@ -55,10 +55,10 @@ def books_nodes(run: Run, kind: str = "book") -> tuple[list[Tree], Cells, Cells]
     """Return the book's tree of each division, and its nodes with their spread."""
     trees = run.cells(measures.nodes, [(kind, seed) for seed in run.seeds(DIVISIONS)])
     means, spread = mean_and_spread([flat(tree) for tree in trees])
-    whole = {
-        name: round(one) if name.startswith("articles") else one for name, one in means.items()
+    rounded = {
+        name: round(mean) if name.startswith("articles") else mean for name, mean in means.items()
     }
-    return trees, by_node(whole), by_node(spread)
+    return trees, by_node(rounded), by_node(spread)
 
 
 def positives(node: str) -> float:
@@ -68,10 +68,10 @@ def positives(node: str) -> float:
 
 def figure_16_1(run: Run) -> Drawing:
     """The book's tree with our counts, and the one that we grow."""
-    trees, ours, spread = books_nodes(run)
-    (own,) = run.cells(measures.nodes, [("own", run.seed)])
-    _, other, _ = books_nodes(run, "vs ≥ 1")
-    shown = ("the book's tree, our counts", trees[0]), ("our tree, as deep", own)
+    trees, reproduced, spread = books_nodes(run)
+    (grown,) = run.cells(measures.nodes, [("own", run.seed)])
+    _, as_labelled, _ = books_nodes(run, "vs ≥ 1")
+    shown = ("the book's tree, our counts", trees[0]), ("our tree, as deep", grown)
 
     def picture() -> Iterator[Any]:
         from thresher.report.plots import new_figure
@@ -95,22 +95,22 @@ def figure_16_1(run: Run) -> Drawing:
     notes = [
         f"Mean of {len(trees)} random divisions that leave 7,681 of the 9,603 training documents "
         "(one is drawn). Tolerance: 77 articles, which are 1 %, and 0.02 of P(c). On these vectors "
-        f"{own['questions'][0]} gains most at the root, {own['gain']:.3f}; the book's "
+        f"{grown['questions'][0]} gains most at the root, {grown['gain']:.3f}; the book's "
         f"{trees[0]['questions'][0]} gains {trees[0]['gain']:.3f} (in the book "
         f"{published.GAIN['information gain']['nats']}).",
         f"Node 3's P(c) of 0.050 is a misprint: nodes 3 and 4 would have {left:.0f} documents of "
         f"earnings, and node 2 above them {positives('2'):.0f}. From the other numbers it follows "
-        f"as {implied:.3f}; ours is {ours['3']['P(c)']:.3f}. (Nodes 6 and 7 have {right:.0f}, node "
-        f"5 {positives('5'):.0f}.)",
-        f"Node 6 has {ours['6']['articles']:.0f} articles and P(c) {ours['6']['P(c)']:.3f} here "
-        f"(301, 0.694). Tried: other divisions, ± {spread.get('6', {}).get('P(c)', 0):.3f}; vs ≥ 1 "
-        "for node 7, as the figure labels it, which leaves "
-        f"{other['6']['articles']:.0f} and {other['6']['P(c)']:.3f}; and other readings of a story "
-        "(`vectors`), none of which brings it near. The book's vectors seem to have `vs` more "
-        "often.",
+        f"as {implied:.3f}; ours is {reproduced['3']['P(c)']:.3f}. (Nodes 6 and 7 have "
+        f"{right:.0f}, node 5 {positives('5'):.0f}.)",
+        f"Node 6 has {reproduced['6']['articles']:.0f} articles and P(c) "
+        f"{reproduced['6']['P(c)']:.3f} here (301, 0.694). Tried: other divisions, ± "
+        f"{spread.get('6', {}).get('P(c)', 0):.3f}; vs ≥ 1 for node 7, as the figure labels it, "
+        f"which leaves {as_labelled['6']['articles']:.0f} and {as_labelled['6']['P(c)']:.3f}; and "
+        "other readings of a story (`vectors`), none of which brings it near. The book's vectors "
+        "seem to have `vs` more often.",
     ]
     title = "Figure 16.1: a decision tree"
-    return Drawing(NAME, "figure-16.1", title, published.NODES, ours, notes, spread=spread,
+    return Drawing(NAME, "figure-16.1", title, published.NODES, reproduced, notes, spread=spread,
                    tolerance=SHARE, tolerances={"articles": ARTICLES}, digits=3, best="none",
                    picture=picture)  # fmt: skip
 
@@ -128,7 +128,9 @@ def draw_tree(axes: Any, tree: Tree, labels: Sequence[str]) -> None:
             for child, answer in zip(children, ("no", "yes"), strict=True):
                 ends = across[[node, child]], -depths[[node, child]]
                 axes.plot(*ends, color="#999999", linewidth=1, zorder=1)
-                axes.text(*(one.mean() for one in ends), answer, fontsize=8, ha="center")
+                axes.text(
+                    *(coordinates.mean() for coordinates in ends), answer, fontsize=8, ha="center"
+                )
     box = {"boxstyle": "round", "facecolor": "white", "edgecolor": "#8c5a2b"}
     for x, depth, label in zip(across, depths, labels, strict=True):
         axes.text(x, -depth, label, ha="center", va="center", fontsize=8, bbox=box, zorder=2)
@@ -139,7 +141,7 @@ def draw_tree(axes: Any, tree: Tree, labels: Sequence[str]) -> None:
 def figure_16_2(run: Run) -> Drawing:
     """The regions into which two questions divide the plane of two words."""
     _, nodes, spreads = books_nodes(run)
-    ours, spread = (
+    reproduced, spread = (
         {name: {"P(c)": cells[str(node)]["P(c)"]} for name, node in SIDES.items() if cells}
         for cells in (nodes, spreads)
     )
@@ -151,7 +153,7 @@ def figure_16_2(run: Run) -> Drawing:
 
         figure, (axes,) = new_figure(height=4.2)
         corners = ((0, 0, 2, 1), (0, 1, 2, 2), (2, 0, 1, 3))
-        for (x, y, width, height), cells in zip(corners, ours.values(), strict=True):
+        for (x, y, width, height), cells in zip(corners, reproduced.values(), strict=True):
             share = cells["P(c)"]
             rectangle = {"color": COLOURS[2], "alpha": 0.08 + 0.5 * share, "linewidth": 0}
             axes.bar(x, height, width, bottom=y, align="edge", **rectangle)
@@ -167,9 +169,19 @@ def figure_16_2(run: Run) -> Drawing:
         "on the right is divided further by vs, which is not drawn; the book prints no number "
         "there."
     ]
-    return Drawing(NAME, "figure-16.2", "Figure 16.2: the tree as regions", books, ours, notes,
-                   spread=spread, tolerance=SHARE, digits=3, best="none",
-                   picture=picture)  # fmt: skip
+    return Drawing(
+        NAME,
+        "figure-16.2",
+        "Figure 16.2: the tree as regions",
+        books,
+        reproduced,
+        notes,
+        spread=spread,
+        tolerance=SHARE,
+        digits=3,
+        best="none",
+        picture=picture,
+    )
 
 
 def entropy(share: float) -> float:
@@ -197,18 +209,20 @@ def gain(tree: Tree) -> dict[str, float]:
 def table_16_4(run: Run) -> Table:
     """What the book's first question gains."""
     trees, _, _ = books_nodes(run)
-    own = run.cells(measures.nodes, [("own", seed) for seed in run.seeds(DIVISIONS)])
+    grown = run.cells(measures.nodes, [("own", seed) for seed in run.seeds(DIVISIONS)])
     means, spread = mean_and_spread([gain(tree) for tree in trees])
-    ours = {name: {"nats": value} for name, value in means.items()}
-    question = own[0]["questions"][0]
-    ours[f"the best question, {question}"] = {"nats": float(np.mean([one["gain"] for one in own]))}
+    reproduced = {name: {"nats": value} for name, value in means.items()}
+    question = grown[0]["questions"][0]
+    reproduced[f"the best question, {question}"] = {
+        "nats": float(np.mean([tree["gain"] for tree in grown]))
+    }
     notes = [
         f"Mean of {len(trees)} random divisions; tolerance 0.01. The gain of the library itself: "
         f"{np.mean([tree['gain'] for tree in trees]):.3f}. {question} is the best in "
-        f"{sum(one['questions'][0] == question for one in own)} of the {len(own)} divisions."
+        f"{sum(tree['questions'][0] == question for tree in grown)} of the {len(grown)} divisions."
     ]
     return Table(NAME, "table-16.4", "Table 16.4: the information gain of cts ≥ 2", published.GAIN,
-                 ours, notes,
+                 reproduced, notes,
                  spread={name: {"nats": value} for name, value in spread.items()},
                  tolerance=0.01, digits=3, best="none")  # fmt: skip
 
@@ -232,31 +246,31 @@ def table_16_5(run: Run) -> Table:
     """Decisions of the smallest tree that is best on the validation documents."""
     cells = prunings(run)
     row = "pruned by validation"
-    means, spread = mean_and_spread([one["decisions"] for one in cells])
-    ours = {row: means}
+    means, spread = mean_and_spread([cell["decisions"] for cell in cells])
+    reproduced = {row: means}
     if not run.quick:
         ways = run.cells(measures.pruned_by, [(way, run.seed) for way in WAYS.values()])
-        ours |= dict(zip(WAYS, ways, strict=True))
-    sizes = sorted(one["chosen nodes"] for one in cells)
+        reproduced |= dict(zip(WAYS, ways, strict=True))
+    sizes = sorted(cell["chosen nodes"] for cell in cells)
     notes = [
         f"Mean of {len(cells)} random divisions into 7,681 and 1,922 documents: the trees chosen "
         f"have {sizes[0]} to {sizes[-1]} inner nodes (the book's {published.CHOSEN_NODES}). The "
         "other rows are ways of the library, which need no division."
     ]
     return contingency_table("16.5", "the decision tree", {row: with_accuracy(published.TREE)},
-                             ours, notes, {row: spread})  # fmt: skip
+                             reproduced, notes, {row: spread})  # fmt: skip
 
 
 def marks(cell: dict[str, Any]) -> dict[str, float]:
     """Return where the pruning of a division is best, and how good."""
     levels = cell["accuracies"]
     best = int(np.argmax(levels["test"]))
-    places = {"nothing pruned": 0, "best on the test set": best,
+    positions = {"nothing pruned": 0, "best on the test set": best,
               "best on the validation set": cell["pruned"]}  # fmt: skip
     return {
         f"{row}|{name}": value
-        for row, place in places.items()
-        for name, value in (("pruned", 2.0 * place), *((k, levels[k][place]) for k in levels))
+        for row, position in positions.items()
+        for name, value in (("pruned", 2.0 * position), *((k, levels[k][position]) for k in levels))
     }
 
 
@@ -285,7 +299,7 @@ def shape(cell: dict[str, Any]) -> dict[str, float]:
 def figure_16_4(run: Run) -> Drawing:
     """Accuracy as a tree is pruned node by node."""
     cells = prunings(run)
-    means, spread = mean_and_spread([marks(one) | shape(one) for one in cells])
+    means, spread = mean_and_spread([marks(cell) | shape(cell) for cell in cells])
     first = cells[0]
     levels, n = first["accuracies"], first["inner nodes"]
 
@@ -297,14 +311,16 @@ def figure_16_4(run: Run) -> Drawing:
         for colour, style, (name, level) in zip(
             COLOURS, ("-", "--", "-."), levels.items(), strict=False
         ):
-            places = 2 * np.arange(n)
-            axes.plot(places, level[:-1], color=colour, linestyle=style, label=f"{name} set")
+            n_nodes_pruned = 2 * np.arange(n)
+            axes.plot(
+                n_nodes_pruned, level[:-1], color=colour, linestyle=style, label=f"{name} set"
+            )
         axes.axvline(2 * first["pruned"], color="#999999", linewidth=1, label="chosen")
         axes.set(xlabel="nodes pruned", ylabel="accuracy (%)")
         axes.legend(frameon=False, fontsize=8, loc="lower left")
         yield figure
 
-    full = [2 * one["inner nodes"] + 1 for one in cells]
+    full = [2 * cell["inner nodes"] + 1 for cell in cells]
     notes = [
         f"Mean of {len(cells)} random divisions; the first is drawn, without the pruning of the "
         f"root. The full trees have {min(full):,} to {max(full):,} nodes. An inner node that is "
@@ -355,7 +371,7 @@ def figure_16_6(run: Run) -> Drawing:
     def asked(tree: Tree, voice: bool) -> int:
         return sum(q.startswith("voiced") == voice for q in tree["questions"] if q)
 
-    ours: dict[str, dict[str, Any]] = {
+    reproduced: dict[str, dict[str, Any]] = {
         f"/{name}/": {"of voice": asked(tree, True), "of place and manner": asked(tree, False)}
         for name, tree in trees.items()
     }
@@ -383,5 +399,5 @@ def figure_16_6(run: Run) -> Drawing:
         "alone needs no voice."
     ]
     title = "Figure 16.6: the past tense, learned twice"
-    return Drawing(NAME, "figure-16.6", title, published.PAST_TENSE, ours, notes, tolerance=0,
+    return Drawing(NAME, "figure-16.6", title, published.PAST_TENSE, reproduced, notes, tolerance=0,
                    best="none", picture=picture)  # fmt: skip

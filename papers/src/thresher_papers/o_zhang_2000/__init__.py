@@ -37,13 +37,13 @@ PAPER = Paper(
             "what might give the shares of table 2",
             tables.table_2_readings,
             corpora=REUTERS,
-            is_ours=True,
+            is_additional=True,
         ),
         "readings": Item(
-            "other readings of the methods", tables.readings, corpora=REUTERS, is_ours=True
+            "other readings of the methods", tables.readings, corpora=REUTERS, is_additional=True
         ),
         "rounds": Item(
-            "how many rounds boosting goes", tables.rounds, corpora=REUTERS, is_ours=True
+            "how many rounds boosting goes", tables.rounds, corpora=REUTERS, is_additional=True
         ),
     },
     liberties=(

@@ -11,24 +11,24 @@ COMPARABLE = 5.0  # points
 
 def _bars(figure: Figure, *methods: str) -> list[dict[str, float]]:
     """Return the bars of some methods by category."""
-    (curves,) = figure.ours.values()
+    (curves,) = figure.reproduced.values()
     return [dict(zip(figure.bars, curves[method].y, strict=True)) for method in methods]
 
 
-def _listed(one: dict[str, float], other: dict[str, float], names: tuple[str, ...]) -> str:
-    return ", ".join(f"{name} {one[name]:.1f} against {other[name]:.1f}" for name in names)
+def _listed(first: dict[str, float], second: dict[str, float], names: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} {first[name]:.1f} against {second[name]:.1f}" for name in names)
 
 
 def recall_on_crude(recall: Figure, readings: Table) -> Finding:
     """BLP's recall on crude is far above the network's."""
     network, boosting = _bars(recall, "MN", "BLP")
     gain = boosting["crude"] - network["crude"]
-    rows = readings.ours
-    trained, other = rows["MN, a step a document"], rows["BLP, a step a document"]
+    rows = readings.reproduced
+    trained, boosted = rows["MN, a step a document"], rows["BLP, a step a document"]
     figures = (
         f"{boosting['crude']:.1f} against {network['crude']:.1f}, {gain:+.1f} points with one step "
-        f"an epoch; {other['recall crude']:.1f} against {trained['recall crude']:.1f} with a step "
-        "a document"
+        f"an epoch; {boosted['recall crude']:.1f} against {trained['recall crude']:.1f} with a "
+        "step a document"
     )
     return Finding(gain > 30, figures, "the network is trained well enough")
 
@@ -38,14 +38,15 @@ def precision_comparable(precision: Figure, readings: Table) -> Finding:
     network, boosting = _bars(precision, "MN", "BLP")
     apart = {name: abs(network[name] - boosting[name]) for name in CATEGORIES}
     far = [name for name in CATEGORIES if apart[name] > COMPARABLE]
-    trained, other = (
-        readings.ours[f"{name}, a step a document"]["precision crude"] for name in ("MN", "BLP")
+    trained, boosted = (
+        readings.reproduced[f"{name}, a step a document"]["precision crude"]
+        for name in ("MN", "BLP")
     )
     why = (
         f"on {' and '.join(far)} more than {COMPARABLE:g} points apart: a network that was stopped "
         f"early says yes only where it is sure. Its precision of {network['crude']:.1f} on crude "
         f"is bought with recall; trained with a step a document it has {trained:.1f}, boosting "
-        f"{other:.1f}"
+        f"{boosted:.1f}"
     )
     return Finding(
         not far,
@@ -74,9 +75,9 @@ def balance_decides(recall: Figure) -> Finding:
 
 def like_naive_bayes(table: Table, readings: Table) -> Finding:
     """The network is comparable with naive Bayes."""
-    network, bayes = table.ours["MN"], table.ours["Naïve"]
+    network, bayes = table.reproduced["MN"], table.reproduced["Naïve"]
     far = [name for name in CATEGORIES if abs(network[name] - bayes[name]) > COMPARABLE]
-    unit = readings.ours["Naïve, tf-idf of length one"]
+    unit = readings.reproduced["Naïve, tf-idf of length one"]
     why = (
         f"on {' and '.join(far)} more than {COMPARABLE:g} points apart. Of the kinds of naive "
         "Bayes only that on strengths of length one is as low on crude, "
@@ -91,14 +92,14 @@ def superior_to_both(table: Table, recall: Figure, readings: Table) -> Finding:
         f"{name} on {category}"
         for name in ("MN", "Naïve")
         for category in ("crude", "grain")
-        if table.ours["BLP"][category] <= table.ours[name][category]
+        if table.reproduced["BLP"][category] <= table.reproduced[name][category]
     ]
     figures = "; ".join(
-        f"{category} {table.ours['BLP'][category]:.1f} against "
-        f"{table.ours['MN'][category]:.1f} and {table.ours['Naïve'][category]:.1f}"
+        f"{category} {table.reproduced['BLP'][category]:.1f} against "
+        f"{table.reproduced['MN'][category]:.1f} and {table.reproduced['Naïve'][category]:.1f}"
         for category in CATEGORIES
     )
-    trained = readings.ours["MN, a step a document"]
+    trained = readings.reproduced["MN, a step a document"]
     figures += (
         f"; the network with a step a document has {trained['F1 crude']:.1f} on crude and "
         f"{trained['F1 grain']:.1f} on grain"
@@ -108,7 +109,7 @@ def superior_to_both(table: Table, recall: Figure, readings: Table) -> Finding:
 
 def earn_alike(table: Table) -> Finding:
     """All three are alike on earn (table 3)."""
-    values = {name: cells["earn"] for name, cells in table.ours.items()}
+    values = {name: cells["earn"] for name, cells in table.reproduced.items()}
     apart = max(values.values()) - min(values.values())
     figures = ", ".join(f"{name} {value:.2f}" for name, value in values.items())
     return Finding(apart <= 1, figures, f"{apart:.1f} points apart")
@@ -116,32 +117,33 @@ def earn_alike(table: Table) -> Finding:
 
 def positives_of_crude(table: Table, readings: Table) -> Finding:
     """Only 370 of 8,762 training documents are positive on crude."""
-    n = readings.ours[AS_LABELLED]["train documents"]
-    positives = table.ours["crude"]["train"] * n / 100
-    rows = (row for name, row in readings.ours.items() if name != AS_LABELLED)
-    others = [row["crude train"] * row["train documents"] / 100 for row in rows]
+    n = readings.reproduced[AS_LABELLED]["train documents"]
+    positives = table.reproduced["crude"]["train"] * n / 100
+    rows = (row for name, row in readings.reproduced.items() if name != AS_LABELLED)
+    counts = (row["crude train"] * row["train documents"] / 100 for row in rows)
+    nearest = min(counts, key=lambda n: abs(n - POSITIVES_OF_CRUDE))
     return Finding(
         round(positives) == POSITIVES_OF_CRUDE,
         f"{positives:.0f} of {n:,.0f}",
         "these are the labels of the collection as it is distributed; of the others that were "
-        f"tried the nearest has {min(others, key=lambda n: abs(n - POSITIVES_OF_CRUDE)):.0f}, but "
-        "not the other shares of table 2",
+        f"tried the nearest has {nearest:.0f}, but not the other shares of table 2",
         is_open=True,
     )
 
 
 def errors_below_half(rounds: Table) -> Finding:
     """The error of a unit is below one half in most cases, and boosting goes its rounds."""
-    own = {name: rounds.ours["BLP"][name] for name in CATEGORIES}
-    figures = ", ".join(f"{name} {number:.0f}" for name, number in own.items())
-    holds = all(number >= 99.5 for number in own.values())
-    other = ", ".join(
-        f"{name} {number:.0f}" for name, number in rounds.ours["BLP, a step a document"].items()
+    counts = {name: rounds.reproduced["BLP"][name] for name in CATEGORIES}
+    figures = ", ".join(f"{name} {number:.0f}" for name, number in counts.items())
+    holds = all(number >= 99.5 for number in counts.values())
+    step_by_step = ", ".join(
+        f"{name} {number:.0f}"
+        for name, number in rounds.reproduced["BLP, a step a document"].items()
     )
     why = "where it stopped, the error of a unit on all documents had reached one half"
     return Finding(
         holds,
-        f"rounds out of 100: {figures}; with a step a document {other}",
+        f"rounds out of 100: {figures}; with a step a document {step_by_step}",
         why,
     )
 

@@ -57,26 +57,26 @@ _loaded = lru_cache(maxsize=2)(load)
 
 
 @lru_cache(maxsize=4)
-def _collection(n_train: int, n_test: int, least: int) -> Collection:
+def _collection(n_train: int, n_test: int, least_occurrences: int) -> Collection:
     corpus = _loaded(CORPUS)
-    parts = (corpus.split("train"), n_train), (corpus.split("test"), n_test)
+    splits = (corpus.split("train"), n_train), (corpus.split("test"), n_test)
     linguistics = Linguistics(stop_words=True, stem="porter")
     counter = TextCounter(token_pattern="[a-z]+", linguistics=linguistics)
-    texts, tests = (part.texts[:n] for part, n in parts)
+    texts, tests = (split.texts[:n] for split, n in splits)
     train, test = counter.count(texts), counter.count(tests, grow=False)
     occurrences = np.bincount(train.indices, train.values, minlength=train.n_columns)
-    kept = occurrences >= least
-    labels = (numbered(part.labels[:n], CATEGORIES) for part, n in parts)
-    task = Task(*map(Documents, (train.keep(kept), test.keep(kept)), labels))
-    first = [one[:1] or ["none"] for one in parts[0][0].labels[:n_train]]
+    is_frequent = occurrences >= least_occurrences
+    labels = (numbered(split.labels[:n], CATEGORIES) for split, n in splits)
+    task = Task(*map(Documents, (train.keep(is_frequent), test.keep(is_frequent)), labels))
+    first = [document_labels[:1] or ["none"] for document_labels in splits[0][0].labels[:n_train]]
     names = dict.fromkeys([*CATEGORIES, *sorted(name for (name,) in first)])
     return Collection(task, numbered(first, list(names)))
 
 
-def collection(extent: Extent, least: int = LEAST_OCCURRENCES) -> Collection:
+def collection(extent: Extent, least_occurrences: int = LEAST_OCCURRENCES) -> Collection:
     """Return the documents with a body; threads that ask at once wait for one reading."""
     with READING:
-        return _collection(extent.n_train, extent.n_test, least)
+        return _collection(extent.n_train, extent.n_test, least_occurrences)
 
 
 def weighed(rows: Rows, train: Rows, *, normalize: bool = True) -> Rows:
@@ -92,10 +92,10 @@ def weighed(rows: Rows, train: Rows, *, normalize: bool = True) -> Rows:
     df = np.bincount(train.indices, minlength=train.n_columns)
     idf = np.log(train.n_rows / np.maximum(df, 1))
     values = rows.values * idf[rows.indices]
-    places = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    lengths = np.sqrt(np.bincount(places, values**2, rows.n_rows))
+    documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
+    lengths = np.sqrt(np.bincount(documents, values**2, rows.n_rows))
     if normalize:
-        values /= np.where(lengths > 0, lengths, 1.0)[places]
+        values /= np.where(lengths > 0, lengths, 1.0)[documents]
     return rows._replace(values=values.astype(np.float32))
 
 
@@ -168,8 +168,8 @@ def decided(method: str, extent: Extent, seed: int) -> dict[str, float]:
 
     Names are such as "recall crude"; recall, precision and F1 are in percent.
     """
-    learner, strengths, least, competing = METHODS[method]
-    ((counts, labels), (test_counts, truth)), first_topics = collection(extent, least)
+    learner, strengths, least_occurrences, competing = METHODS[method]
+    ((counts, labels), (test_counts, truth)), first_topics = collection(extent, least_occurrences)
     train, test = counts, test_counts
     if strengths != "counts":
         normalize = strengths == "of length one"
@@ -212,36 +212,37 @@ AS_LABELLED = "stories with a body, all their topics"
 def share(reading: str) -> dict[str, float]:
     """Return how many percent are positive in training and test, and of how many documents."""
     with READING:
-        whole, bodies = _loaded(EVERY_STORY), _loaded(CORPUS)
+        all_stories, bodies = _loaded(EVERY_STORY), _loaded(CORPUS)
     cells: dict[str, float] = {}
     for name in ("train", "test"):
-        part = whole.split(name) if reading == "stories of all types" else bodies.split(name)
-        topics = list(map(set, part.labels))
+        split = all_stories.split(name) if reading == "stories of all types" else bodies.split(name)
+        topics = list(map(set, split.labels))
         match reading:
             case "their first topic alone":
-                topics = [set(one[:1]) for one in part.labels]
+                topics = [set(labels[:1]) for labels in split.labels]
             case "with the topics of stories without a body before them":
-                topics = _carried(whole.split(name), set(part.ids))
+                topics = _carried(all_stories.split(name), set(split.ids))
             case "with narrower topics":
                 topics = [
-                    one | {wide for wide, kinds in WIDER.items() if one & kinds} for one in topics
+                    story_topics | {wide for wide, kinds in WIDER.items() if story_topics & kinds}
+                    for story_topics in topics
                 ]
             case "those with a topic":
-                topics = [one for one in topics if one]
+                topics = [story_topics for story_topics in topics if story_topics]
             case "each text once":
-                first = {text: i for i, text in reversed([*enumerate(part.texts)])}
+                first = {text: i for i, text in reversed([*enumerate(split.texts)])}
                 topics = [topics[i] for i in sorted(first.values())]
         for category in CATEGORIES:
-            belongs = sum(category in one for one in topics)
+            belongs = sum(category in story_topics for story_topics in topics)
             cells[f"{category} {name}"] = 100 * belongs / len(topics)
         cells[f"{name} documents"] = len(topics)
     return cells
 
 
-def _carried(part: Any, bodies: set[str]) -> list[set[str]]:
+def _carried(split: Any, bodies: set[str]) -> list[set[str]]:
     """Return topics as a reader keeps them who forgets to clear what had no body."""
     topics, pending = [], set()
-    for labels, number in zip(part.labels, part.ids, strict=True):
+    for labels, number in zip(split.labels, split.ids, strict=True):
         pending |= set(labels)
         if number in bodies:
             topics.append(pending)
@@ -276,20 +277,22 @@ def boosting_trace(
     rows = counts.keep(np.isin(np.arange(counts.n_columns), frequent[:n_words]))
     rows = weighed(rows, rows)
     positive = labels.to_dense()[:, CATEGORIES.index(TRACED)]
-    x, y = _vectors(rows), [1 if one else -1 for one in positive]
+    x, y = _vectors(rows), [1 if is_positive else -1 for is_positive in positive]
     generator = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
     printed = figure_1(x, y, n_rounds, generator)
     learner = BoostedPerceptrons(vote="signs", max_iter=n_rounds, random_state=seed)
     _, arrays = learner.fit_rows(Examples.of(rows, one_category(positive))).state()
-    total = sum(one["α"] for one in printed)
+    total = sum(step["α"] for step in printed)
     D = [1 / len(y)] * len(y)
-    for t, (own, alpha) in enumerate(zip(printed, arrays["alphas"].tolist(), strict=True)):
+    for t, (step, alpha) in enumerate(zip(printed, arrays["alphas"].tolist(), strict=True)):
         unit = arrays["weights"][:, t].tolist()
         error, weight, Z, D = distribution(x, y, unit, D)
-        own |= {"α / Σα": own["α"] / total, "ε, library": error, "α, library": weight}
-        own |= {"Z, library": Z, "α / Σα, library": alpha}
-        pairs = zip(own.pop("unit"), unit, strict=True)
-        own["weights apart"] = max(abs(one - other) for one, other in pairs)
+        step |= {"α / Σα": step["α"] / total, "ε, library": error, "α, library": weight}
+        step |= {"Z, library": Z, "α / Σα, library": alpha}
+        pairs = zip(step.pop("unit"), unit, strict=True)
+        step["weights apart"] = max(
+            abs(printed_weight - weight_of_library) for printed_weight, weight_of_library in pairs
+        )
     return printed
 
 
@@ -315,11 +318,11 @@ def spin(D: Sequence[float], chance: float) -> int:
     >>> [spin([0.5, 0.25, 0.25], chance) for chance in (0.1, 0.6, 0.9)]
     [0, 1, 2]
     """
-    below, place = D[0], 0
-    while below <= chance * math.fsum(D) and place < len(D) - 1:
-        place += 1
-        below += D[place]
-    return place
+    below, index = D[0], 0
+    while below <= chance * math.fsum(D) and index < len(D) - 1:
+        index += 1
+        below += D[index]
+    return index
 
 
 def perceptron(x: Sequence[Sequence[float]], y: Sequence[int]) -> list[float]:
@@ -328,11 +331,13 @@ def perceptron(x: Sequence[Sequence[float]], y: Sequence[int]) -> list[float]:
     moved = list(w)
     for _ in range(25):
         squares = 0.0
-        for own, target in zip(x, y, strict=True):
-            error = target - output(w, own)
+        for document, target in zip(x, y, strict=True):
+            error = target - output(w, document)
             squares += error**2
-            moved = [0.5 * m + RATE * error * v for m, v in zip(moved, (1.0, *own), strict=True)]
-            w = [one + m for one, m in zip(w, moved, strict=True)]
+            moved = [
+                0.5 * m + RATE * error * v for m, v in zip(moved, (1.0, *document), strict=True)
+            ]
+            w = [weight + m for weight, m in zip(w, moved, strict=True)]
         if squares / len(y) < 0.01:
             break
     return w
@@ -340,20 +345,23 @@ def perceptron(x: Sequence[Sequence[float]], y: Sequence[int]) -> list[float]:
 
 def output(w: Sequence[float], x: Sequence[float]) -> float:
     """Return wx + b."""
-    return sum((one * value for one, value in zip(w[1:], x, strict=True)), w[0])
+    return sum((weight * value for weight, value in zip(w[1:], x, strict=True)), w[0])
 
 
 def distribution(
     x: Sequence[Sequence[float]], y: Sequence[int], unit: Sequence[float], D: Sequence[float]
 ) -> tuple[float, float, float, list[float]]:
     """Return ε, α and Z of a unit, and the next distribution."""
-    right = [(1 if output(unit, own) > 0 else -1) == truth for own, truth in zip(x, y, strict=True)]
+    right = [
+        (1 if output(unit, document) > 0 else -1) == truth
+        for document, truth in zip(x, y, strict=True)
+    ]
     error = sum(share for share, is_right in zip(D, right, strict=True) if not is_right)
     alpha = 0.5 * math.log((1 - error) / error)
     factors = [math.exp(-alpha if is_right else alpha) for is_right in right]
     raised = [share * factor for share, factor in zip(D, factors, strict=True)]
     Z = sum(raised)
-    return error, alpha, Z, [one / Z for one in raised]
+    return error, alpha, Z, [raised_weight / Z for raised_weight in raised]
 
 
 def _vectors(rows: Rows) -> list[list[float]]:

@@ -69,8 +69,10 @@ def of_measure(cells: Cells, measured: str) -> Cells:
     {'MN': {'earn': 97.0, 'crude': 60.0}}
     """
     return {
-        name: {k.removeprefix(f"{measured} "): v for k, v in own.items() if k.startswith(measured)}
-        for name, own in cells.items()
+        name: {
+            k.removeprefix(f"{measured} "): v for k, v in measures.items() if k.startswith(measured)
+        }
+        for name, measures in cells.items()
     }
 
 
@@ -86,16 +88,16 @@ def _sizes(run: Run) -> str:
 
 def table_1(run: Run) -> Table:
     """The matrix of recall and precision, of boosting's decisions."""
-    ours, spread = outcomes(run, "BLP")
+    reproduced, spread = outcomes(run, "BLP")
     names = {letter: letter for letter in COUNTS}
     names |= {"recall": "recall %, a/(a+c)", "precision": "precision %, a/(a+b)"}
 
     def matrix(cells: Cells) -> Cells:
-        own = cells["BLP"]
+        counts = cells["BLP"]
         return {
-            f"BLP on {name}": {title: own[f"{short} {name}"] for short, title in names.items()}
+            f"BLP on {name}": {title: counts[f"{short} {name}"] for short, title in names.items()}
             for name in CATEGORIES
-            if f"a {name}" in own
+            if f"a {name}" in counts
         }
 
     note = (
@@ -104,7 +106,7 @@ def table_1(run: Run) -> Table:
         f"documents, mean of {run.of(N_RUNS, 1)} runs. {_sizes(run)}"
     )
     return Table(NAME, "table-1", "Table 1: what recall and precision are, of boosting's decisions",
-                 {}, matrix(ours), [note], spread=matrix(spread), best="none")  # fmt: skip
+                 {}, matrix(reproduced), [note], spread=matrix(spread), best="none")  # fmt: skip
 
 
 def shares(run: Run) -> list[dict[str, float]]:
@@ -115,7 +117,9 @@ def shares(run: Run) -> list[dict[str, float]]:
 def table_2(run: Run) -> Table:
     """How many of the documents are positive."""
     (cells,) = run.cells(experiments.share, [(AS_LABELLED,)])
-    ours = {name: {part: cells[f"{name} {part}"] for part in SHARES[name]} for name in SHARES}
+    reproduced = {
+        name: {split: cells[f"{name} {split}"] for split in SHARES[name]} for name in SHARES
+    }
     positives = cells["crude train"] * cells["train documents"] / 100
     note = (
         "In percent, tolerance half a point. The numbers of documents are the paper's, "
@@ -123,34 +127,45 @@ def table_2(run: Run) -> Table:
         f"positives is not: it names {POSITIVES_OF_CRUDE} for crude in training, and the "
         f"collection has {positives:.0f} there. `table-2-readings` has what was tried."
     )
-    return Table(NAME, "table-2", "Table 2: percentage of positive documents", SHARES, ours, [note],
-                 tolerance=0.5, best="none")  # fmt: skip
+    return Table(
+        NAME,
+        "table-2",
+        "Table 2: percentage of positive documents",
+        SHARES,
+        reproduced,
+        [note],
+        tolerance=0.5,
+        best="none",
+    )
 
 
 def table_2_readings(run: Run) -> Table:
     """Which labels and which documents would give the paper's shares."""
-    ours: Cells = {}
+    reproduced: Cells = {}
     for reading, cells in zip(SHARE_READINGS, shares(run), strict=True):
-        pairs = {f"{name} {part}": (cells[f"{name} {part}"], value)
-                 for name, row in SHARES.items() for part, value in row.items()}  # fmt: skip
-        apart = sum(abs(one - other) for one, other in pairs.values()) / len(pairs)
-        ours[reading] = cells | {"mean distance": apart}
-    published = {f"{name} {part}": value for name, row in SHARES.items()
-                 for part, value in row.items()}  # fmt: skip
-    nearest = sorted(ours, key=lambda name: ours[name]["mean distance"])
-    carried = ours[SHARE_READINGS[3]]
+        pairs = {f"{name} {split}": (cells[f"{name} {split}"], value)
+                 for name, row in SHARES.items() for split, value in row.items()}  # fmt: skip
+        apart = sum(
+            abs(share - published_share) for share, published_share in pairs.values()
+        ) / len(pairs)
+        reproduced[reading] = cells | {"mean distance": apart}
+    published = {f"{name} {split}": value for name, row in SHARES.items()
+                 for split, value in row.items()}  # fmt: skip
+    nearest = sorted(reproduced, key=lambda name: reproduced[name]["mean distance"])
+    carried = reproduced[SHARE_READINGS[3]]
     positives = carried["crude train"] * carried["train documents"] / 100
     note = (
         "The paper's shares, rising in training and falling in test against the labels of the "
-        f"collection, come of none. Nearest are “{nearest[0]}”, {_apart(ours, nearest[0])} points "
-        f"from the paper's on average, and “{nearest[1]}”, {_apart(ours, nearest[1])}. Where the "
-        "topics of a story without a body pass to the next one, as in a reader that forgets to "
-        f"clear them, crude in training has {positives:.0f} positives (the paper's "
-        f"{POSITIVES_OF_CRUDE}), but test documents would gain as well. The collection before it, "
-        "Reuters-22173, whose labels were corrected later, is not to be had."
+        f"collection, come of none. Nearest are “{nearest[0]}”, {_apart(reproduced, nearest[0])} "
+        f"points from the paper's on average, and “{nearest[1]}”, "
+        f"{_apart(reproduced, nearest[1])}. Where the topics of a story without a body pass to the "
+        "next one, as in a reader that forgets to clear them, crude in training has "
+        f"{positives:.0f} positives (the paper's {POSITIVES_OF_CRUDE}), but test documents would "
+        "gain as well. The collection before it, Reuters-22173, whose labels were corrected later, "
+        "is not to be had."
     )
     return Table(NAME, "table-2-readings", "What might give the shares of table 2",
-                 {"the paper": published}, ours, [note], best="none")  # fmt: skip
+                 {"the paper": published}, reproduced, [note], best="none")  # fmt: skip
 
 
 def _apart(cells: Cells, reading: str) -> str:
@@ -172,8 +187,8 @@ def table_3(run: Run) -> Table:
     if not run.quick:
         beyond = [
             f"{METHOD_NAMES[row]} on {column}"
-            for row, own in F1.items()
-            for column, value in own.items()
+            for row, row_values in F1.items()
+            for column, value in row_values.items()
             if abs(of_measure(cells, "f1")[row][column] - value) > 3
         ]
         f1 = of_measure(outcomes(run, *METHODS)[0], "f1")
@@ -215,41 +230,44 @@ def readings(run: Run) -> Table:
     def shown(cells: Cells) -> Cells:
         columns = {f"F1 {name}": f"f1 {name}" for name in CATEGORIES}
         columns |= {"recall crude": "recall crude", "precision crude": "precision crude"}
-        return {name: {title: own[one] for title, one in columns.items() if one in own}
-                for name, own in cells.items()}  # fmt: skip
+        return {
+            method: {title: row[column] for title, column in columns.items() if column in row}
+            for method, row in cells.items()
+        }
 
-    ours = shown(means)
+    reproduced = shown(means)
     notes = [
         f"{_sizes(run)} MN and BLP have one step an epoch of all documents together, BLP votes by "
         "signs, naive Bayes learns one topic of all for every document, unless the row says "
         f"otherwise. Mean of {run.of(N_RUNS, 1)} runs, one of what has no chance in it or takes "
         f"long and only explains ({'; '.join(name for name in METHODS if name in ONCE)}).",
         "With a step a document the network is as good as boosting on all three categories "
-        f"({ours['MN, a step a document']['recall crude']:.1f} recall on crude, the paper's "
+        f"({reproduced['MN, a step a document']['recall crude']:.1f} recall on crude, the paper's "
         f"{RECALL_ON_CRUDE['MN']}), and nothing is left of the paper's findings: the low recall "
         "that it reports is that of a network which was not trained to the end. What is boosted "
         "should be weak: units with one step an epoch, voting by signs, have "
-        f"{ours['BLP']['F1 crude']:.1f} on crude, units that are trained well "
-        f"{ours['BLP, a step a document']['F1 crude']:.1f}. With outputs for votes the weak ones "
-        f"fail ({ours['BLP, votes are outputs']['F1 crude']:.1f}), for most of them say no to "
-        "nearly all, only less to some. Strengths that are not of length one saturate the network "
-        f"({ours['MN, a step a document, strengths as they are']['F1 crude']:.1f} on crude), and "
-        "units diverge. Choices within a step a document (words, strengths, initial weights) were "
-        "made by three folds of the training documents; the other readings were compared with the "
-        "published figures on the test documents.",
+        f"{reproduced['BLP']['F1 crude']:.1f} on crude, units that are trained well "
+        f"{reproduced['BLP, a step a document']['F1 crude']:.1f}. With outputs for votes the weak "
+        f"ones fail ({reproduced['BLP, votes are outputs']['F1 crude']:.1f}), for most of them say "
+        "no to nearly all, only less to some. Strengths that are not of length one saturate the "
+        f"network ({reproduced['MN, a step a document, strengths as they are']['F1 crude']:.1f} on "
+        "crude), and units diverge. Choices within a step a document (words, strengths, initial "
+        "weights) were made by three folds of the training documents; the other readings were "
+        "compared with the published figures on the test documents.",
     ]
     return Table(NAME, "readings", "Other readings of the paper: F1, and both on crude",
-                 {}, ours, notes, spread=shown(spreads), best="column")  # fmt: skip
+                 {}, reproduced, notes, spread=shown(spreads), best="column")  # fmt: skip
 
 
 def _bars(run: Run, item: str, measured: str, printed: dict[str, float], note: str) -> Figure:
     methods = ("MN", "BLP", "MN, a step a document", "BLP, a step a document")
     cells, _ = outcomes(run, *methods)
     names = ("crude", "earn", "grain")  # the one that the text has figures of first
-    places = tuple(range(len(names)))
-    ours = of_measure(cells, measured)
+    positions = tuple(range(len(names)))
+    reproduced = of_measure(cells, measured)
     curves = {
-        method: Curve(places, tuple(own[name] for name in names)) for method, own in ours.items()
+        method: Curve(positions, tuple(row_cells[name] for name in names))
+        for method, row_cells in reproduced.items()
     }
     published = (
         {} if run.quick else {name: Curve((0,), (value,)) for name, value in printed.items()}
@@ -257,10 +275,10 @@ def _bars(run: Run, item: str, measured: str, printed: dict[str, float], note: s
     on_crude = ", ".join(f"{name} {value:.1f}" for name, value in printed.items())
     notes = [f"The paper's on crude: {on_crude}. {note}", _sizes(run)]
     if not run.quick:
-        others = [name for name in METHODS if name.startswith("BLP,")]
-        tried = of_measure(outcomes(run, *others)[0], measured)
+        variants = [name for name in METHODS if name.startswith("BLP,")]
+        tried = of_measure(outcomes(run, *variants)[0], measured)
         listed = ", ".join(
-            f"{name.removeprefix('BLP, ')} {tried[name]['crude']:.1f}" for name in others
+            f"{name.removeprefix('BLP, ')} {tried[name]['crude']:.1f}" for name in variants
         )
         notes.append(f"Boosting on crude in other readings (`readings`): {listed}.")
     return Figure(
@@ -292,10 +310,11 @@ def figure_1(run: Run) -> Table:
     """The algorithm, followed line by line beside the library's learner."""
     n_documents, n_words, n_rounds = run.of((300, 30, 10), (100, 20, 3))
     (rounds,) = run.cells(experiments.boosting_trace, [(n_documents, n_words, n_rounds, run.seed)])
-    apart = max(one["weights apart"] for one in rounds)
+    apart = max(round_cells["weights apart"] for round_cells in rounds)
     shown = ("ε", "ε, library", "α", "α, library", "Z", "Z, library", "α / Σα", "α / Σα, library")
-    ours: dict[str, dict[str, Any]] = {
-        f"round {t}": {name: one[name] for name in shown} for t, one in enumerate(rounds, 1)
+    reproduced: dict[str, dict[str, Any]] = {
+        f"round {t}": {name: round_cells[name] for name in shown}
+        for t, round_cells in enumerate(rounds, 1)
     }
     note = (
         f"The first {n_documents} training documents as their {n_words} most frequent stems, "
@@ -304,18 +323,18 @@ def figure_1(run: Run) -> Table:
         f"weights of its units are at most {apart:.0e} apart, which is float32."
     )
     return Table(NAME, "figure-1", "Figure 1: boosting linear perceptrons, step by step",
-                 {}, ours, [note], digits=5, best="none")  # fmt: skip
+                 {}, reproduced, [note], digits=5, best="none")  # fmt: skip
 
 
 def rounds(run: Run) -> Table:
     """How many rounds boosting goes before the error of a unit is one half."""
     methods = ("BLP", "BLP, a step a document")
     cells, spreads = outcomes(run, *methods)
-    ours = of_measure(cells, "rounds")
+    reproduced = of_measure(cells, "rounds")
     note = (
         f"Of {run.of(experiments.FULL, experiments.QUICK).rounds}. Units that are trained well "
         "leave the hard documents, which are then drawn, until what is drawn says nothing about "
         "the rest."
     )
-    return Table(NAME, "rounds", "Rounds until a unit's error is one half", {}, ours, [note],
+    return Table(NAME, "rounds", "Rounds until a unit's error is one half", {}, reproduced, [note],
                  spread=of_measure(spreads, "rounds"), best="none")  # fmt: skip
