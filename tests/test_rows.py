@@ -101,6 +101,7 @@ def test_strengths_do_not_depend_on_the_pieces(rows, kind, normalize, monkeypatc
     whole = strengths()
     for size in (1, 7, 64):
         monkeypatch.setattr("thresher.rows.ENTRIES_AT_ONCE", size)
+        monkeypatch.setattr("thresher.features.strength.ENTRIES_PER_IDF", size)
         assert strengths().tobytes() == whole.tobytes()
 
 

@@ -169,7 +169,7 @@ class Spool:
     def __init__(self, memory_limit: int = MEMORY_LIMIT) -> None:
         self.memory_limit = memory_limit
         self._labels: list[Labels] = []
-        self._parts: list[Rows] = []
+        self._blocks: list[Rows] = []
         self._lengths: list[np.ndarray] = []  # the number of entries of each document
         self._tokens: list[np.ndarray | None] = []  # `Rows.lengths` of the rows
         self._file: int | None = None
@@ -208,13 +208,13 @@ class Spool:
         if self._file is not None:
             _write(self._file, rows)
             return
-        self._parts.append(rows)
+        self._blocks.append(rows)
         if self.n_entries * BYTES_PER_ENTRY > self.memory_limit:
             self._file, name = tempfile.mkstemp(prefix="thresher-")
             os.unlink(name)  # so that it goes when it is closed
-            for part in self._parts:
-                _write(self._file, part)
-            self._parts = []
+            for block in self._blocks:
+                _write(self._file, block)
+            self._blocks = []
 
     def labels(self) -> Labels:
         """Return the labels of all documents."""
@@ -260,9 +260,9 @@ class Spool:
         if not len(self):
             return
         if self._file is None:
-            if len(self._parts) != 1:
-                self._parts = [Rows.concatenate(self._parts)]
-            yield self._parts[0], labels, order
+            if len(self._blocks) != 1:
+                self._blocks = [Rows.concatenate(self._blocks)]
+            yield self._blocks[0], labels, order
             return
         lengths, tokens = np.concatenate(self._lengths), joined(self._tokens)
         starts = np.concatenate([[0], np.cumsum(lengths)])

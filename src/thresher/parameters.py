@@ -1,4 +1,4 @@
-"""Parameters, declared once: their defaults, bounds and words, for constructor, checks and docs."""
+"""Declarations of parameters: defaults, bounds and descriptions, for constructors and docs."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ __all__ += ["ROUNDS", "THREADS", "Some", "Text", "Whole", "available_if", "inher
 
 @dataclass(frozen=True)
 class Kind:
-    """What a parameter may be; `Kind` itself leaves everything to whoever uses the value."""
+    """The values that a parameter may have; `Kind` itself allows any value."""
 
-    name: ClassVar[str] = "object"  # the type, in the words of the documentation
-    hint: ClassVar[str] = "OBJECT"  # what is typed for it on the command line
-    reads: ClassVar[type] = str  # what makes a value of that
-    is_flag: ClassVar[bool] = False  # whether it stands there without a value
-    optional: bool = field(default=False, kw_only=True)  # whether it may be None
+    name: ClassVar[str] = "object"  # the type in docstrings
+    hint: ClassVar[str] = "OBJECT"  # the placeholder on the command line
+    reads: ClassVar[type] = str  # converts text from the command line
+    is_flag: ClassVar[bool] = False  # whether the option has no value there
+    optional: bool = field(default=False, kw_only=True)  # whether None is allowed
 
     def allows(self, value: Any) -> bool:
-        """Tell whether a value other than None is within the bounds."""
+        """Return True if a value other than None is allowed."""
         return True
 
     def bounds(self) -> str:
-        """Say what a value must be, to follow "it must be"."""
+        """Return what a value must be, in words that follow "it must be"."""
         return self.name
 
     def describe(self) -> str:
-        """Name the type, in the manner of NumPy's docstrings."""
+        """Return the type as in NumPy's docstrings."""
         words = getattr(self, "words", self.name)
         return f"{words} or None" if self.optional else words
 
     def placeholder(self) -> str:
-        """Say what is typed for it on the command line."""
+        """Return the placeholder on the command line."""
         return self.hint
 
     def parse(self, text: str) -> Any:
-        """Read a value from the command line."""
+        """Return the value that a text from the command line stands for."""
         return self.reads(text)
 
     def problem(self, value: Any) -> str | None:
-        """Say what the value must be, or nothing where it is that."""
+        """Return what the value must be, or None if it is allowed."""
         if (value is None and self.optional) or (value is not None and self.allows(value)):
             return None
         return self.bounds() + (" or None" if self.optional else "")
@@ -59,7 +59,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A number from `low` to `high`, which are finite."""
+    """A finite number from `low` to `high`."""
 
     low: float = -LARGEST
     high: float = LARGEST
@@ -75,8 +75,8 @@ class Number(Kind):
         return bool(above and value <= self.high)
 
     def bounds(self) -> str:
-        least = f"above {self.low:g}" if self.open_low else f"at least {self.low:g}"
-        least = "" if self.low == -LARGEST else least
+        least = "" if self.low == -LARGEST else f"at least {self.low:g}"
+        least = f"above {self.low:g}" if self.open_low else least
         most = "" if self.high == LARGEST else f"at most {self.high:g}"
         return " and ".join(filter(None, (least, most))) or f"a number up to ±{LARGEST:,.0f}"
 
@@ -123,7 +123,7 @@ class Share(Kind):
 
 @dataclass(frozen=True)
 class Pair(Kind):
-    """Two whole numbers, the least and the greatest."""
+    """Two whole numbers, the lower one first."""
 
     low: int = 1
     high: int = 64
@@ -131,8 +131,8 @@ class Pair(Kind):
     hint: ClassVar[str] = "N|LOW-HIGH"
 
     def allows(self, value: Any) -> bool:
-        right = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_whole, value))
-        return right and bool(self.low <= value[0] <= value[1] <= self.high)
+        is_pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_whole, value))
+        return is_pair and bool(self.low <= value[0] <= value[1] <= self.high)
 
     def bounds(self) -> str:
         numbers = f"two whole numbers from {self.low} to {self.high}"
@@ -151,7 +151,7 @@ class Choice(Kind):
     name: ClassVar[str] = "str"
 
     def allows(self, value: Any) -> bool:
-        return any(isinstance(value, type(one)) and value == one for one in self.choices)
+        return any(isinstance(value, type(c)) and value == c for c in self.choices)
 
     def bounds(self) -> str:
         return f"one of {', '.join(map(repr, self.choices))}"
@@ -168,15 +168,15 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """True or False, or also what `others` accepts, which `words` names."""
+    """True, False, or a value that `also_allows` accepts, which `words` describes."""
 
     name: ClassVar[str] = "bool"
     is_flag: ClassVar[bool] = True
     words: str = "bool"
-    others: Callable[[Any], bool] = lambda value: False
+    also_allows: Callable[[Any], bool] = lambda value: False
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, bool | np.bool_) or self.others(value)
+        return isinstance(value, bool | np.bool_) or self.also_allows(value)
 
     def bounds(self) -> str:
         return "True or False" if self.words == "bool" else self.words
@@ -195,7 +195,7 @@ class Text(Kind):
 
 @dataclass(frozen=True)
 class Some(Kind):
-    """What a function does not refuse: it returns what a value must be, None if it is that."""
+    """Values that a function does not refuse; `refuse` returns what is wrong, or None."""
 
     words: str
     refuse: Callable[[Any], str | None] = lambda value: None
@@ -214,23 +214,23 @@ class Some(Kind):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter as a class declares it; made by `parameter` and `inherited`."""
+    """The declaration of a parameter, returned by `parameter` and `inherited`."""
 
     value: Any
-    kind: Kind | None = None  # None where only the default is new
+    kind: Kind | None = None  # None if only the default changes
     words: str = ""
     kw_only: bool = True
     flag: str | None = None
     panel: str | None = None
 
     def problem(self, value: Any) -> str | None:
-        """Say what a value must be, or nothing where it is that; the default is always right."""
+        """Return what a value must be, or None if it is allowed; a default always is."""
         if self.kind is None or (isinstance(value, str) and value == self.value):
             return None
         return self.kind.problem(value)
 
 
-AUTO = "auto"  # the default of what is decided when the documents are seen
+AUTO = "auto"  # the default of parameters that are decided during training
 
 
 def parameter(
@@ -247,36 +247,36 @@ def parameter(
     Parameters
     ----------
     default, kind
-        Its value unless another is given, and what it may be.
+        The default and the values that are allowed.
     words : str
-        What it does, for the documentation; the default is added.
+        A description for the documentation, which adds the default.
     kw_only : bool, default=True
-        Whether it can be given by name only.
+        Whether the argument is keyword-only.
     flag, panel : str, optional
-        Its name on the command line, "--seed" say, and the heading it stands under.
+        The option on the command line, such as "--seed", and its heading in the help.
     """
     return Parameter(default, kind, inspect.cleandoc(words), kw_only, flag, panel)
 
 
 def inherited(*, default: Any) -> Any:
-    """Give a parameter that a base declares another default."""
+    """Declare another default for a parameter of a base class."""
     return Parameter(default)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter, inherited))
 class Estimator:
-    """Parameters as constructor arguments, stored under their own names and nothing else.
+    """Base class of estimators, whose constructor arguments are declared parameters.
 
-    Declaring them gives a constructor, `get_params`, `set_params`, a check of every value and the
-    section "Parameters" of the documentation; the command line and the model file read them too.
-    A subclass takes over what its bases declare, gives it another default (`inherited`), or fixes a
-    value by a plain attribute, which is then no parameter any more. scikit-learn asks no more of an
-    estimator than this and `__sklearn_tags__`, which a subclass fills in.
+    The declarations give a constructor, `get_params`, `set_params`, checks of all values and the
+    section "Parameters" of the docstring; the command line and model files use them too. A subclass
+    inherits the parameters of its bases. It can change a default (`inherited`), or fix a value by a
+    plain class attribute, which is then no longer a parameter. scikit-learn needs no more of an
+    estimator than this and `__sklearn_tags__`, which a subclass defines.
 
     Examples
     --------
     >>> class Ridge(Estimator):
-    ...     penalty: float = parameter(default=1.0, kind=Number(0), words="What weights cost.")
+    ...     penalty: float = parameter(default=1.0, kind=Number(0), words="The L2 penalty.")
     >>> Ridge(penalty=2.5).get_params()
     {'penalty': 2.5}
     """
@@ -286,17 +286,17 @@ class Estimator:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         declared = {n: v for n, v in cls.__dict__.items() if isinstance(v, Parameter)}
-        known = {name: one for name, one in declared.items() if one.kind}  # a class's own first
+        known = {name: new for name, new in declared.items() if new.kind}
         for base in cls.__mro__[1:]:
-            for name, one in base.__dict__.get("parameters", {}).items():
+            for name, old in base.__dict__.get("parameters", {}).items():
                 changed = name in declared and declared[name].kind is None
-                known.setdefault(name, replace(one, value=declared[name].value) if changed else one)
+                known.setdefault(name, replace(old, value=declared[name].value) if changed else old)
         for name in declared:
             delattr(cls, name)
         fixed = {name for name in known if name in cls.__dict__}
         for base in cls.__mro__[1:]:
             fixed |= {name for name in known if name in base.__dict__ and name not in declared}
-        cls.parameters = {name: one for name, one in known.items() if name not in fixed}
+        cls.parameters = {name: p for name, p in known.items() if name not in fixed}
         if "__init__" not in cls.__dict__:
             cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
         if cls.__doc__ is not None:  # python -OO strips docstrings
@@ -335,25 +335,25 @@ class Estimator:
         return self
 
     def replace(self, **params: Any) -> Self:
-        """Return a fresh one with these parameters, and the others as they are here."""
+        """Return a new, untrained estimator with some other parameters."""
         return type(self)(**(self.get_params(deep=False) | params))
 
     def check_parameters(self) -> None:
-        """Raise a sentence for the first parameter that is out of its bounds."""
-        for name, one in self.parameters.items():
+        """Raise `ParameterError` for the first parameter with a value that is not allowed."""
+        for name, declared in self.parameters.items():
             value, owner = getattr(self, name), type(self).__name__
-            if problem := one.problem(value):
-                shown = param(name, owner=owner) if one.flag else f"{owner}: {name}"
+            if problem := declared.problem(value):
+                shown = param(name, owner=owner) if declared.flag else f"{owner}: {name}"
                 raise ParameterError(f"{shown} is {brief(value)}; it must be {problem}.")
 
     def plain_params(self) -> dict[str, Any]:
-        """Return the parameters as JSON can hold them."""
+        """Return the parameters as plain data, for JSON."""
         owner = type(self).__name__
         return {name: plain(owner, name, getattr(self, name)) for name in self.parameters}
 
     @classmethod
     def from_plain(cls, values: dict[str, Any]) -> Self:
-        """Return an estimator with what `plain_params` returned, checked; the rest has defaults."""
+        """Return an estimator with the values of `plain_params`, checked; others have defaults."""
         strangers = sorted(set(values) - set(cls.parameters))
         if strangers:
             raise ModelError(
@@ -364,7 +364,7 @@ class Estimator:
         try:
             estimator = cls(**given)
             estimator.check_parameters()
-        except (TypeError, ParameterError) as error:  # a constructor of one's own may know less
+        except (TypeError, ParameterError) as error:  # a subclass may define another constructor
             raise ModelError(f"The model's parameters make no sense: {error}") from error
         return estimator
 
@@ -376,11 +376,11 @@ class Estimator:
 
 def _constructor(owner: type[Estimator]) -> Callable[..., None]:
     """Return an `__init__` that stores its arguments and then calls `__post_init__`, if any."""
-    by_place, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    arguments = [inspect.Parameter("self", by_place)]
-    for name, one in sorted(owner.parameters.items(), key=lambda item: item[1].kw_only):
-        kind = by_name if one.kw_only else by_place
-        arguments.append(inspect.Parameter(name, kind, default=one.value))
+    positional, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    arguments = [inspect.Parameter("self", positional)]
+    for name, declared in sorted(owner.parameters.items(), key=lambda item: item[1].kw_only):
+        kind = keyword if declared.kw_only else positional
+        arguments.append(inspect.Parameter(name, kind, default=declared.value))
     signature = inspect.Signature(arguments)
 
     def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -402,32 +402,34 @@ SECTIONS = ("Attributes", "Raises", "See Also", "Notes", "References", "Examples
 
 
 def _documented(doc: str, parameters: dict[str, Parameter]) -> str:
-    """Put the section "Parameters" before the first other section of a docstring."""
+    """Return a docstring with the section "Parameters" before the other sections."""
     doc = inspect.cleandoc(doc)
     if not parameters or "\nParameters\n---" in doc:
         return doc
     entries = []
-    for name, one in parameters.items():
-        shown = repr(one.value).replace("'", '"')
-        kind = one.kind.describe() if one.kind else "object"
-        kind = f'{kind} or "auto"' if one.value == AUTO and "auto" not in kind else kind
-        entries.append(f"{name} : {kind}, default={shown}\n{textwrap.indent(one.words, '    ')}")
+    for name, declared in parameters.items():
+        shown = repr(declared.value).replace("'", '"')
+        kind = declared.kind.describe() if declared.kind else "object"
+        kind = f'{kind} or "auto"' if declared.value == AUTO and "auto" not in kind else kind
+        entries.append(
+            f"{name} : {kind}, default={shown}\n{textwrap.indent(declared.words, '    ')}"
+        )
     section = "\n".join(["Parameters", "----------", *entries])
-    places = [doc.find(f"\n{title}\n---") for title in SECTIONS]
-    place = min((one for one in places if one >= 0), default=len(doc))
-    return f"{doc[:place].rstrip()}\n\n{section}\n{doc[place:]}"
+    starts = [doc.find(f"\n{title}\n---") for title in SECTIONS]
+    start = min((start for start in starts if start >= 0), default=len(doc))
+    return f"{doc[:start].rstrip()}\n\n{section}\n{doc[start:]}"
 
 
 def plain(owner: str, name: str, value: Any) -> Any:
-    """Return a value as JSON can hold it, or say that a model file cannot."""
+    """Return a value as plain data for JSON, or raise `ParameterError`."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, set | frozenset):
         value = sorted(value)
     if isinstance(value, tuple | list):
-        return [plain(owner, name, one) for one in value]
+        return [plain(owner, name, item) for item in value]
     if isinstance(value, dict):
-        return {str(key): plain(owner, name, one) for key, one in value.items()}
+        return {str(key): plain(owner, name, item) for key, item in value.items()}
     if value is None or isinstance(value, str | bool | int | float):
         return value
     raise ParameterError(
@@ -437,12 +439,12 @@ def plain(owner: str, name: str, value: Any) -> Any:
 
 
 def is_whole(value: Any) -> bool:
-    """Tell whether a value is a whole number, which True and False are not meant to be."""
+    """Return True for a whole number; True and False are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 class available_if:  # noqa: N801 - a decorator, named as that of scikit-learn
-    """Let a method exist only while a check, the name of another method, raises no error."""
+    """Decorate a method that exists only while a check, another method, raises no error."""
 
     def __init__(self, check: str) -> None:
         self._check = check
@@ -460,7 +462,7 @@ class available_if:  # noqa: N801 - a decorator, named as that of scikit-learn
 
 
 def transformer_tags(**inputs: bool) -> Any:
-    """Return what scikit-learn asks of a transformer, given what its inputs are."""
+    """Return scikit-learn's tags of a transformer, given those of its inputs."""
     from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
     return Tags(
@@ -472,6 +474,6 @@ def transformer_tags(**inputs: bool) -> Any:
 
 
 def names_of(values: Iterable[str]) -> str:
-    """Return names for a sentence: at most twenty, and whether there are more."""
+    """Return up to twenty names, separated by commas, and whether there are more."""
     names = list(values)
     return ", ".join(map(escaped, names[:20])) + (" and more" if len(names) > 20 else "")

@@ -93,9 +93,9 @@ class Rows(NamedTuple):
             yield entries, Rows(indptr, columns, values, self.n_columns, lengths)
 
     @staticmethod
-    def concatenate(parts: Sequence[Rows]) -> Rows:
+    def concatenate(blocks: Sequence[Rows]) -> Rows:
         """Stack rows; the number of columns is the largest."""
-        indptr, indices, values, widths, lengths = zip(*parts, strict=True)
+        indptr, indices, values, widths, lengths = zip(*blocks, strict=True)
         stacked = (_stack_indptr(indptr), np.concatenate(indices), np.concatenate(values))
         return Rows(*stacked, max(widths), joined(lengths))
 
@@ -156,12 +156,12 @@ class Labels(NamedTuple):
         return Labels(indptr, indices, self.n_categories, weights, known)
 
     @staticmethod
-    def concatenate(parts: Sequence[Labels]) -> Labels:
+    def concatenate(blocks: Sequence[Labels]) -> Labels:
         """Stack labels; the number of categories is the largest."""
-        indptr, indices, widths, weights, known = zip(*parts, strict=True)
+        indptr, indices, widths, weights, known = zip(*blocks, strict=True)
         stacked = (_stack_indptr(indptr), np.concatenate(indices))
         if any(mask is not None for mask in known):
-            known = [labels.known_of(max(widths)) for labels in parts]
+            known = [labels.known_of(max(widths)) for labels in blocks]
         return Labels(*stacked, max(widths), joined(weights), joined(known))
 
     def known_of(self, n_categories: int) -> np.ndarray:

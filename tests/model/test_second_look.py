@@ -107,7 +107,7 @@ def test_candidates_and_their_evidence_are_those_of_the_twin(seed):
     rows, weights, fields, scores, _ = drawn(seed)
     own = np.random.default_rng(seed).normal(size=scores.shape).astype(np.float32)
     for mine in (own, np.zeros_like(own)):
-        candidates = candidates_of(scores, rows, Weights(weights), fields, 2, own=mine)
+        candidates = candidates_of(scores, rows, Weights(weights), fields, 2, contributions=mine)
         numbers, evidence = naive_candidates(rows, weights, fields, scores, mine)
         assert np.array_equal(candidates.numbers, numbers)
         assert candidates.evidence == pytest.approx(evidence, abs=1e-4)
@@ -207,19 +207,18 @@ def test_a_line_judges_too(corpus, plain):
 
 
 def unseen_of(labels, texts):
-    """What the second look is learned from, by five folds."""
-    kept = []
+    """Return what the second look is learned from, by five folds."""
+    results = []
 
-    def keep(*arguments):
-        unseen, numbers = whole(*arguments)
-        kept.append(unseen)
-        return unseen, numbers
+    def recorded(*arguments, **options):
+        results.append(held_out_scores(*arguments, **options))
+        return results[-1]
 
-    whole = train.held_out_scores
+    held_out_scores = train.held_out_scores
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train, "held_out_scores", keep)
+        patch.setattr(train, "held_out_scores", recorded)
         Categorizer(second_look="trees", fields="lead").fit(texts, labels)
-    return kept[0]
+    return results[0].unseen
 
 
 def test_where_labels_are_random_nothing_is_learned(corpus):

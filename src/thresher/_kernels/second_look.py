@@ -1,6 +1,7 @@
-"""Pairs of a document and a category that it may have: which they are, and what is known of each.
+"""The second look: candidate categories of documents, and the features of each pair.
 
-Of a pair there is evidence, from the words of the document, and what the other candidates say.
+The features of a pair are the learner's score, the evidence of the words, and relations to the
+other candidates.
 """
 
 import math
@@ -11,45 +12,46 @@ from thresher._kernels._jit import kernel
 
 F32 = np.float32
 
-# What stands in a pair's evidence; after them, what the words of each field add.
+# The evidence of a pair; after these, the sum of the contributions of the words of each field.
 FOR_IT, STRONGEST, OF_FIELDS = range(3)
-# What stands in a pair's description after its score and evidence.
+# The features of a pair after its score and evidence.
 PROBABILITY, RANK, MARGIN, POSITIVES, LIKELIEST, NEEDED, LIFT, N_OTHERS = range(8)
-DOUBT = 2.0  # documents that a category is taken to have had without any knowledge of the others
+DOUBT = 2.0  # pseudo-documents in the conditional probabilities of categories
 
 
 @kernel
 def choose(scores, n_known, candidates):
-    """Write the best categories of each document, of equal ones the first, best first."""
+    """Write the best categories of each document, the best first; of equal ones, the first wins."""
     n_candidates = candidates.shape[1]
     for i in range(len(scores)):
         n = 0
         for k in range(n_known):
             score = scores[i, k]
-            place = n
-            while place > 0 and score > scores[i, candidates[i, place - 1]]:
-                place -= 1
-            if place == n_candidates:
+            rank = n
+            while rank > 0 and score > scores[i, candidates[i, rank - 1]]:
+                rank -= 1
+            if rank == n_candidates:
                 continue
             n = min(n + 1, n_candidates)
-            for later in range(n - 1, place, -1):
+            for later in range(n - 1, rank, -1):
                 candidates[i, later] = candidates[i, later - 1]
-            candidates[i, place] = k
+            candidates[i, rank] = k
 
 
 @kernel
-def weigh_evidence(indptr, indices, values, weights, fields, candidates, own, evidence):
-    """Write what the words of each document add to the scores of its candidates.
+def weigh_evidence(indptr, indices, values, weights, fields, candidates, contributions, evidence):
+    """Write the contributions of the words of each document to the scores of its candidates.
 
-    The first row of the weights is that of what is always on, which is no word. What a document has
-    added to its own scores is taken off its words, by how strong each is in it.
+    The first row of the weights belongs to the always-on feature, which is no word. The
+    contributions of a document to its own scores are subtracted from those of its words, in
+    proportion to their strengths.
     """
     n_candidates, n_kinds = candidates.shape[1], evidence.shape[2]
     shares, kinds = np.empty(n_candidates, F32), np.empty((n_kinds, n_candidates), F32)
     for i in range(len(candidates)):
-        squares, has_own = 0.0, False
+        squares, is_learned = 0.0, False
         for c in range(n_candidates):
-            has_own |= own[i, c] != 0
+            is_learned |= contributions[i, c] != 0
         for at in range(indptr[i], indptr[i + 1]):
             squares += values[at] * values[at]
         size = F32(max(squares, 1e-30))
@@ -59,10 +61,10 @@ def weigh_evidence(indptr, indices, values, weights, fields, candidates, own, ev
             column, value = indices[at], values[at]
             for c in range(n_candidates):
                 shares[c] = weights[1 + column, candidates[i, c]]
-            if has_own:
+            if is_learned:
                 for c in range(n_candidates):
-                    shares[c] -= own[i, c] * value / size
-            # Side by side, and without a branch, which would be mispredicted.
+                    shares[c] -= contributions[i, c] * value / size
+            # Without branches, which would be mispredicted.
             for c in range(n_candidates):
                 share = value * shares[c]
                 for_it[c] += share if share > 0 else F32(0)
@@ -79,7 +81,7 @@ def weigh_evidence(indptr, indices, values, weights, fields, candidates, own, ev
 
 @kernel
 def together(indptr, others, counts, j, k):
-    """Return how many documents had both categories."""
+    """Return the number of documents that have both categories."""
     low, high = indptr[j], indptr[j + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -96,10 +98,10 @@ def together(indptr, others, counts, j, k):
 def describe(
     scores, candidates, evidence, scale, slope, offsets, positives, total, indptr, others, both, out
 ):
-    """Write what is known of each pair: its score, its evidence, and what the others say.
+    """Write the features of each pair: its score, evidence and relations to other candidates.
 
-    The probability of a category given another one is of the documents that had this, and of
-    `DOUBT` more, which had it as often as all.
+    Conditional probabilities of categories include `DOUBT` pseudo-documents with the prior
+    probability.
     """
     n_candidates, n_evidence = candidates.shape[1], evidence.shape[2]
     probability = np.empty(n_candidates)
@@ -139,9 +141,9 @@ def describe(
 
 @kernel
 def replace_scores(scores, n_known, scale, lowest, candidates, judged):
-    """Replace the scores of the candidates by those of the judge, all others by lower ones.
+    """Replace the scores of the candidates by `judged`, and all others by lower scores.
 
-    The others keep their order: their scores are between `lowest` - 1 and `lowest` + 1.
+    The others stay in their order, between `lowest` - 1 and `lowest` + 1.
     """
     for i in range(len(scores)):
         for k in range(n_known):

@@ -12,15 +12,9 @@ from thresher.errors import ParameterError, counted
 from thresher.rows import Labels, Rows
 
 __all__ = [
-    "SELECTIONS",
-    "ChiSquare",
-    "FeatureScores",
-    "InformationGain",
-    "chi_square",
-    "document_frequencies",
-    "information_gain",
-    "select",
-]
+    "SELECTIONS", "ChiSquare", "FeatureScores", "InformationGain", "chi_square",
+    "information_gain", "select",
+]  # fmt: skip
 
 _POOLS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "max": lambda scores, weights: scores.max(axis=1, initial=0.0),
@@ -231,24 +225,6 @@ SELECTIONS: dict[str, type[FeatureScores]] = {
     "chi-square": ChiSquare,
     "information-gain": InformationGain,
 }
-
-
-def document_frequencies(rows: Rows, labels: Labels) -> np.ndarray:
-    """Return the number of documents of each category that have each feature.
-
-    Parameters
-    ----------
-    rows, labels
-        As for `FeatureScores.observe`.
-
-    Examples
-    --------
-    >>> rows = Rows(np.array([0, 2, 3]), np.array([0, 1, 1]), np.ones(3, np.float32), 2)
-    >>> document_frequencies(rows, Labels.from_lists([[0], [0]], 1))
-    array([[1],
-           [2]])
-    """
-    return ChiSquare().observe(rows, labels).document_frequencies()
 
 
 def chi_square(rows: Rows, labels: Labels, *, pool: str | None = None) -> np.ndarray:

@@ -24,6 +24,7 @@ KINDS = get_args(Weighting)
 FREQUENCIES = "document_frequencies"  # the name of the tensor
 LOWEST_COUNT = float(np.finfo(np.float32).min)
 SCALINGS = {None: NOT_SCALED, "sum": BY_SUM, "l1": BY_SUM, "l2": BY_SQUARES}
+ENTRIES_PER_IDF = 1 << 15  # whose idf is computed together, so that arrays fit in the cache
 NO_FACTORS = np.zeros(0, np.float32)
 
 
@@ -197,7 +198,9 @@ class Strength(Estimator):
             if len(rows.indices) >= rows.n_columns:
                 idf = self._idf(frequencies[: rows.n_columns])
             else:
-                strengths *= self._idf(frequencies[rows.indices])
+                for start in range(0, len(strengths), ENTRIES_PER_IDF):
+                    some = slice(start, start + ENTRIES_PER_IDF)
+                    strengths[some] *= self._idf(frequencies[rows.indices[some]])
         scaling = SCALINGS[self.normalize]
         weigh_documents(rows.indptr, rows.indices, strengths, idf, *block_weights, scaling)
         return Rows(rows.indptr, rows.indices, strengths, rows.n_columns, rows.lengths)

@@ -216,7 +216,11 @@ class _Trial:
         if self.documents.contributions is not None:
             contributions = np.nan_to_num(self.documents.contributions) * left
             scores = np.asarray(scores - contributions, np.float32)
-        return scores if look is None else look.apply(scores, rows, learner, own=contributions)
+        return (
+            scores
+            if look is None
+            else look.apply(scores, rows, learner, contributions=contributions)
+        )
 
     def _n_changed(self, scores: np.ndarray) -> int:
         """Return how many decisions differ from those of the whole model."""

@@ -199,22 +199,22 @@ class _Decision:
         """
         learner, names = self.model.learner, self.model.categories.names
         view = look.explained(self.strengths, learner, self.index)
-        if view.place is None:
+        if view.rank is None:
             refused = f"(not among its {view.n_candidates} likeliest categories)"
             return [Share(refused, 1.0, view.score)]
         words = [line for line in lines if line.feature != learner.constant_name]
         total = sum(line.share for line in words)
         worth = view.words / total if total else 0.0
-        if not 0 < worth <= MOST_WORTH * view.worth:
-            worth = view.worth
+        if not 0 < worth <= MOST_WORTH * view.scale:
+            worth = view.scale
         lines = [line.scaled(worth) for line in words]
         if abs(rest := view.words - worth * total) > LEAST_REST:
             lines.append(Share("(what such words are worth here)", 1.0, rest))
-        rank = f"({_ordinal(view.place)} of its likeliest categories"
+        rank = f"({_ordinal(view.rank)} of its likeliest categories"
         if view.rival is not None:
             side = "above" if view.margin > 0 else "below"
             rank += f", {abs(view.margin):.2f} {side} {names[view.rival]}"
-        lines.append(Share(f"{rank})", view.place, view.among))
+        lines.append(Share(f"{rank})", view.rank, view.among))
         if view.other is not None:
             share = f"{100 * view.given:.0f} % of whose documents have {names[self.index]}"
             lines.append(Share(f"(beside {names[view.other]}, {share})", view.given, view.together))

@@ -534,7 +534,7 @@ class _Learning:
         rows = features.apply(memory.rows(usable, features.n_columns))
         scores = self.learner.score_rows(rows, self.n_jobs) - contributions
         candidates = candidates_of(
-            scores, rows, self.learner, look.fields, look.n_fields, own=contributions
+            scores, rows, self.learner, look.fields, look.n_fields, contributions=contributions
         )
         folds = fold_numbers(parameters.resolved(), labels)
         unseen = Unseen(scores, candidates, labels, folds, memory.weights()[usable])

@@ -1,23 +1,24 @@
-"""A linear judge: each feature counts by its weight, whatever the others are."""
+"""A linear classifier of pairs, and helpers that all classifiers of pairs use."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
+from thresher.errors import ParameterError
 from thresher.learners._newton import least
 from thresher.limits import LARGEST_SUM, LARGEST_WEIGHT
-from thresher.model.second_look._given import check_width, counted, log_odds
 from thresher.state import require_field, require_tensor
 
-__all__ = ["Linear"]
+__all__ = ["Linear", "check_width", "log_odds", "weighted_pairs"]
 
-PULL = 1.0  # towards weights of zero, where features are standardised; scikit-learn's 1 / C
-ENOUGH = 1e-10  # of the loss: a step that gains no more is the last
+PULL = 1.0  # L2 penalty of the weights of standardised features; scikit-learn's 1 / C
+ENOUGH = 1e-10  # the relative decrease of the loss below which fitting stops
 MOST_STEPS = 100
-FARTHEST = 30.0  # what a score is at most, either way: beyond, probabilities do not differ
+FARTHEST = 30.0  # the largest absolute score; beyond, probabilities do not differ
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -25,8 +26,8 @@ LARGEST = float(np.finfo(np.float32).max)
 class Linear:
     """Logistic regression on standardised features; a score is the log-odds that a pair belongs.
 
-    Scores are kept within ±30, so that there is a least one. What is cut off is in the base's
-    share.
+    Scores are limited to ±30, so that there is a lowest one. In `shares`, the base includes what is
+    cut off.
 
     Examples
     --------
@@ -40,24 +41,24 @@ class Linear:
 
     base: float
     mean: np.ndarray  # float64, of each feature
-    slope: np.ndarray  # float64: what one more of it adds
+    slope: np.ndarray  # float64: the weight of each feature
 
     @classmethod
     def fit(
         cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None, *, seed: int = 0
     ) -> Self:
-        """Learn from pairs, a row of finite features each, and whether they belong.
+        """Return a classifier learned from pairs, a row of finite features each, and labels.
 
-        Nothing is drawn: the seed is there because other judges draw. Pairs without weight are left
-        out, and features that do not vary count nothing.
+        The seed is not used; it is a parameter of all classifiers of pairs. Pairs of weight zero
+        and features that do not vary are ignored.
         """
-        X, y, weights = counted(X, y, weights)
+        X, y, weights = weighted_pairs(X, y, weights)
         base, mean, slope = log_odds(y, weights), np.zeros(X.shape[1]), np.zeros(X.shape[1])
         if y.all() or not y.any():
             return cls(base, mean, slope)
         mean = np.average(X, axis=0, weights=weights)
         varied = np.flatnonzero(X.min(0) < X.max(0))
-        # A feature is a row: so the sums over pairs are fast, and taken in one fixed order, unlike
+        # With a row for each feature, the sums over pairs are fast and in a fixed order, unlike
         # those of a matrix product, which depend on the number of threads.
         rows = np.ones((len(varied) + 1, len(X)))
         rows[:-1] = X.T[varied] - mean[varied, None]
@@ -73,10 +74,10 @@ class Linear:
         return scores
 
     def shares(self, X: np.ndarray) -> np.ndarray:
-        """Return what each feature adds to the score of each pair; the last column is the base."""
+        """Return the contribution of each feature to each score; the last column is the base."""
         shares = self._added(X)
-        whole = shares.sum(1)
-        shares[:, -1] += np.clip(whole, -FARTHEST, FARTHEST) - whole
+        scores = shares.sum(1)
+        shares[:, -1] += np.clip(scores, -FARTHEST, FARTHEST) - scores
         return shares
 
     def _added(self, X: np.ndarray) -> np.ndarray:
@@ -87,18 +88,18 @@ class Linear:
 
     @property
     def least(self) -> float:
-        """The score that no pair is below."""
+        """The lowest possible score."""
         return -FARTHEST
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the line, as a JSON-able header and arrays."""
+        """Return the header and the tensors of the model file."""
         return {"base": self.base}, {"mean": self.mean, "slope": self.slope}
 
     @classmethod
     def from_state(
         cls, header: dict[str, Any], tensors: dict[str, np.ndarray], n_features: int
     ) -> Self:
-        """Rebuild the judge from what `state` returned, checking everything."""
+        """Return the classifier that `state` described, checked."""
         base = require_field(header, "base", float, low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT)
         mean, slope = (
             require_tensor(tensors, name, np.float64, (n_features,), low=-bound, high=bound)
@@ -108,7 +109,7 @@ class Linear:
 
 
 def _fit_line(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, base: float) -> np.ndarray:
-    """Return the weight of each row that makes the logistic loss least; the last is not pulled."""
+    """Return the weights that minimise the logistic loss; the last one has no L2 penalty."""
     pull = np.append(np.full(len(rows) - 1, PULL), 0.0)
 
     def loss_and_margins(line: np.ndarray) -> tuple[float, np.ndarray]:
@@ -117,10 +118,10 @@ def _fit_line(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, base: fl
         return float(loss), margins
 
     def step(line: np.ndarray, margins: np.ndarray) -> np.ndarray:
-        wrong = np.exp(-np.logaddexp(0.0, margins))  # how probable the other answer is
+        wrong = np.exp(-np.logaddexp(0.0, margins))  # the probability of the other label
         gradient = pull * line - np.einsum("jn,n->j", rows, weights * signs * wrong)
         curvatures = rows * (weights * wrong * (1.0 - wrong))
-        # Where all is certain, nothing is curved; a trace of it lets the step be found.
+        # 1e-12 keeps the matrix regular if all labels are certain.
         curvature = np.einsum("in,jn->ij", curvatures, rows) + np.diag(pull + 1e-12)
         return np.linalg.solve(curvature, gradient)
 
@@ -129,3 +130,27 @@ def _fit_line(rows: np.ndarray, signs: np.ndarray, weights: np.ndarray, base: fl
 
     start = np.append(np.zeros(len(rows) - 1), base)
     return least(loss_and_margins, step, start, is_enough, MOST_STEPS)
+
+
+def weighted_pairs(
+    X: np.ndarray, y: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return features, labels and weights of pairs of positive weight, as kernels need them."""
+    weights = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
+    is_positive = weights > 0
+    if not is_positive.all():
+        X, y, weights = X[is_positive], y[is_positive], weights[is_positive]
+    X, y = np.ascontiguousarray(X, np.float32), np.ascontiguousarray(y, np.bool_)
+    return X, y, np.ascontiguousarray(weights)
+
+
+def log_odds(y: np.ndarray, weights: np.ndarray) -> float:
+    """Return the log-odds of positive labels, kept finite by half a pair of either label."""
+    return math.log((float(weights[y].sum()) + 0.5) / (float(weights[~y].sum()) + 0.5))
+
+
+def check_width(X: np.ndarray, n_features: int) -> None:
+    """Raise `ParameterError` if the number of features is wrong."""
+    if X.ndim != 2 or X.shape[1] != n_features:
+        shape = " x ".join(map(str, X.shape))
+        raise ParameterError(f"The pairs are {shape}; each must have {n_features} features.")

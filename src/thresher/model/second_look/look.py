@@ -1,4 +1,4 @@
-"""A second look at documents: at each with the categories that it may have."""
+"""A second look at documents: it scores their best categories again, jointly."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ __all__ = ["Kind", "SecondLook", "Unseen"]
 Kind = Literal["trees", "linear"]
 Judge = BoostedTrees | Linear
 JUDGES: dict[str, type[BoostedTrees] | type[Linear]] = {"trees": BoostedTrees, "linear": Linear}
-AT_ONCE = 2000  # documents that are looked at together
-MOST_LOOKED = 50_000  # documents that it is learned from; of more, the first ones, in random order
+DOCUMENTS_AT_ONCE = 2000  # scored together
+MOST_LOOKED = 50_000  # documents to learn from; of more, the first ones of a random order
 
 
 class Unseen(NamedTuple):
-    """Documents with scores of learners that had not learned from them."""
+    """Documents with scores of learners that were not trained on them."""
 
     scores: np.ndarray  # float32 (documents, categories)
     candidates: Candidates
     labels: Labels
-    folds: np.ndarray  # in which each was left out
-    weights: np.ndarray  # how many documents each stands for
+    folds: np.ndarray  # the fold in which each was held out
+    weights: np.ndarray  # the number of documents that each represents
 
     def take(self, documents: np.ndarray) -> Unseen:
         """Return some of the documents."""
@@ -59,64 +59,65 @@ class Unseen(NamedTuple):
         )  # fmt: skip
 
     def at_most(self, n: int) -> Unseen:
-        """Return the first documents, or all."""
+        """Return the first `n` documents, or all if there are fewer."""
         return self if len(self.scores) <= n else self.take(np.arange(n))
 
     def loss(self, scores: np.ndarray, n_known: int) -> float:
-        """Return how far scores of the first categories, as logarithms of odds, are from right."""
+        """Return the logistic loss of scores, which are log-odds, for the first categories."""
         truth = self.labels.to_dense()[:, :n_known]
         odds = np.where(truth, -scores[:, :n_known], scores[:, :n_known]).astype(np.float64)
         return float(np.average(np.logaddexp(0, odds).sum(1), weights=self.weights))
 
 
 class View(NamedTuple):
-    """What the second look saw of a document and a category; the shares add up to the score.
+    """The explanation of a second score of a document for a category.
 
-    Where the category is not among the likeliest, it has no place, and no shares.
+    `words`, `among`, `together`, `frequency` and `base` add up to `score`. A category that is not
+    among the candidates has no rank.
     """
 
     score: float
     n_candidates: int
-    place: int | None = None  # among the candidates, from 1
-    worth: float = 1.0  # what a score of the learner is worth in this measure, on average
-    words: float = 0.0  # the share of what the words add
-    among: float = 0.0  # that of its place
+    rank: int | None = None  # among the candidates, from 1
+    scale: float = 1.0  # average units of the second score per unit of the learner's score
+    words: float = 0.0  # the contribution of the words
+    among: float = 0.0  # the contribution of the rank
     rival: int | None = None  # the best other category
-    margin: float = 0.0  # how far it is above that, in this measure
-    together: float = 0.0  # the share of what comes together
-    other: int | None = None  # the category that says most by that
-    given: float = 0.0  # in which share of whose documents this was met
-    positives: float = 0.0  # how many documents had the category
-    frequency: float = 0.0  # the share of that
-    base: float = 0.0  # the share of nothing
+    margin: float = 0.0  # the distance to the rival, in units of the second score
+    together: float = 0.0  # the contribution of categories that occur together
+    other: int | None = None  # the category that contributes most to that
+    given: float = 0.0  # the share of its documents that have this category too
+    positives: float = 0.0  # the number of documents of the category
+    frequency: float = 0.0  # the contribution of that number
+    base: float = 0.0  # the constant
 
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """Scores of documents from what the learner says of all the categories that they may have.
+    """Scores the best categories of a document again, jointly.
 
-    The learner's scores say for each category by itself whether a document has it. Here the best of
-    them are looked at again, beside each other: what the words add up to and the strongest of them,
-    what the words of the title say, what place the category has among the others, and which
-    categories come together. What is not among the best is refused; categories that came later
-    keep the score that they have.
+    The learner scores each category independently. The second look scores its best categories, the
+    candidates, from features of the pair of document and category: the learner's score, the
+    evidence of the words (also of each field), the rank of the category and the categories that
+    tend to occur with the other candidates. Other categories get lower scores than any candidate;
+    categories that were added after training keep the learner's score.
 
     Attributes
     ----------
     kind : {"trees", "linear"}
-        What judges.
+        The kind of classifier of pairs.
     pairs : Pairs
-        What is known of the categories.
+        Describes pairs of document and category by features.
     judge : BoostedTrees or Linear
-        From what is known of a pair to its score, the logarithm of its odds.
+        The classifier of pairs, whose score is the log-odds that the document belongs.
     has_evidence : bool
-        Whether words add to scores: the learner has weights.
+        Whether the features include the evidence of words; the learner must have weights.
     n_fields : int
-        How many fields the documents have.
+        The number of fields of the documents.
     n_learned : int
-        How many documents the model had learned from when this was made.
+        The number of documents that the model had learned when the second look was trained.
     fields : array of uint8
-        Of each column, 0 or one more than the number of the field whose word it is.
+        1 + the number of the field whose words each column counts, or 0 for no field.
     """
 
     kind: Kind
@@ -137,39 +138,39 @@ class SecondLook:
         seed: int = 0,
         n_jobs: int = 1,
     ) -> tuple[Self, np.ndarray]:
-        """Return a second look, and scores of the documents by looks that did not learn from them.
+        """Return a second look, and cross-validated scores of the documents.
 
         Parameters
         ----------
         kind : {"trees", "linear"}
-            What judges.
+            The kind of classifier of pairs.
         unseen : Unseen
             The documents.
         n_learned : int
-            How many documents the learner has learned from.
+            The number of documents that the learner has learned.
         seed : int, default=0
-            Of what is random in the trees.
+            The seed of the trees.
         n_jobs : int, default=1
-            Threads, which never change the result.
+            The number of threads, which does not change the result.
         """
 
         def learn(documents: np.ndarray) -> tuple[Pairs, Judge]:
             return _learned(kind, unseen.take(documents), seed)
 
         folds = np.unique(unseen.folds)
-        parts = [np.flatnonzero(unseen.folds != fold) for fold in folds]
-        whole, *crossed = engine_for(n_jobs).map(learn, [np.arange(len(unseen.scores)), *parts])
+        training = [np.flatnonzero(unseen.folds != fold) for fold in folds]
+        whole, *of_folds = engine_for(n_jobs).map(learn, [np.arange(len(unseen.scores)), *training])
         scores = np.empty_like(unseen.scores)
-        for fold, look in zip(folds, crossed, strict=True):
-            here = np.flatnonzero(unseen.folds == fold)
-            scores[here] = _judged(*look, unseen.scores[here], unseen.candidates.take(here))
+        for fold, look in zip(folds, of_folds, strict=True):
+            test = np.flatnonzero(unseen.folds == fold)
+            scores[test] = _judged(*look, unseen.scores[test], unseen.candidates.take(test))
         n_kinds = unseen.candidates.evidence.shape[2]
         n_fields = max(0, n_kinds - OF_FIELDS)
         return cls(kind, *whole, n_kinds > 0, n_fields, n_learned), scores
 
     @property
     def n_known(self) -> int:
-        """How many categories are looked at, the first ones."""
+        """The number of categories that it can score, which are the first ones."""
         return self.pairs.n_categories
 
     def apply(
@@ -178,33 +179,34 @@ class SecondLook:
         rows: Rows,
         learner: Any,
         n_jobs: int = 1,
-        own: np.ndarray | None = None,
+        contributions: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the scores after the second look.
 
         Parameters
         ----------
-        scores, rows, learner, own
+        scores, rows, learner, contributions
             As for `candidates_of`.
         n_jobs : int, default=1
-            Threads, which never change the result.
+            The number of threads, which does not change the result.
         """
         if not len(scores):
             return scores
 
         def look(start: int) -> np.ndarray:
-            here = slice(start, start + AT_ONCE)
-            some = rows if len(scores) <= AT_ONCE else rows.take(np.arange(len(scores))[here])
-            theirs = None if own is None else own[here]
-            candidates = self.candidates(scores[here], some, learner, theirs)
-            return _judged(self.pairs, self.judge, scores[here], candidates)
+            some = np.arange(start, min(start + DOCUMENTS_AT_ONCE, len(scores)))
+            some_rows = rows if len(some) == len(scores) else rows.take(some)
+            added = None if contributions is None else contributions[some]
+            candidates = self.candidates(scores[some], some_rows, learner, added)
+            return _judged(self.pairs, self.judge, scores[some], candidates)
 
-        return np.concatenate(list(engine_for(n_jobs).map(look, range(0, len(scores), AT_ONCE))))
+        starts = range(0, len(scores), DOCUMENTS_AT_ONCE)
+        return np.concatenate(list(engine_for(n_jobs).map(look, starts)))
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probabilities that scores after the second look are the odds of.
+        """Return the probabilities of scores after the second look, which are log-odds.
 
-        Categories that came later have the learner's score, whose odds are those of all others.
+        The learner's scores of categories that were added later are converted to log-odds.
         """
         odds = np.asarray(scores, np.float64).copy()
         pairs, later = self.pairs, slice(self.n_known, None)
@@ -212,7 +214,7 @@ class SecondLook:
         return np.asarray(1 / (1 + np.exp(-odds)))
 
     def tables(self) -> tuple[Any, ...] | None:
-        """Return what `apply` goes by: see the kernel `read`; None if it cannot look by that."""
+        """Return the arrays that the reader of single texts needs, or None if it cannot be used."""
         pairs, judge = self.pairs, self.judge
         if not isinstance(judge, BoostedTrees) or not self.has_evidence:
             return None
@@ -222,38 +224,37 @@ class SecondLook:
         return *sizes, self.fields, np.array(numbers), *of_pairs, *judge.tables
 
     def candidates(
-        self, scores: np.ndarray, rows: Rows, learner: Any, own: np.ndarray | None = None
+        self, scores: np.ndarray, rows: Rows, learner: Any, contributions: np.ndarray | None = None
     ) -> Candidates:
-        """Return the categories that documents may have, and what their words say of them."""
+        """Return the candidates of documents, with the evidence of the words."""
         fields = self.fields, self.n_fields
-        return candidates_of(scores, rows, learner, *fields, self.n_known, own)
+        return candidates_of(scores, rows, learner, *fields, self.n_known, contributions)
 
     def explained(self, rows: Rows, learner: Any, number: int) -> View:
-        """Return what was seen of one document, given its strengths, and a category."""
+        """Return the explanation of a document's score for a category, given its strengths."""
         scores = learner.score_rows(rows)
         candidates = self.candidates(scores, rows, learner)
         after = _judged(self.pairs, self.judge, scores, candidates)
         score, numbers = float(after[0, number]), candidates.numbers[0]
-        places = np.flatnonzero(numbers == number)
-        if not len(places):
+        ranks = np.flatnonzero(numbers == number)
+        if not len(ranks):
             return View(score, len(numbers))
         facts = self.pairs.describe(scores, candidates)[0]
-        place, first = int(places[0]), facts.shape[1] - N_OTHERS
-        *shares, base = self.judge.shares(facts[place : place + 1])[0].tolist()
-        worth = self.pairs.slope / self.pairs.scale
+        rank, first = int(ranks[0]), facts.shape[1] - N_OTHERS
+        *shares, base = self.judge.shares(facts[rank : rank + 1])[0].tolist()
         probabilities = facts[:, first + PROBABILITY]
         given = [self.pairs.given(number, int(j)) if j != number else 0.0 for j in numbers]
         other = int(np.argmax(probabilities * given)) if any(given) else None
-        rival = None if len(numbers) == 1 else int(numbers[1 if place == 0 else 0])
+        rival = None if len(numbers) == 1 else int(numbers[1 if rank == 0 else 0])
         return View(
             score=score,
             n_candidates=len(numbers),
-            place=place + 1,
-            worth=worth,
+            rank=rank + 1,
+            scale=self.pairs.slope / self.pairs.scale,
             words=sum(shares[: first + 1]),
             among=shares[first + RANK] + shares[first + MARGIN],
             rival=rival,
-            margin=self.pairs.slope * float(facts[place, first + MARGIN]),
+            margin=self.pairs.slope * float(facts[rank, first + MARGIN]),
             together=sum(shares[first + LIKELIEST : first + LIFT + 1]),
             other=None if other is None else int(numbers[other]),
             given=0.0 if other is None else given[other],
@@ -263,26 +264,26 @@ class SecondLook:
         )
 
     def grown(self, fields: np.ndarray) -> Self:
-        """Return the same for more columns."""
+        """Return a second look for other columns, given the field of each column."""
         return replace(self, fields=fields)
 
     def noted(self, n_learned: int) -> Self:
-        """Return the same, as of when so many documents were learned."""
+        """Return a second look with another `n_learned`."""
         return replace(self, n_learned=n_learned)
 
     def renumbered(self, numbers: np.ndarray, keep: np.ndarray) -> Self | None:
-        """Return the same for other numbers of categories, of which some were not kept."""
+        """Return a second look for renumbered categories, or None if none is left."""
         n_left = int(np.count_nonzero(keep[: self.n_known]))
         known = np.where(numbers < n_left, numbers, -1)[: self.n_known]
         return replace(self, pairs=self.pairs.renumbered(known, n_left)) if n_left else None
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return what a model file keeps: a header and tensors."""
+        """Return the header and the tensors of the model file."""
         names = ("kind", "n_fields", "has_evidence", "n_learned")
         header: dict[str, Any] = {name: getattr(self, name) for name in names}
         tensors = {"fields": self.fields}
-        for name, part in (("pairs", self.pairs), ("judge", self.judge)):
-            header[name], arrays = part.state()
+        for name, component in (("pairs", self.pairs), ("judge", self.judge)):
+            header[name], arrays = component.state()
             tensors |= {f"{name}.{key}": array for key, array in arrays.items()}
         return header, tensors
 
@@ -294,7 +295,7 @@ class SecondLook:
         shape: tuple[int, int],
         learner: Any,
     ) -> Self:
-        """Return the second look that `state` was taken from, of so many columns and categories."""
+        """Return the second look that `state` described; `shape` is (columns, categories)."""
         kind = require_field(header, "kind", str)
         has_evidence = require_field(header, "has_evidence", bool)
         n_fields = require_field(header, "n_fields", int, low=0, high=255)
@@ -311,7 +312,7 @@ class SecondLook:
 
 
 def _learned(kind: Kind, unseen: Unseen, seed: int) -> tuple[Pairs, Judge]:
-    """Learn what categories have in common, then how to judge."""
+    """Return the description of pairs and the classifier, learned from documents."""
     scores, candidates, labels, _, weights = unseen
     pairs = Pairs.fit(scores, candidates.numbers, labels, weights)
     facts = pairs.describe(scores, candidates)
@@ -322,7 +323,7 @@ def _learned(kind: Kind, unseen: Unseen, seed: int) -> tuple[Pairs, Judge]:
 
 
 def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidates) -> np.ndarray:
-    """Return the scores of candidates as they are judged; of other categories, still lower ones."""
+    """Return the scores of the classifier for candidates, and lower ones for other categories."""
     facts = pairs.describe(scores, candidates)
     judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)
     after = scores.copy()

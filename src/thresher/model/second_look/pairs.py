@@ -1,4 +1,4 @@
-"""Documents with the categories that they may have: what is known of each such pair."""
+"""Pairs of a document and a candidate category, and the features that describe them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from thresher.state import require_field, require_tensor
 
 __all__ = ["MOST_CANDIDATES", "Candidates", "Pairs", "candidates_of"]
 
-MOST_CANDIDATES = 12  # categories of a document that are looked at; 8 or 20 are as good, by folds
+MOST_CANDIDATES = 12  # categories of a document; 8 or 20 are as good, by cross-validation
 STEPS = 30  # of Newton's method; a dozen are enough
-LARGEST = 1e15  # what can be read from a model file
+LARGEST = 1e15  # number of a model file
 
 
 class Candidates(NamedTuple):
-    """The categories that documents may have, the best first, and what their words say of them."""
+    """The candidate categories of documents, the best first, and the evidence of the words."""
 
     numbers: np.ndarray  # int32 (documents, candidates)
-    evidence: np.ndarray  # float32 (documents, candidates, kinds of it); none where words add none
+    evidence: np.ndarray  # float32 (documents, candidates, kinds of evidence)
 
     def take(self, documents: np.ndarray) -> Candidates:
-        """Return those of some documents."""
+        """Return the candidates of some documents."""
         return Candidates(self.numbers[documents], self.evidence[documents])
 
     @staticmethod
-    def concatenate(parts: Sequence[Candidates]) -> Candidates:
-        """Return those of documents one below the other."""
-        if not parts:
+    def concatenate(blocks: Sequence[Candidates]) -> Candidates:
+        """Return the candidates of all documents, in order."""
+        if not blocks:
             return Candidates(np.zeros((0, 0), np.int32), np.zeros((0, 0, 0), np.float32))
-        return Candidates(*map(np.concatenate, zip(*parts, strict=True)))
+        return Candidates(*map(np.concatenate, zip(*blocks, strict=True)))
 
 
 def candidates_of(
@@ -45,26 +45,27 @@ def candidates_of(
     fields: np.ndarray,
     n_fields: int,
     n_known: int | None = None,
-    own: np.ndarray | None = None,
+    contributions: np.ndarray | None = None,
 ) -> Candidates:
-    """Return the best categories of documents, and what the documents' words add to each.
+    """Return the best categories of documents, and the evidence of the words for each.
 
     Parameters
     ----------
     scores : array of float32 (documents, categories)
-        What the learner gives.
+        The scores of the learner.
     rows : Rows
-        The documents' strengths.
+        The strengths of the documents.
     learner : Learner
-        What gave the scores, for its weights.
+        The learner, whose weights are used.
     fields : array of uint8
-        For each column, 0 or one more than the number of the field whose word it is.
+        1 + the number of the field whose words each column counts, or 0 for no field.
     n_fields : int
-        How many fields there are.
+        The number of fields.
     n_known : int, optional
-        How many categories there are to choose from, the first ones. Default: all.
-    own : array (documents, categories), optional
-        What the documents have added to their own scores, which were taken off these already.
+        The number of categories to choose from, which are the first ones. Default: all.
+    contributions : array (documents, categories), optional
+        The part of the scores that the learner owes to having learned the documents themselves. It
+        is subtracted from the evidence; `scores` are without it already.
     """
     n_known = scores.shape[1] if n_known is None else n_known
     numbers = np.zeros((len(scores), min(MOST_CANDIDATES, n_known)), np.int32)
@@ -74,32 +75,29 @@ def candidates_of(
     evidence = np.zeros((*numbers.shape, n_kinds), np.float32)
     if weights is not None:
         added = np.zeros(numbers.shape, np.float32)
-        if own is not None:
-            added = np.take_along_axis(own, numbers, 1).astype(np.float32)
-        places = rows.indptr, rows.indices, rows.values
-        weigh_evidence(*places, weights, fields, numbers, added, evidence)
+        if contributions is not None:
+            added = np.take_along_axis(contributions, numbers, 1).astype(np.float32)
+        weigh_evidence(*rows[:3], weights, fields, numbers, added, evidence)
     return Candidates(numbers, evidence)
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """What is known of categories, by which a pair of a document and a category is described.
+    """Statistics of categories, from which the features of pairs are computed.
 
     Attributes
     ----------
     total : float
-        How many documents there were.
+        The number of documents.
     positives : array of float64 (categories,)
-        How many had each category.
+        The number of documents of each category.
     indptr, others, both : arrays of int64, int32 and float64
-        For each category the others that it was met with, in their order, and how often.
+        Sparse rows: for each category, the categories that occur with it, ascending, and in how
+        many documents.
     scale : float
-        The mean size of a score.
-    slope : float
-        How much more probable a category is where its score is higher: of the logarithm of its
-        odds, for a score of the mean size.
-    offsets : array of float64 (categories,)
-        The logarithm of the odds where the score is zero.
+        The mean absolute value of a score.
+    slope, offsets : float, array of float64 (categories,)
+        The log-odds of a category are slope * score / scale + offset.
     """
 
     total: float
@@ -113,37 +111,37 @@ class Pairs:
 
     @property
     def n_categories(self) -> int:
-        """How many categories are known."""
+        """The number of categories."""
         return len(self.positives)
 
     @classmethod
     def fit(
         cls, scores: np.ndarray, numbers: np.ndarray, labels: Labels, weights: np.ndarray
     ) -> Self:
-        """Learn from documents that were not learned from.
+        """Return the statistics of documents that the learner was not trained on.
 
         Parameters
         ----------
         scores : array (documents, categories)
-            Their scores.
+            The scores.
         numbers : array of int32 (documents, candidates)
-            Their candidates.
+            The candidates.
         labels : Labels
-            The categories that they have.
+            The labels.
         weights : array (documents,)
-            How many documents each stands for.
+            The number of documents that each represents.
         """
         positives = np.bincount(
             labels.indices, np.repeat(weights, np.diff(labels.indptr)), labels.n_categories
         )
         scale = float(np.abs(scores).mean(dtype=np.float64)) or 1.0
-        mine = np.take_along_axis(scores, numbers, 1) / scale
-        slope, offsets = _odds(mine, numbers, are_of(numbers, labels), weights, positives)
-        counts = _met_together(labels, weights)
+        scaled = np.take_along_axis(scores, numbers, 1) / scale
+        slope, offsets = _odds(scaled, numbers, are_of(numbers, labels), weights, positives)
+        counts = _cooccurrences(labels, weights)
         return cls(float(weights.sum()), positives, *counts, scale, slope, offsets)
 
     def describe(self, scores: np.ndarray, candidates: Candidates) -> np.ndarray:
-        """Return what is known of each pair: float32 (documents, candidates, facts)."""
+        """Return the features of each pair: float32 (documents, candidates, features)."""
         numbers, evidence = candidates
         out = np.empty((*numbers.shape, 1 + evidence.shape[2] + N_OTHERS), np.float32)
         describe(
@@ -153,27 +151,26 @@ class Pairs:
         return out
 
     def given(self, k: int, j: int) -> float:
-        """Return in which share of the documents of a category another one was met too."""
+        """Return the share of the documents of category `j` that have category `k` too."""
         row = slice(*self.indptr[j : j + 2])
-        place = np.flatnonzero(self.others[row] == k)
-        n_both = float(self.both[row][place].sum())
+        n_both = float(self.both[row][self.others[row] == k].sum())
         return n_both / self.positives[j] if self.positives[j] else 0.0
 
     @staticmethod
     def n_facts(n_fields: int | None) -> int:
-        """Return how many facts describe a pair; None is for documents without evidence."""
+        """Return the number of features of a pair; None stands for pairs without evidence."""
         return 1 + (0 if n_fields is None else OF_FIELDS + n_fields) + N_OTHERS
 
     def renumbered(self, numbers: np.ndarray, n: int) -> Self:
-        """Return the same for other numbers of categories, `n` of them, -1 for one that is gone.
+        """Return the statistics of renumbered categories, `n` of them; -1 marks a removed one.
 
-        Of two that have one number now, the documents are added up; those of both are counted
-        twice.
+        For two categories with the same new number, the documents are added up; those that have
+        both count twice.
         """
-        kept = numbers >= 0
-        positives = np.bincount(numbers[kept], self.positives[kept], n)
+        remains = numbers >= 0
+        positives = np.bincount(numbers[remains], self.positives[remains], n)
         offsets = np.zeros(n)
-        offsets[numbers[kept][::-1]] = self.offsets[kept][::-1]
+        offsets[numbers[remains][::-1]] = self.offsets[remains][::-1]
         rows = np.repeat(numbers, np.diff(self.indptr))
         columns, both = numbers[self.others], self.both
         inside = (rows >= 0) & (columns >= 0) & (rows != columns)
@@ -183,14 +180,14 @@ class Pairs:
         )
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return what a model file keeps: a header and tensors."""
+        """Return the header and the tensors of the model file."""
         names = ("positives", "indptr", "others", "both", "offsets")
         header = {name: getattr(self, name) for name in ("total", "scale", "slope")}
         return header, {name: getattr(self, name) for name in names}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Return the pairs that `state` was taken from, with everything checked."""
+        """Return the statistics that `state` described, checked."""
         total = require_field(header, "total", float, low=0, high=LARGEST)
         scale = require_field(header, "scale", float, low=1e-30, high=LARGEST)
         slope = require_field(header, "slope", float, low=-LARGEST, high=LARGEST)
@@ -210,7 +207,7 @@ class Pairs:
 
 
 def are_of(numbers: np.ndarray, labels: Labels) -> np.ndarray:
-    """Return which of the candidates are categories of their documents."""
+    """Return which candidates are correct."""
     return np.take_along_axis(labels.to_dense(), numbers, 1)
 
 
@@ -221,35 +218,38 @@ def _odds(
     weights: np.ndarray,
     positives: np.ndarray,
 ) -> tuple[float, np.ndarray]:
-    """Return a slope for all and an offset of each category, by which scores are probabilities.
+    """Return a slope, and an offset of each category, that turn scores into log-odds.
 
-    Offsets of categories with few documents stay near to those of the others.
+    The offsets of categories with few documents are near the mean offset.
     """
     n, slope, offsets = len(positives), 1.0, np.full(len(positives), -2.0)
     flat, each = numbers.ravel(), np.broadcast_to(weights[:, None], scores.shape)
     for _ in range(STEPS):
-        middle = np.average(offsets, weights=positives + 1)
-        missing, curve = _surprise(slope * scores + offsets[numbers], truth, each)
-        up = np.bincount(flat, missing.ravel(), n) - (offsets - middle)
-        offsets = offsets + np.clip(up / (np.bincount(flat, curve.ravel(), n) + 1), -1, 1)
-        missing, curve = _surprise(slope * scores + offsets[numbers], truth, each)
-        steeper = (missing * scores).sum() / ((curve * scores**2).sum() + 1e-9)
-        slope += float(np.clip(steeper, -0.5, 0.5))
+        mean = np.average(offsets, weights=positives + 1)
+        gradient, curvature = _derivatives(slope * scores + offsets[numbers], truth, each)
+        step = np.bincount(flat, gradient.ravel(), n) - (offsets - mean)
+        step /= np.bincount(flat, curvature.ravel(), n) + 1
+        offsets = offsets + np.clip(step, -1, 1)
+        gradient, curvature = _derivatives(slope * scores + offsets[numbers], truth, each)
+        slope_step = (gradient * scores).sum() / ((curvature * scores**2).sum() + 1e-9)
+        slope += float(np.clip(slope_step, -0.5, 0.5))
     return slope, offsets
 
 
-def _surprise(
+def _derivatives(
     logits: np.ndarray, truth: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and second derivatives of the logarithm of the likelihood."""
+    """Return the first and the negative second derivatives of the log likelihood."""
     probability = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
     return (truth - probability) * weights, probability * (1 - probability) * weights
 
 
-def _met_together(labels: Labels, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each category the others that documents had too, and how many had."""
+def _cooccurrences(
+    labels: Labels, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the categories that occur with each category, and in how many documents."""
     sizes = np.diff(labels.indptr)
-    times = np.repeat(sizes, sizes)  # each label is beside as many
+    times = np.repeat(sizes, sizes)  # the number of labels of the same document
     first = np.repeat(labels.indices, times)
     starts = np.repeat(np.repeat(labels.indptr[:-1], sizes), times)
     within = np.arange(len(first)) - np.repeat(np.cumsum(times) - times, times)
@@ -262,8 +262,8 @@ def _met_together(labels: Labels, weights: np.ndarray) -> tuple[np.ndarray, np.n
 def _counted(
     rows: np.ndarray, columns: np.ndarray, counts: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return sparse rows in which each column stands once, in order, with the sum of its counts."""
-    keys, places = np.unique(rows.astype(np.int64) * max(1, n) + columns, return_inverse=True)
-    sums = np.bincount(places.ravel(), counts, len(keys)).astype(np.float64)
+    """Return sparse rows with ascending columns, each with the sum of its counts."""
+    keys, inverse = np.unique(rows.astype(np.int64) * max(1, n) + columns, return_inverse=True)
+    sums = np.bincount(inverse.ravel(), counts, len(keys)).astype(np.float64)
     indptr = np.searchsorted(keys, np.arange(n + 1) * max(1, n)).astype(np.int64)
     return indptr, (keys % max(1, n)).astype(np.int32), sums

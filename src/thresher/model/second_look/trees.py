@@ -1,4 +1,4 @@
-"""Boosted trees: many small trees, each of which mends what those before it got wrong."""
+"""Gradient-boosted trees, a classifier of pairs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 from thresher._kernels.boosted_trees import N_BITS, add_scores, add_shares, grow, take_slopes
 from thresher.errors import ModelError
 from thresher.limits import LARGEST_WEIGHT
-from thresher.model.second_look._given import check_width, counted, log_odds
+from thresher.model.second_look.linear import check_width, log_odds, weighted_pairs
 from thresher.state import require_field, require_tensor
 
 __all__ = ["BoostedTrees"]
 
 N_ROUNDS = 150
-RATE = 0.06  # the part of its Newton step that a tree takes
+RATE = 0.06  # the learning rate
 MOST_LEAVES = 24
-LEAST_PAIRS = 100  # of a leaf: what fewer agree on may be chance
-L2 = 5.0  # added to the curvature of a leaf, so that a few pairs do not move it far
-# Of the features, for each tree, so that the trees differ. To draw them for each question anew, as
-# scikit-learn does, is no better on held-out pairs and needs the histograms of all.
+LEAST_PAIRS = 100  # in a leaf
+L2 = 5.0  # penalty of leaf values
+# The share of features drawn for each tree. Drawing them for each split, as scikit-learn does, is
+# no better on held-out pairs and needs the histograms of all features.
 DRAWN_SHARE = 0.4
-MOST_BINS = 255  # of a feature: their numbers fit into a byte
+MOST_BINS = 255  # of a feature, so that a bin number fits into a byte
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -33,8 +33,8 @@ LARGEST = float(np.finfo(np.float32).max)
 class BoostedTrees:
     """Gradient boosting of the logistic loss; a score is the log-odds that a pair belongs.
 
-    A node asks whether a feature is above its threshold. It has a value of its own, also if it is
-    no leaf, so that each answer on the way of a pair has a share: by how much the value changes.
+    A node splits by whether a feature is above its threshold. Inner nodes have values too, so that
+    each split on the path of a pair has a contribution to the score: the change of the value.
 
     References
     ----------
@@ -53,10 +53,10 @@ class BoostedTrees:
 
     n_features: int
     base: float
-    starts: np.ndarray  # int32: the root of each tree, after which its other nodes stand
-    feature: np.ndarray  # int32, of each node: what it asks for; -1: it is a leaf
+    starts: np.ndarray  # int32: the root of each tree, followed by its other nodes
+    feature: np.ndarray  # int32: the feature of each node; -1 for a leaf
     threshold: np.ndarray  # float32
-    child: np.ndarray  # int32: where it goes if not above; the next one if above; -1: it is a leaf
+    child: np.ndarray  # int32: the next node if not above, followed by that if above; -1: a leaf
     value: np.ndarray  # float64
 
     # ---- learning ----------------------------------------------------------------------------
@@ -65,16 +65,16 @@ class BoostedTrees:
     def fit(
         cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None, *, seed: int = 0
     ) -> Self:
-        """Learn from pairs, a row of finite features each, and whether they belong.
+        """Return trees learned from pairs, a row of finite features each, and labels.
 
-        Those without weight are left out; where few are left, the base alone is learned.
+        Pairs of weight zero are ignored. If there are few others, there are no trees.
         """
-        X, y, weights = counted(X, y, weights)
+        X, y, weights = weighted_pairs(X, y, weights)
         base = log_odds(y, weights)
         forest = _boosted(_binned(X), y, weights, base, seed)
         return cls(X.shape[1], base, *forest)
 
-    # ---- scores, and why ---------------------------------------------------------------------
+    # ---- scores ------------------------------------------------------------------------------
 
     def score(self, X: np.ndarray) -> np.ndarray:
         """Return the log-odds of each pair."""
@@ -84,7 +84,7 @@ class BoostedTrees:
         return scores
 
     def shares(self, X: np.ndarray) -> np.ndarray:
-        """Return what each feature adds to the score of each pair; the last column is the base."""
+        """Return the contribution of each feature to each score; the last column is the base."""
         check_width(X, self.n_features)
         shares = np.zeros((len(X), self.n_features + 1))
         shares[:, -1] = self.base
@@ -93,42 +93,42 @@ class BoostedTrees:
 
     @cached_property
     def least(self) -> float:
-        """The score that no pair is below."""
+        """The lowest possible score."""
         leaves = np.where(self.feature < 0, self.value, np.inf)
         lowest = np.minimum.reduceat(leaves, self.starts)
-        # Added one by one, as scores are, so that it is no higher for its rounding either; `sum`
-        # of Python 3.12 and later makes up for that.
+        # Added in the order of scores, so that rounding cannot make it higher than a score. `sum`
+        # of Python 3.12 and later is more exact.
         return float(np.cumsum(np.append(self.base, lowest))[-1])
 
     @cached_property
     def tables(self) -> Tables:
-        """The same trees, for those who come to their leaves without a walk."""
+        """The trees in the form of the kernel `add_scores`."""
         n_trees, is_leaf = len(self.starts), self.feature < 0
         tree = np.searchsorted(self.starts, np.arange(len(is_leaf)), side="right") - 1
-        first, on_left = _places(self.feature, self.child)
+        first, on_left = _leaf_ranges(self.feature, self.child)
         after = ~(((np.uint64(1) << on_left) - np.uint64(1)) << first).astype(np.uint32)
         leaves = np.zeros((n_trees, N_BITS))
         leaves[tree[is_leaf], first[is_leaf].astype(int)] = self.value[is_leaf]
         edges, rows = [], []
         for f in range(self.n_features):
-            asked = np.flatnonzero(self.feature == f)
-            own, place = np.unique(self.threshold[asked], return_inverse=True)
-            left = np.full((len(own) + 1, n_trees), 0xFFFFFFFF, np.uint32)
-            np.bitwise_and.at(left, (place + 1, tree[asked]), after[asked])
-            edges.append(own)
+            splits = np.flatnonzero(self.feature == f)
+            thresholds, index = np.unique(self.threshold[splits], return_inverse=True)
+            left = np.full((len(thresholds) + 1, n_trees), 0xFFFFFFFF, np.uint32)
+            np.bitwise_and.at(left, (index + 1, tree[splits]), after[splits])
+            edges.append(thresholds)
             rows.append(np.bitwise_and.accumulate(left))
         starts = np.cumsum([0, *map(len, edges)])
         return Tables(np.concatenate(edges), starts, np.concatenate(rows), leaves)
 
     @property
     def nodes(self) -> tuple[np.ndarray, ...]:
-        """The root of each tree, and of each node what it asks, where it goes and its value."""
+        """The roots, and the feature, threshold, child and value of each node."""
         return self.starts, self.feature, self.threshold, self.child, self.value
 
     # ---- files -------------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all nodes, as a JSON-able header and arrays."""
+        """Return the header and the tensors of the model file."""
         names = ("starts", "feature", "threshold", "child", "value")
         return {"base": self.base}, dict(zip(names, self.nodes, strict=True))
 
@@ -136,7 +136,7 @@ class BoostedTrees:
     def from_state(
         cls, header: dict[str, Any], tensors: dict[str, np.ndarray], n_features: int
     ) -> Self:
-        """Rebuild the trees from what `state` returned, checking everything."""
+        """Return the trees that `state` described, checked."""
         base = require_field(header, "base", float, low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT)
         feature = require_tensor(tensors, "feature", np.int32, (None,), low=-1, high=n_features - 1)
         size = (len(feature),)
@@ -155,26 +155,26 @@ class BoostedTrees:
 
 
 class Tables(NamedTuple):
-    """Trees, as the kernel `add_scores` asks for them."""
+    """Trees in the form of the kernel `add_scores`."""
 
-    edges: np.ndarray  # float32: the thresholds of each feature, which rise
-    starts: np.ndarray  # int64, of each feature among them, and the end
-    left: np.ndarray  # uint32, a column per tree: the leaves that are left, from left to right
-    leaves: np.ndarray  # float64, a row per tree: their values
+    edges: np.ndarray  # float32: the thresholds of each feature, ascending
+    starts: np.ndarray  # int64: where those of each feature start, and the end
+    left: np.ndarray  # uint32, a column per tree: the leaves that remain possible, as bits
+    leaves: np.ndarray  # float64, a row per tree: the values of the leaves
 
 
 class Binned(NamedTuple):
-    """The features of pairs, each as the number of a bin."""
+    """Features of pairs as bin numbers."""
 
     bins: np.ndarray  # uint8, a row per pair
     n_bins: np.ndarray  # int64, of each feature
-    edges: np.ndarray  # float32, a row per feature: the highest that each bin but the last holds
+    edges: np.ndarray  # float32, a row per feature: the upper ends of all bins but the last
 
 
 def _boosted(
     binned: Binned, y: np.ndarray, weights: np.ndarray, base: float, seed: int
 ) -> list[np.ndarray]:
-    """Return the roots and the nodes of the trees: what they ask, where they go, their values."""
+    """Return the roots, and the feature, threshold, child and value of all nodes."""
     varied = np.flatnonzero(binned.n_bins > 1)
     n_rounds = N_ROUNDS if len(y) >= 2 * LEAST_PAIRS and len(varied) else 0
     random, n_drawn = np.random.default_rng(seed), math.ceil(DRAWN_SHARE * len(varied))
@@ -196,40 +196,40 @@ def _boosted(
         if end > n_nodes:
             starts.append(n_nodes)
             n_nodes = end
-    return [np.array(starts, np.int32), *(one[:n_nodes].copy() for one in nodes)]
+    return [np.array(starts, np.int32), *(array[:n_nodes].copy() for array in nodes)]
 
 
 def _binned(X: np.ndarray) -> Binned:
     bins, edges = np.empty(X.shape, np.uint8), np.zeros((X.shape[1], MOST_BINS - 1), np.float32)
     n_bins = np.ones(X.shape[1], np.int64)
     for j, column in enumerate(X.T):
-        own = _edges(column)
-        bins[:, j] = np.searchsorted(own, column)
-        edges[j, : len(own)] = own
-        n_bins[j] += len(own)
+        thresholds = _edges(column)
+        bins[:, j] = np.searchsorted(thresholds, column)
+        edges[j, : len(thresholds)] = thresholds
+        n_bins[j] += len(thresholds)
     return Binned(bins, n_bins, edges)
 
 
 def _edges(column: np.ndarray) -> np.ndarray:
-    """Return thresholds that part the values into bins of about as many pairs each.
+    """Return thresholds halfway between values, which divide the pairs into bins of similar size.
 
-    They are half-way between neighbouring values, all of them where these are few.
+    If there are few values, there is a threshold between any two.
     """
     values, counts = np.unique(column, return_counts=True)
-    places = np.arange(len(values) - 1)
+    below = np.arange(len(values) - 1)  # the values before a threshold
     if len(values) > MOST_BINS:
-        wanted = len(column) * np.arange(1, MOST_BINS) / MOST_BINS
-        places = np.unique(np.searchsorted(counts.cumsum(), wanted))
-        places = places[places < len(values) - 1]
-    low, high = values[places], values[places + 1]
+        quantiles = len(column) * np.arange(1, MOST_BINS) / MOST_BINS
+        below = np.unique(np.searchsorted(counts.cumsum(), quantiles))
+        below = below[below < len(values) - 1]
+    low, high = values[below], values[below + 1]
     middle = ((low.astype(np.float64) + high) / 2).astype(np.float32)
-    return np.where(middle < high, middle, low)  # where nothing is between, it is rounded up
+    return np.where(middle < high, middle, low)  # neighbouring floats have nothing between them
 
 
-def _places(feature: np.ndarray, child: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first leaf that each node leads to, from left to right, and how many on its left.
+def _leaf_ranges(feature: np.ndarray, child: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of the first leaf below each node, and of the leaves below its left child.
 
-    Children stand after their parents.
+    Leaves are numbered from left to right in each tree. Children come after their parents.
     """
     children, n_leaves = child.tolist(), np.where(feature < 0, 1, 0).tolist()
     first, on_left = [0] * len(children), [0] * len(children)
@@ -244,9 +244,9 @@ def _places(feature: np.ndarray, child: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _is_forest(starts: np.ndarray, feature: np.ndarray, child: np.ndarray) -> bool:
-    """Tell whether each node but the roots is the child of one before it, in the same tree.
+    """Return True if the nodes form trees in which children come after their parents.
 
-    And whether no tree has more leaves than there is room for.
+    No tree may have more than `N_BITS` leaves.
     """
     inside = np.flatnonzero(feature >= 0)
     children = child[inside].astype(np.int64)
