@@ -30,8 +30,8 @@ from thresher import DocumentError, Linguistics, ModelError, ParameterError
 from thresher._kernels.text import sort_rows
 from thresher.fields import field_names, split
 from thresher.text import TextCounter, TextVectorizer
+from thresher.text import counter as counter_module
 from thresher.text import space as space_module
-from thresher.text import surface as surface_module
 from thresher.text import tokens as tokens_module
 from thresher.text.tokens import Tokens
 from thresher.text.turns import in_turns
@@ -119,6 +119,12 @@ def dicts(rows):
         dict(zip(rows.indices[a:b].tolist(), rows.values[a:b].tolist(), strict=True))
         for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
     ]
+
+
+def cut_into(patch, n_characters):
+    """Let texts be counted in chunks of so many characters."""
+    for module in (tokens_module, counter_module):
+        patch.setattr(module, "CHUNK_CHARACTERS", n_characters)
 
 
 def same_rows(ours, others):
@@ -219,10 +225,10 @@ def test_neither_chunks_nor_batches_matter(options, texts, chunk):
     expected = whole.count(texts)
     assert expected.lengths is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens_module, "CHUNK", chunk)
-        patch.setattr(tokens_module, "SLICE", 3 * chunk)
-        patch.setattr(surface_module, "MAX_WORDS", 3)
-        patch.setattr(surface_module, "MOST_CELLS", 2)
+        cut_into(patch, chunk)
+        patch.setattr(counter_module, "BATCH_CHARACTERS", 3 * chunk)
+        patch.setattr(counter_module, "MOST_SURFACE_FORMS", 3)
+        patch.setattr(counter_module, "MOST_CELLS", 2)
         assert same_rows(cut.count(texts), expected)
         assert cut.spans("".join(texts)) == whole.spans("".join(texts))
     assert [dicts(pieces.count([text]))[0] for text in texts] == dicts(expected)
@@ -239,7 +245,7 @@ def test_vocabulary_is_a_dictionary(batches):
         assert ids.tolist() == naive.look_up(words, numbers, grow)
     assert vocabulary.names() == list(numbers)
     kept = np.arange(len(numbers)) % 2 == 0
-    vocabulary = vocabulary.kept(kept)
+    vocabulary = vocabulary.subset(kept)
     names = [word for word, keep in zip(numbers, kept, strict=True) if keep]
     assert vocabulary.names() == names
     assert vocabulary.look_up(Tokens.of_words(list(numbers)), False).tolist() == [
@@ -577,7 +583,8 @@ def test_arrow_arrays_count_as_lists(kind, texts, cut):
 
 def test_plain_arrow_arrays_are_not_copied():
     array = pa.array(["before", "a rose", "is"])
-    (characters,) = tokens_module._batches(tokens_module.as_texts(array[1:]), True, compose=True)
+    texts, _ = tokens_module.checked_texts(array[1:])
+    characters = tokens_module.characters_of(texts, True, compose=True)
     assert np.shares_memory(characters.data, np.frombuffer(array.buffers()[2], np.uint8))
     assert characters.data.tobytes() == b"a roseis"
 
@@ -621,8 +628,8 @@ def test_a_word_of_50_megabytes():
 
 
 def test_a_word_of_more_than_is_possible(monkeypatch):
-    monkeypatch.setattr(tokens_module, "CHUNK", 8)
-    monkeypatch.setattr(tokens_module, "MAX_TOKEN", 64)
+    cut_into(monkeypatch, 8)
+    monkeypatch.setattr(tokens_module, "MOST_TOKEN_CHARACTERS", 64)
     assert TextCounter().count(["x" * 50]).values.tolist() == [1.0]
     with pytest.raises(DocumentError, match="more than 64 characters without a separator"):
         TextCounter().count(["x" * 100])
@@ -679,7 +686,7 @@ def test_what_is_no_text_is_named_by_its_place_among_all(options, threads):
 def test_any_number_of_threads_learns_alike(monkeypatch, options, least, chunk):
     """Short switches, so that threads come between whatever they can come between."""
     switch = sys.getswitchinterval()
-    monkeypatch.setattr(tokens_module, "CHUNK", chunk)
+    cut_into(monkeypatch, chunk)
     texts = [
         f"A rose\nis word{n * n % 37} a Rose{n % 13}, is it? {n}" * (n % 5) for n in range(120)
     ]
@@ -702,7 +709,7 @@ def test_any_number_of_threads_learns_alike(monkeypatch, options, least, chunk):
 
 
 def test_threads_forget_alike(monkeypatch):
-    monkeypatch.setattr(tokens_module, "CHUNK", 60)
+    cut_into(monkeypatch, 60)
     monkeypatch.setattr(space_module, "MOST_CANDIDATES", 50)
     texts = [f"rose {n} {n * n % 17} {n % 5} {n % 29}" for n in range(200)]
     alone, beside = (TextCounter(ngram_range=(1, 2), min_length=1) for _ in range(2))
@@ -714,8 +721,8 @@ def test_threads_forget_alike(monkeypatch):
 
 
 def test_where_one_thread_fails_all_is_undone(monkeypatch):
-    monkeypatch.setattr(tokens_module, "CHUNK", 40)
-    monkeypatch.setattr(tokens_module, "MAX_TOKEN", 64)
+    cut_into(monkeypatch, 40)
+    monkeypatch.setattr(tokens_module, "MOST_TOKEN_CHARACTERS", 64)
     texts = [f"rose {n} is {n * n}" for n in range(60)]
     for place in (0, 1, 30, 59):
         counter, other = TextCounter(ngram_range=(1, 2)), TextCounter(ngram_range=(1, 2))
@@ -932,8 +939,8 @@ def test_what_was_counted_can_be_undone(options, before, batches, least, most):
 
 KERNELS = {
     "tokens": ["scan"],
-    "vocabulary": ["look_up", "fill_slots"],
-    "surface": ["char_grams", "count", "expand", "spread_rows"],
+    "vocabulary": ["look_up", "fill_slots", "char_grams", "expand", "spread_rows"],
+    "counter": ["count"],
     "space": ["ngrams", "settle", "forget", "fill_pair_slots"],
 }
 
@@ -947,7 +954,7 @@ KERNELS = {
 )  # fmt: skip
 def test_what_was_interrupted_can_be_undone(options, after, monkeypatch):
     monkeypatch.setattr(space_module, "MOST_CANDIDATES", 40)
-    monkeypatch.setattr(tokens_module, "CHUNK", 3000)
+    cut_into(monkeypatch, 3000)
     rng = np.random.default_rng(0)
     texts = [" ".join(f"w{n}" for n in rng.zipf(1.4, 60).clip(0, 3000)) for _ in range(60)]
     calls, last = 0, None

@@ -89,8 +89,7 @@ def words(source, texts, lowercase=False):
 
 
 def words_of_python(source, texts):
-    lists = [re.findall(source, one) for one in texts]
-    return [[word.encode("utf-8", "replace").decode() for word in some] for some in lists]
+    return [re.findall(source, one.replace("\ud800", "\ufffd")) for one in texts]
 
 
 # -- equal to Python

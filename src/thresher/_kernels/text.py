@@ -329,12 +329,6 @@ def hash_tokens(blocks, tokens, n_tokens, hashes):
 
 
 @kernel
-def signature(length, value):
-    """Return what a slot keeps of a word beside its first eight bytes: its length or its hash."""
-    return length if length <= EIGHT else (value >> HALF_BITS) | LONG
-
-
-@kernel
 def find_short(first, length, slots, slot):
     """Return the slot of a word of up to eight bytes, or the empty one where it would stand."""
     mask = U64(slots.size // 2 - 1)
@@ -371,10 +365,10 @@ def find_long(blocks, start, length, first, sign, slots, slot, word_blocks, offs
 def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, sizes, grow, ids):
     """Write the number of each token's word to `ids`; `sizes[0]` is how many words there are.
 
-    A slot is two uint64: the first eight bytes of a word, and its signature over its number plus
-    one. Words of up to eight bytes, which are most, are therefore compared exactly without leaving
-    the slot. New words get the next number when `grow`, for which the caller has made room, else
-    -1.
+    A slot is two uint64: the first eight bytes of a word, and its sign over its number plus one.
+    The sign is the length of a word of up to eight bytes, and half of the hash of a longer one. So
+    most words are compared exactly without leaving the slot. New words get the next number when
+    `grow`, for which the caller has made room, else -1.
     """
     mask = U64(slots.size // 2 - 1)
     n_words = U64(sizes[0])
@@ -392,10 +386,11 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
             start = tokens[done + t] >> HALF_BITS
             length = (tokens[done + t] & LOW_HALF) - start
             first, slot = firsts[t], values[t] & mask
-            sign = signature(length, values[t])
+            sign = length
             if length <= EIGHT:
                 slot = find_short(first, length, slots, slot)
             else:
+                sign = (values[t] >> HALF_BITS) | LONG
                 slot = find_long(
                     blocks, start, length, first, sign, slots, slot, word_blocks, offsets
                 )
@@ -425,8 +420,9 @@ def fill_slots(slots, blocks, offsets, n_words):
         slot = value & mask
         while slots[slot * TWO + ONE] != ZERO:
             slot = (slot + ONE) & mask
+        sign = length if length <= EIGHT else (value >> HALF_BITS) | LONG
         slots[slot * TWO] = first
-        slots[slot * TWO + ONE] = (signature(length, value) << HALF_BITS) | U64(word + 1)
+        slots[slot * TWO + ONE] = (sign << HALF_BITS) | U64(word + 1)
 
 
 @kernel
@@ -479,6 +475,19 @@ def find_pair(left, right, slots, pairs, sizes, grow):
     slots[slot * TWO], slots[slot * TWO + ONE] = key, U64(n_pairs + 1)
     pairs[n_pairs, 0], pairs[n_pairs, 1] = left, right
     return n_pairs
+
+
+@kernel
+def merge_pairs(added, words, slots, pairs, sizes, numbers):
+    """Enter the pairs of another table, whose words have other numbers here; write their numbers.
+
+    There is room for all of them.
+    """
+    for i in range(len(added)):
+        left, right = np.int64(added[i, 0]), np.int64(added[i, 1])
+        left = np.int64(words[left]) if left >= 0 else ~np.int64(numbers[~left])
+        right = np.int64(words[right]) if right != GAP else GAP
+        numbers[i] = find_pair(left, right, slots, pairs, sizes, True)
 
 
 @kernel

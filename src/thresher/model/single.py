@@ -25,18 +25,17 @@ from thresher._kernels.reader import (
 from thresher._kernels.text import FIELDS, PARTS, RUNS, WORDS
 from thresher.fields import split
 from thresher.rows import Rows
-from thresher.text.counter import TextCounter
+from thresher.text.counter import MOST_CELLS, TextCounter
 from thresher.text.space import HashedSpace
-from thresher.text.surface import MAX_WORDS, MOST_CELLS, Surface
 from thresher.text.tokens import (
     Tokenizer,
     Tokens,
-    _characters,
-    _ranges,
-    _table,
+    ascii_ranges,
     buffer,
-    check_texts,
+    character_table,
+    characters_of,
 )
+from thresher.text.vocabulary import MOST_SURFACE_FORMS, SurfaceForms
 
 if TYPE_CHECKING:
     from thresher.model.model import Model
@@ -205,9 +204,9 @@ class CompiledCounter:
         is_plain = counter.linguistics is None or not has_folded_parts
         return is_plain and not by_pattern and _n_cells(counter) <= MOST_CELLS
 
-    def surface(self) -> Surface:
+    def surface_forms(self) -> SurfaceForms:
         """Return a memory of what words count as, still empty."""
-        return Surface(self._space, WORDS, self._folding, None)
+        return SurfaceForms(self._space, WORDS, self._folding, None)
 
     def pieces(self, text: str) -> list[str]:
         """Return what stands before the fields of a text, each of them, and what follows."""
@@ -224,7 +223,7 @@ class CompiledCounter:
             data = np.frombuffer("".join(pieces).encode(), np.uint8)
             return data, np.array([0, *accumulate(map(len, pieces))]), self.rules(0x80)
         how = self._lowercase, self._tokenizers[WORDS].composes
-        data, offsets, bound = _characters(pieces, check_texts(pieces), *how)
+        data, offsets, bound = characters_of(pieces, *how)
         return data, offsets, self.rules(bound)
 
     def rules(self, bound: int) -> np.ndarray:
@@ -244,7 +243,7 @@ def _n_cells(counter: TextCounter) -> int:
 
 def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
     lowercase = tokenizer.lowercase
-    table, ranges = _table(tokenizer.rule, lowercase, bound), _ranges(tokenizer.rule)
+    table, ranges = character_table(tokenizer.rule, lowercase, bound), ascii_ranges(tokenizer.rule)
     return table, ranges, np.array([32 if lowercase else 0, tokenizer.min_length])
 
 
@@ -255,7 +254,7 @@ class Workspace:
         self._counter = counter
         self._cells = np.zeros(counter.n_cells, np.int32)  # all zero between two texts
         self._ints = np.zeros(0, np.int64)
-        self._surface = counter.surface()
+        self._forms = counter.surface_forms()
         self.size = 0
         self.reserve(LEAST_CHARACTERS)
 
@@ -290,17 +289,17 @@ class Workspace:
 
     def learn(self, text: str) -> None:
         """Look up what the words of a text count as."""
-        if len(self._surface.words) > MAX_WORDS:
-            self._surface.reset()
+        if len(self._forms.words) > MOST_SURFACE_FORMS:
+            self._forms.reset()
         for tokens in self._counter.words(text):
-            self._surface.numbers(tokens, grow=False)
+            self._forms.look_up(tokens, grow=False)
         self._set_addresses()
 
     def _set_addresses(self) -> None:
-        surface, words = self._surface, self._surface.words
+        forms, words = self._forms, self._forms.words
         is_hashed = self._counter.is_hashed
-        values = (NO_NUMBERS, surface.values) if is_hashed else (surface.values, NO_HASHES)
-        known = words.slots, words.words.view("<u8"), words.offsets, words.sizes, surface.starts
+        values = (NO_NUMBERS, forms.values) if is_hashed else (forms.values, NO_HASHES)
+        known = words.slots, words.words.view("<u8"), words.offsets, words.sizes, forms.starts
         self._held = *self._arrays, *known, *values  # keeps the arrays alive
         self.addresses = array_addresses(ROOM, self._held)
 

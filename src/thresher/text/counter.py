@@ -1,77 +1,104 @@
-"""Text to counts: words, runs, parts of words and words of fields, in one space of columns."""
+"""Text to counts: words, runs of words, parts of words and words of fields, each with a column.
+
+A batch of texts is counted in these steps. A `Tokenizer` cuts the texts into tokens. A `Vocabulary`
+gives each word its number, a table of `Runs` gives codes to runs of words, and `SurfaceForms`
+remember the parts of each token. `count_rows` counts equal numbers in each document, and
+`Space.to_columns` replaces numbers by columns.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
-from thresher._kernels.text import FIELDS, PARTS, WORDS
+from thresher._kernels.text import FIELDS, PARTS, WORDS, count
 from thresher.engine import engine_for
 from thresher.errors import ModelError, ParameterError, counted, param
-from thresher.fields import field_columns, field_names, split
+from thresher.fields import field_names, split
 from thresher.parameters import is_whole, plain
 from thresher.rows import Rows
 from thresher.state import require_field
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
-from thresher.text.places import Places
-from thresher.text.space import BLOCKS, HashedSpace, Items, Space
-from thresher.text.surface import Scratch, Surface, Tally, fold
+from thresher.text.places import Places, find_places
+from thresher.text.space import BLOCKS, Counts, HashedSpace, Space
 from thresher.text.tokens import (
     CHARACTERS,
+    CHUNK_CHARACTERS,
     PAIRS,
     STRETCHES,
+    Buffers,
     Tokenizer,
-    as_texts,
-    check_texts,
+    checked_texts,
     chunks,
     encode,
-    slices,
 )
 from thresher.text.turns import Turns, in_turns
+from thresher.text.vocabulary import MOST_SURFACE_FORMS, SurfaceForms, grown
 
-__all__ = ["FORMAT_VERSION", "HASH_VERSION", "TextCounter"]
+__all__ = ["FORMAT_VERSION", "HASH_VERSION", "MOST_CELLS", "TextCounter"]
 
-# Of what a counter's `state` returns. Counters of version 2 go on as they were: they cut words at
-# combining marks, take a stretch of Chinese for one word, and leave texts in their normal forms.
+# Of what a counter's `state` returns. Counters of version 2 count as they always did: they cut
+# words at combining marks, take a stretch of Chinese for one word, and do not compose texts.
 FORMAT_VERSION, OLD_VERSION = 3, 2
 HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
 
-Clock = defaultdict[str, float]
-Counted = tuple[Items, np.ndarray]
-Coded = tuple[np.ndarray, np.ndarray]  # codes of words in turn, and where each document ends
+MOST_CELLS = 1 << 24  # of a workspace that is kept from one call to the next
+BATCH_CHARACTERS = 1 << 24  # counted at a time by a single thread; several take smaller chunks
 
-# To wait at a station, by its number: that of a block, where its items are numbered, or this one.
-Turn = Callable[[int], AbstractContextManager[None]]
-_SETTLING = len(BLOCKS)  # where items get their columns
+Clock = dict[str, float]
+CountedTexts = tuple[Counts, np.ndarray]  # rows, and how many tokens each text has
+# Codes in the order of the text, where documents end in them, and a number above all codes.
+Codes = tuple[np.ndarray, np.ndarray, int]
+Turn = Callable[[int], AbstractContextManager[Any]]  # to wait until earlier chunks are done with it
 
-_START = np.zeros(1, np.int64)
+TO_COLUMNS = len(BLOCKS)  # the turn in which items get columns; the others are for the blocks
 _ONE_EACH = np.ones(len(BLOCKS), np.int64)
 
 
-class Piece(NamedTuple):
-    """A part of a text: a field, or what stands before all fields or after them."""
+class Workspace:
+    """What one thread writes to while it counts, used again for the next texts."""
 
-    text: str
-    start: int
-    field: int | None
+    word_forms: SurfaceForms | None
+    token_forms: SurfaceForms
+
+    def __init__(self, counter: TextCounter, shared: Workspace | None = None) -> None:
+        self.space = space = counter._space
+        self.buffers = Buffers()
+        self.cells = np.zeros(0, np.int32)  # all zero between two documents
+        if shared is not None:  # by threads that take turns
+            self.word_forms, self.token_forms = shared.word_forms, shared.token_forms
+            return
+        folding, char_range = counter.linguistics, counter.char_ngram_range
+        self.word_forms = None if folding is None else SurfaceForms(space, WORDS, folding, None)
+        folding = folding if counter._cuts_words else None
+        self.token_forms = SurfaceForms(space, PARTS, folding, char_range)
+
+    def refresh(self) -> None:
+        """Give up what has become too large; no text may be half counted."""
+        if len(self.cells) > MOST_CELLS:
+            self.cells = np.zeros(0, np.int32)
+        if self.buffers.size > CHUNK_CHARACTERS:
+            self.buffers = Buffers()
+        for forms in (self.word_forms, self.token_forms):
+            if forms is not None and forms.words.sizes[0] > MOST_SURFACE_FORMS:
+                forms.reset()
 
 
 class TextCounter(TextParameters):
     """Count the words of texts, runs of words and parts of words, in one space of columns.
 
-    Columns are numbered as they are first met: in each document, its words and runs of words in
-    their order, then its parts, then the words of its fields. The same texts give the same numbers,
-    in one batch or in many.
+    Columns are numbered in the order in which features are first met: in each document, its words
+    and runs of words in their order, then its parts, then the words of its fields. The same texts
+    give the same numbers, in one batch or in many.
 
-    Reading (`count` with `grow=False`, `names`, `places`) changes nothing and can be done by any
-    number of threads at once, while no other grows.
+    Reading (`count` with `grow=False`, `names`, `places`) changes nothing. Any number of threads
+    can read while no other thread adds features.
 
     Examples
     --------
@@ -90,7 +117,7 @@ class TextCounter(TextParameters):
         self._cuts_words = self.char_ngram_tokens == "words"
         self._cut_as(FORMAT_VERSION)
         self._fields = field_names(self.fields)
-        self._n_pieces = len(self._fields) + 2 if self._fields else 1  # that a text is cut into
+        self._n_pieces = len(self._fields) + 2 if self._fields else 1  # of each text
         self._kinds = (
             self.ngram_range,
             self.char_ngram_range is not None,
@@ -99,12 +126,12 @@ class TextCounter(TextParameters):
         )
         bits = self.hashing_bits
         self._space = Space(*self._kinds) if bits is None else HashedSpace(*self._kinds, bits)
-        self._pool: list[Scratch] = []  # for those who count at the same time
+        self._pool: list[Workspace] = []  # for threads that count at the same time
 
     def _cut_as(self, version: int) -> None:
-        """Cut texts as counters of this version do."""
+        """Set the tokenizers to cut texts as counters of this version do."""
         self._version, lowercase = version, bool(self.lowercase)
-        # Where runs of words are counted, pairs of characters are among them.
+        # If runs of words are counted, they include the pairs of characters.
         has_runs = self.ngram_range is not None and self.ngram_range[1] > 1
         of_words: int | None = CHARACTERS if has_runs else PAIRS
         of_parts: int | None = STRETCHES
@@ -121,21 +148,22 @@ class TextCounter(TextParameters):
 
     @property
     def n_features(self) -> int:
-        """How many columns there are by now."""
+        """The number of columns."""
         return self._space.n_columns
 
     @property
     def blocks(self) -> np.ndarray:
-        """The block of each column, its place in `BLOCKS`: 0 for words, 1 for runs of words.
+        """The block of each column, as an index of `BLOCKS`: 0 for words, 1 for runs of words.
 
-        Where columns are hashed, words and runs of words share theirs, which count as words.
+        Words and runs of words share hashed columns, which are in the block of words.
         """
-        return self._space.blocks[: self._space.n_columns]
+        space = self._space
+        return space.blocks[: space.n_columns]
 
     def field_numbers(self) -> np.ndarray:
-        """Return, for each column, 0, or 1 + the number of the field whose word it is.
+        """Return, for each column, 0, or 1 plus the number of the field whose word it is.
 
-        Where columns are hashed, several fields share theirs: that is 0 too.
+        It is 0, too, for hashed columns that several fields share.
 
         Examples
         --------
@@ -154,7 +182,7 @@ class TextCounter(TextParameters):
         least: tuple[int, int, int, int] | None = None,
         clock: dict[str, float] | None = None,
     ) -> Rows:
-        """Return how often each feature stands in each text, and how many tokens the text has.
+        """Return how often each feature occurs in each text, and how many tokens each text has.
 
         Parameters
         ----------
@@ -162,17 +190,17 @@ class TextCounter(TextParameters):
             One batch of documents; missing texts of an Arrow array are empty. With `fields` of
             columns, a document can be a dict of texts by column.
         grow : bool, default=True
-            Give columns to what is new; else leave it out.
+            Give columns to new features; otherwise leave them out.
         n_jobs : int, default=1
             How many threads to use; the result is the same.
         least : tuple of four int, optional
-            In how many documents that were counted in this way a word, a run of words, a part and
-            a word of a field must have been before it gets a column, of which this can be the last;
-            by default all get one at once. Of those that wait, half are forgotten when they are
-            more than a million: those in the fewest documents, the oldest first.
+            The least number of documents, this one included, in which a word, a run of words, a
+            part and a word of a field must have occurred before it gets a column; by default it
+            gets one at once. If more than a million features wait for a column, half of them are
+            forgotten: those in the fewest documents, the oldest first.
         clock : dict, optional
-            The seconds that it takes to find the tokens and their numbers, and to count them, are
-            added to its "tokenize" and "count".
+            The seconds spent on finding and numbering tokens are added to its "tokenize", those
+            spent on counting them to its "count".
 
         Examples
         --------
@@ -187,9 +215,8 @@ class TextCounter(TextParameters):
         (['rose', 'is', 'red', 'title:rose', 'text:rose', 'text:is', 'text:red'], \
 [2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
         """
-        pieces = self._count_all(texts, grow, n_jobs, least, clock)
-        items, lengths = _stacked(pieces, np.float32, n_jobs)
-        return Rows(*items, self.n_features, lengths)
+        counts, lengths = self._count(texts, grow, n_jobs, least, clock, np.float32)
+        return Rows(*counts, self._space.n_columns, lengths)
 
     def count_exactly(
         self,
@@ -198,15 +225,14 @@ class TextCounter(TextParameters):
         n_jobs: int = 1,
         least: tuple[int, int, int, int] | None = None,
         clock: dict[str, float] | None = None,
-    ) -> tuple[Items, np.ndarray]:
-        """Return `count`'s columns and counts, these as whole numbers, and the lengths."""
-        return _stacked(self._count_all(texts, grow, n_jobs, least, clock), np.int32, n_jobs)
+    ) -> CountedTexts:
+        """Return the rows of `count` with whole numbers as counts, and the lengths of texts."""
+        return self._count(texts, grow, n_jobs, least, clock, np.int32)
 
     def names(self, columns: Any) -> list[str]:
-        """Return the names of some columns; words of a run have a space between.
+        """Return the names of some columns, with a space between the words of a run.
 
-        A word of a field is called "field:word". Hashed columns have no name of their own and are
-        called "#0", "#1" and so on.
+        A word of a field is called "field:word". Hashed columns are called "#0", "#1" and so on.
         """
         return self._space.names(np.asarray(columns, np.int64))
 
@@ -215,17 +241,17 @@ class TextCounter(TextParameters):
         return self._space.all_names()
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the names of all columns as UTF-8, and where each starts and ends in it."""
+        """Return the names of all columns as UTF-8, and where each starts and ends."""
         space = self._space
         if self.hashing_bits is None and space.as_numbered:
             return (space.words if space.only == WORDS else space.parts).blob()
         return encode(self.feature_names())
 
     def prune(self, keep: np.ndarray, with_waiting: bool = True) -> None:
-        """Keep some columns, numbered anew from 0 in the same order, and forget the others.
+        """Keep some columns, renumbered from 0 in the same order, and forget the others.
 
-        What is forgotten counts as new when it is met again; so does, unless it is kept too, what
-        has been met too rarely for a column.
+        A forgotten feature is new when it is met again. Features that wait for a column are
+        forgotten too, unless `with_waiting`.
         """
         if self.hashing_bits is not None:
             raise ParameterError(
@@ -241,14 +267,54 @@ class TextCounter(TextParameters):
         self._replace_space(keep, with_waiting)
 
     def _replace_space(self, keep: np.ndarray, with_waiting: bool = True) -> None:
-        """Go on with some columns; what readers wrote to is of the old space and would hold it."""
-        self._space, self._pool = self._space.kept(keep, with_waiting), []
+        """Keep some columns; drop the workspaces, which refer to the old space."""
+        self._space, self._pool = self._space.subset(keep, with_waiting), []
+
+    def merge(self, other: TextCounter) -> np.ndarray:
+        """Add the columns of another counter; return the column here of each of them.
+
+        If texts are counted in shards, each by a new counter, and the counters are merged in the
+        order of the shards, the result is the same as if one counter had counted all texts. The
+        rows of the other counter are renumbered by what is returned.
+
+        Both counters must have the same parameters, and no feature may wait for a column: count
+        with the default `least`, and prune rare features after merging.
+
+        Examples
+        --------
+        >>> counter, other = TextCounter(), TextCounter()
+        >>> rows, other_rows = counter.count(["a red rose"]), other.count(["the rose is red"])
+        >>> counter.merge(other).tolist(), counter.feature_names()
+        ([2, 1, 3, 0], ['red', 'rose', 'the', 'is'])
+        """
+        settings, other_settings = self._settings(), other._settings()
+        for name, value in settings.items():
+            if value != other_settings[name]:
+                raise ParameterError(
+                    f"The counters cannot be merged, as {name} is {value!r:.80} in one and "
+                    f"{other_settings[name]!r:.80} in the other; count all shards with the same "
+                    "parameters."
+                )
+        if len(self._space.candidates()) or len(other._space.candidates()):
+            raise ParameterError(
+                "The counters cannot be merged, as features wait for a column; count the shards "
+                "without `least`, and prune rare features after merging."
+            )
+        self._space.prepare(_ONE_EACH)
+        return self._space.merge(other._space)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return everything that decides how texts are counted."""
+        settings = {name: getattr(self, name) for name in TextParameters.parameters}
+        state = getattr(self.linguistics, "state", None)
+        linguistics = self.linguistics if state is None else state()
+        return settings | {"linguistics": linguistics, "version": self._version}
 
     def checkpoint(self) -> Callable[[], None]:
         """Return a function that puts the counter back to what it is now, bit for bit.
 
-        It may be called after any number of growing counts, also after one that was interrupted;
-        as long as it is kept, what changes is noted.
+        It can be called after any number of counts that add features, also after one that was
+        interrupted. As long as it exists, changes are logged.
 
         Examples
         --------
@@ -270,13 +336,12 @@ class TextCounter(TextParameters):
         return undo
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
-        """Return where each feature stands in a text: start, end and column, or -1 if not known.
+        """Return the start, end and column of each feature in a text; the column is -1 if unknown.
 
-        Words and runs of words come first, then parts, then words of fields. A run reaches from the
-        start of its first word to the end of its last; a part, from its first character to its
-        last, or, where words are cut into parts as they are counted, over the whole word. Words
-        that the linguistics drop have no span. The text is to be as it was given, upper case and
-        all.
+        Words and runs of words come first, then parts, then words of fields. The span of a run is
+        from the start of its first word to the end of its last. The span of a part is that of its
+        characters, or the whole word if words are folded before they are cut into parts. Words that
+        the linguistics drop have no span.
 
         Examples
         --------
@@ -288,7 +353,7 @@ class TextCounter(TextParameters):
         return [tuple(span) for span in self.places(text).spans().tolist()]
 
     def places(self, text: str) -> Places:
-        """Return where the words of a text stand, and the features that are made of them.
+        """Return where the words of a text stand, and the features that they make up.
 
         Examples
         --------
@@ -298,14 +363,13 @@ class TextCounter(TextParameters):
         >>> places.words, places.runs.tolist()[-2:]
         (['red', 'roses', 'red', 'rose'], [[3, 4, 1, 1], [2, 4, 2, 3]])
         """
-        pool, scratch, pieces = self._pool, self._borrow(), self._pieces(text)
-        words, sides, runs, pairs, fields = self._word_places(pieces, scratch)
-        parts = self._part_places(pieces, scratch)
-        pool.append(scratch)
-        return Places(text, words, sides, runs, pairs, parts, fields, bool(self.lowercase))
+        pool, workspace = self._pool, self._borrow()
+        places = find_places(self, workspace, text)
+        pool.append(workspace)
+        return places
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all that is needed to go on counting: what JSON can hold, and tensors."""
+        """Return all that is needed to go on counting: a header for JSON, and tensors."""
         header: dict[str, Any] = {"version": self._version, "hash_version": HASH_VERSION}
         for name in TextParameters.parameters:
             header[name] = plain(type(self).__name__, name, getattr(self, name))
@@ -321,21 +385,18 @@ class TextCounter(TextParameters):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Return a counter that counts, and goes on growing, as the one that gave its `state`.
+        """Return a counter that counts, and adds features, as the one that gave the `state`.
 
-        What `state` cannot have returned is a ModelError.
+        A `ModelError` is raised for anything that `state` cannot have returned.
         """
         versions = ("version", OLD_VERSION, FORMAT_VERSION), ("hash_version", 1, HASH_VERSION)
-        for name, oldest, ours in versions:
-            if not oldest <= require_field(header, name, int) <= ours:
+        for name, oldest, newest in versions:
+            if not oldest <= require_field(header, name, int) <= newest:
                 raise ModelError(
-                    f"The model counts text by {name} {header[name]}, and this Thresher by {ours}; "
-                    "take the Thresher that made it, or train it again."
+                    f"The model counts text by {name} {header[name]}, and this Thresher by "
+                    f"{newest}; take the Thresher that made it, or train it again."
                 )
-        header = {
-            "fields": None,
-            "gaps": False,
-        } | header  # which the first files of this version lack
+        header = {"fields": None, "gaps": False} | header  # which the oldest files lack
         if missing := [name for name in TextParameters.parameters if name not in header]:
             raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
         values = ((name, header[name]) for name in TextParameters.parameters)
@@ -354,314 +415,242 @@ class TextCounter(TextParameters):
             counter._space = Space.from_tensors(*counter._kinds, tensors)
         return counter
 
-    # How it is done -------------------------------------------------------------------------------
+    # Counting -------------------------------------------------------------------------------------
 
-    def _borrow(self) -> Scratch:
-        """Take what a reader writes to out of the pool, where it comes back if nothing fails."""
-        try:
-            scratch = self._pool.pop()
-        except IndexError:
-            scratch = None
-        if scratch is None or scratch.space is not self._space:
-            space, folding = self._space, self.linguistics
-            words = None if folding is None else Surface(space, WORDS, folding, None)
-            folding = folding if self._cuts_words else None
-            scratch = Scratch(space, words, Surface(space, PARTS, folding, self.char_ngram_range))
-        return scratch
-
-    def _count_all(
+    def _count(
         self,
         texts: Any,
         grow: bool,
         n_jobs: int,
         least: tuple[int, int, int, int] | None,
-        clock: dict[str, float] | None,
-    ) -> list[Counted]:
-        """Return the counts of texts, those of some of them after those of others."""
-        engine_for(n_jobs)  # refuses what is no number of threads
-        needed = _ONE_EACH if least is None else _least(least)
-        texts = as_texts(texts, self.fields)
-        sizes = check_texts(texts)
+        clock: Clock | None,
+        dtype: type,
+    ) -> CountedTexts:
+        """Return the rows of texts, with counts as numbers of `dtype`, and the lengths of texts."""
+        if n_jobs != 1:
+            engine_for(n_jobs)  # an error if it is not a number of threads
+        needed = _ONE_EACH if least is None else _checked_least(least)
+        texts, offsets = checked_texts(texts, self.fields)
         grow = bool(grow) and self.hashing_bits is None
         if grow:
             self._space.prepare(needed)
-        pieces: list[Counted] = []
-        clocks: list[Clock] = []
-        for start, stop in slices(sizes):
-            here = texts[start:stop], sizes[start:stop]
-            pieces += self._count(*here, grow, needed, n_jobs, clocks)
+        clock = {} if clock is None else clock
+        ranges = list(chunks(offsets, BATCH_CHARACTERS if n_jobs == 1 else CHUNK_CHARACTERS))
+        if len(ranges) == 1 or n_jobs == 1:
+            pool, workspace, results = self._pool, self._borrow(), []
+            for start, stop in ranges:
+                chunk = texts[start:stop]
+                results.append(self._count_chunk(chunk, grow, needed, workspace, clock))
+            pool.append(workspace)
+        else:
+            results = self._count_in_threads(texts, ranges, grow, needed, n_jobs, clock)
         if self._space.has_forgotten:
             self._replace_space(np.ones(self.n_features, bool))
-        if clock is not None:
-            for stage, seconds in chain.from_iterable(one.items() for one in clocks):
-                clock[stage] = clock.get(stage, 0.0) + seconds
-        return pieces
+        if len(results) > 1:
+            return _stacked(results, dtype, n_jobs)
+        counts, lengths = results[0]
+        return counts._replace(counts=counts.counts.astype(dtype, copy=False)), lengths
 
-    def _count(
+    def _count_in_threads(
         self,
         texts: Any,
-        sizes: np.ndarray,
+        ranges: list[tuple[int, int]],
         grow: bool,
         least: np.ndarray,
         n_jobs: int,
-        clocks: list[Clock],
-    ) -> list[Counted]:
-        """Count texts, of which threads take one piece after the other."""
-        pieces = list(chunks(sizes)) if n_jobs > 1 else [(0, len(texts))]
-        n_jobs, pool, scratch = min(n_jobs, len(pieces)), self._pool, self._borrow()
-        # Those who grow take turns at what is known of words, so it is one for all of them.
-        others = [scratch.beside() if grow else self._borrow() for _ in range(n_jobs - 1)]
-        idle, own = [scratch, *others], [Clock(float) for _ in pieces]
-        for one in idle:
-            one.refresh()
+        clock: Clock,
+    ) -> list[CountedTexts]:
+        """Return the rows of each range of texts, counted in several threads."""
+        n_jobs, pool, first = min(n_jobs, len(ranges)), self._pool, self._borrow()
+        # Threads that add features take turns, and share what is known of words.
+        others = [Workspace(self, first) if grow else self._borrow() for _ in range(n_jobs - 1)]
+        idle, clocks = [first, *others], [Clock() for _ in ranges]
+        first.refresh()
 
-        def work(number: int, turns: Turns) -> Counted:
-            mine, (start, stop) = idle.pop(), pieces[number]
-            turn = partial(turns.at, number) if grow and n_jobs > 1 else None
-            counted = self._count_piece(texts[start:stop], grow, least, mine, own[number], turn)
-            idle.append(mine)
-            return counted
+        def work(number: int, turns: Turns) -> CountedTexts:
+            workspace, (start, stop) = idle.pop(), ranges[number]
+            turn = partial(turns.at, number) if grow else None
+            chunk, own_clock = texts[start:stop], clocks[number]
+            result = self._count_chunk(chunk, grow, least, workspace, own_clock, turn)
+            idle.append(workspace)
+            return result
 
-        counted = in_turns(work, len(pieces), n_jobs)
-        clocks += own
-        pool.extend([scratch] if grow else idle)
-        return counted
+        results = in_turns(work, len(ranges), n_jobs)
+        for stage, seconds in chain.from_iterable(each.items() for each in clocks):
+            clock[stage] = clock.get(stage, 0.0) + seconds
+        pool.extend([first] if grow else idle)
+        return results
 
-    def _count_piece(
+    def _borrow(self) -> Workspace:
+        """Take a workspace from the pool, or make one; the caller puts it back if nothing fails."""
+        try:
+            workspace = self._pool.pop()
+        except IndexError:
+            return Workspace(self)
+        return workspace if workspace.space is self._space else Workspace(self)
+
+    def _count_chunk(
         self,
         texts: Any,
         grow: bool,
         least: np.ndarray,
-        scratch: Scratch,
+        workspace: Workspace,
         clock: Clock,
         turn: Turn | None = None,
-    ) -> Counted:
-        """Return the counts of texts; whatever adds to the space waits for its `turn`."""
+    ) -> CountedTexts:
+        """Return the rows of a chunk of texts, and the lengths of texts.
+
+        With a `turn`, chunks are counted by several threads: whatever adds to the space waits until
+        the chunks before have done so.
+        """
+        began, n_documents, space = perf_counter(), len(texts), self._space
+        if turn is None:
+            workspace.refresh()
         words = parts = fields = None
+        in_fields: list[Codes] = []
         if self._fields:
             texts = texts if isinstance(texts, list) else texts.to_pylist()
             texts = [piece for text in texts for piece in split(text, self.fields)]
-        if self._space.has_words:
-            in_fields: list[Coded] = [(np.zeros(0, np.int32), _START[:0])]
-            words, lengths = self._tally(WORDS, texts, grow, scratch, clock, turn, in_fields)
-            words = None if self.ngram_range is None else words
+        if space.has_words:
+            lengths = [np.zeros(1, np.int64)]
+            codes = self._word_codes(texts, grow, workspace, turn, lengths, in_fields)
+            # While other threads wait for their turn, only what needs the turn is done.
+            words = count_rows(codes if turn is None else list(codes), n_documents, workspace)
         if self.char_ngram_range is not None:
-            tokens, n_tokens = self._tally(PARTS, texts, grow, scratch, clock, turn)
-            lengths = n_tokens if words is None else lengths
-        began = perf_counter()
+            token_ends = [np.zeros(1, np.int64)]
+            codes = self._token_codes(texts, grow, workspace, turn, token_ends)
+            tokens = count_rows(codes if turn is None else list(codes), n_documents, workspace)
+            lengths = token_ends if self.ngram_range is None else lengths
+        numbered = perf_counter()
         if self.char_ngram_range is not None:
-            scratch.reserve(self._space.n_codes(PARTS))
-            parts = scratch.parts.spread_rows(tokens, scratch.cells)
+            workspace.cells = grown(workspace.cells, space.n_codes(PARTS))
+            parts = workspace.token_forms.spread_rows(tokens, workspace.cells)
         if self._fields:
-            rows = Tally(len(texts) // self._n_pieces, scratch)
-            rows.add(*_joined(in_fields), self._space.n_codes(FIELDS))
-            fields = rows.result()
-        with nullcontext() if turn is None or self._space.as_numbered else turn(_SETTLING):
-            items = self._space.settle([words, parts, fields], grow, least)
-        clock["count"] += perf_counter() - began
-        return items, lengths
+            fields = count_rows(in_fields, n_documents, workspace)
+        with nullcontext() if turn is None or space.as_numbered else turn(TO_COLUMNS):
+            words = None if self.ngram_range is None else words
+            counts = space.to_columns(words, parts, fields, grow, least)
+        clock["tokenize"] = clock.get("tokenize", 0.0) + numbered - began
+        clock["count"] = clock.get("count", 0.0) + perf_counter() - numbered
+        return counts, np.diff(np.concatenate(lengths)[:: self._n_pieces])
 
-    def _tally(
+    def _word_codes(
         self,
-        block: int,
         texts: Any,
         grow: bool,
-        scratch: Scratch,
-        clock: Clock,
-        turn: Turn | None,
-        in_fields: list[Coded] | None = None,
-    ) -> Counted:
-        """Return how often each word, run or token to be cut stands in texts, and their lengths.
-
-        Where there are fields, the texts are the pieces of each text, and `in_fields` gets the
-        codes of the words in fields.
-        """
-        rows, began = Tally(len(texts) // self._n_pieces, scratch), perf_counter()
-        token_ends = [_START]
-        numbered = self._numbered(block, texts, grow, scratch, turn, token_ends, in_fields)
-        # While others wait for their turn, nothing is done that can be done later.
-        for codes, ends, n_codes in numbered if turn is None else list(numbered):
-            cut = perf_counter()
-            rows.add(codes, ends, n_codes)
-            counted = perf_counter()
-            clock["tokenize"] += cut - began
-            clock["count"] += counted - cut
-            began = counted
-        borders = np.concatenate(token_ends)[:: self._n_pieces]
-        return rows.result(), borders[1:] - borders[:-1]
-
-    def _numbered(
-        self,
-        block: int,
-        texts: Any,
-        grow: bool,
-        scratch: Scratch,
+        workspace: Workspace,
         turn: Turn | None,
         token_ends: list[np.ndarray],
-        in_fields: list[Coded] | None,
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-        """Yield codes, where documents end in them, and how many codes there are, chunk by chunk.
+        in_fields: list[Codes],
+    ) -> Iterator[Codes]:
+        """Yield the codes of words and runs of words; append those of words in fields.
 
-        The number of all tokens at the end of each text goes into `token_ends`.
+        With fields, the texts are the pieces of each text. How many tokens there are up to the end
+        of each piece is appended to `token_ends`.
         """
-        n_pieces, done, n_tokens, space = self._n_pieces, 0, 0, self._space
-        history, batches = space.history(), self._tokenizers[block].cut(texts)
-        first = next(batches, None)  # which is cut before it takes its turn
-        with nullcontext() if turn is None else turn(block):
-            for tokens in chain([] if first is None else [first], batches):
+        n_pieces, space, forms = self._n_pieces, self._space, workspace.word_forms
+        n_tokens, n_done, history = 0, 0, space.no_history.copy()
+        batches = self._tokenizers[WORDS].cut(texts, workspace.buffers)
+        first = next(batches, None)  # cut before the turn
+        with nullcontext() if turn is None else turn(WORDS):
+            for tokens in batches if first is None else chain([first], batches):
                 token_ends.append(tokens.ends + n_tokens)
                 n_tokens += len(tokens.spans)
-                last = slice(-(done + 1) % n_pieces, None, n_pieces)  # pieces of a text
-                if block == PARTS:
-                    codes, ends = scratch.parts.numbers(tokens, grow), tokens.ends
-                    n_codes = len(scratch.parts.words)
+                if forms is None:
+                    numbers, ends = space.number(WORDS, tokens, grow), tokens.ends
                 else:
-                    values, ends = scratch.word_values(tokens, grow)
-                    if in_fields is not None and self._fields:
-                        in_fields.append(self._in_fields(values, ends, done, last))
-                done += len(ends)
-                ends = ends[last].copy()  # tokens are written over by the next
-                if block != PARTS:
-                    codes, n_codes = space.codes(values, ends, grow, history), space.n_codes(WORDS)
+                    numbers, ends = forms.values_of(tokens, forms.look_up(tokens, grow))
+                last = slice(
+                    -(n_done + 1) % n_pieces, None, n_pieces
+                )  # the last piece of each text
+                if self._fields:
+                    in_fields.append(self._field_codes(numbers, ends, n_done, last))
+                n_done += len(ends)
+                ends = ends[last].copy()  # the tokenizer overwrites its own
+                codes = space.run_codes(numbers, ends, grow, history)
                 if codes.ndim == 2:
                     ends *= codes.shape[1]
-                yield codes.ravel(), ends, n_codes
+                yield codes.ravel(), ends, space.n_codes(WORDS)
 
-    def _in_fields(self, values: np.ndarray, ends: np.ndarray, done: int, last: slice) -> Coded:
-        """Return the codes of those words that stand in fields, and where documents end in them.
+    def _token_codes(
+        self,
+        texts: Any,
+        grow: bool,
+        workspace: Workspace,
+        turn: Turn | None,
+        token_ends: list[np.ndarray],
+    ) -> Iterator[Codes]:
+        """Yield the numbers, among the surface forms, of the tokens that are cut into parts."""
+        n_pieces, forms, n_tokens, n_done = self._n_pieces, workspace.token_forms, 0, 0
+        batches = self._tokenizers[PARTS].cut(texts, workspace.buffers)
+        first = next(batches, None)
+        with nullcontext() if turn is None else turn(PARTS):
+            for tokens in batches if first is None else chain([first], batches):
+                token_ends.append(tokens.ends + n_tokens)
+                n_tokens += len(tokens.spans)
+                last = slice(-(n_done + 1) % n_pieces, None, n_pieces)
+                n_done += len(tokens.ends)
+                ids = forms.look_up(tokens, grow)
+                yield ids, tokens.ends[last].copy(), int(forms.words.sizes[0])
 
-        The words are those of pieces of texts, of which so many are `done` already and the `last`
-        of each text is given.
+    def _field_codes(
+        self, numbers: np.ndarray, ends: np.ndarray, n_done: int, last: slice
+    ) -> Codes:
+        """Return the codes of those words that are in fields.
+
+        The words are those of pieces of texts, `n_done` pieces coming before; `last` selects the
+        last piece of each text.
         """
-        n_words = np.diff(ends, prepend=0, append=len(values))  # of each piece
-        fields = (done + np.arange(len(n_words))) % self._n_pieces - 1
-        inside = (fields >= 0) & (fields < len(self._fields))
-        codes = self._space.in_fields(
-            values[np.repeat(inside, n_words)], np.repeat(fields[inside], n_words[inside])
+        n_words = np.diff(ends, prepend=0, append=len(numbers))  # of each piece
+        fields = (n_done + np.arange(len(n_words))) % self._n_pieces - 1
+        is_inside = (fields >= 0) & (fields < len(self._fields))
+        codes = self._space.field_codes(
+            numbers[np.repeat(is_inside, n_words)], np.repeat(fields[is_inside], n_words[is_inside])
         )
-        return codes, np.cumsum(n_words * inside)[:-1][last]
-
-    def _pieces(self, text: str) -> list[Piece]:
-        """Return a text whole, or what stands before its fields, each field and what follows."""
-        check_texts([text])
-        if not self._fields:
-            return [Piece(text, 0, None)]
-        pieces, start, gap = [], 0, int(bool(field_columns(self.fields)))  # the mark
-        for number, piece in enumerate(split(text, self.fields), -1):
-            field = number if 0 <= number < len(self._fields) else None
-            pieces.append(Piece(piece, start, field))
-            start += len(piece) + gap
-        return pieces
-
-    def _word_places(
-        self, pieces: list[Piece], scratch: Scratch
-    ) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the words as counted, the sides of each, runs, pairs and words in fields."""
-        shapes = self._space.runs.shapes
-        patterns = [shapes.patterns[shape] for shape in shapes.counted]
-        history, tokenizer, space = self._space.history(), self._tokenizers[WORDS], self._space
-        words: list[str] = []
-        all_sides, all_pairs = [np.zeros((0, 2), np.int64)], [np.zeros((0, 3), np.int64)]
-        all_columns, in_fields = [], []
-        for piece in pieces:
-            origins = tokenizer.origins(piece.text)
-            for tokens, sides in tokenizer.places(piece.text):
-                tokens_here = tokens.words()
-                distinct = list(dict.fromkeys(tokens_here))
-                folded = dict(zip(distinct, fold(self.linguistics, distinct), strict=True))
-                counted = [folded[token] for token in tokens_here]
-                is_kept = np.array([word is not None for word in counted], bool)
-                originals = origins.of(sides[is_kept]) + piece.start
-                is_pair = tokens.are_pairs[is_kept]
-                all_sides.append(originals[~is_pair])
-                n_before = len(words)
-                kept = [word for word in counted if word is not None]
-                words += [word for word, both in zip(kept, is_pair, strict=True) if not both]
-                if not space.has_words:
-                    continue
-                each = tokens._replace(ends=np.arange(1, len(sides) + 1))
-                values, _ = scratch.word_values(each, False)
-                if self.ngram_range is not None:
-                    codes = space.codes(values, np.zeros(0, np.int64), False, history)
-                    columns = space.columns_of(WORDS, codes).reshape(-1, len(patterns))
-                    all_columns.append(columns[~is_pair])
-                    # Where there are pairs, there are no longer runs.
-                    all_pairs.append(np.column_stack([originals, columns[:, 0]])[is_pair])
-                if piece.field is not None:
-                    codes = space.in_fields(values, np.full(len(values), piece.field))
-                    columns = space.columns_of(FIELDS, codes)
-                    all_pairs.append(np.column_stack([originals, columns])[is_pair])
-                    of_words = enumerate(columns[~is_pair].tolist(), n_before)
-                    in_fields += [(i, i + 1, one, 1) for i, one in of_words]
-        runs = [
-            (last + 1 - pattern.bit_length(), last + 1, column, pattern)
-            for last, columns in enumerate(chain.from_iterable(all_columns))
-            for pattern, column in zip(patterns, columns.tolist(), strict=True)
-            if pattern.bit_length() <= last + 1
-        ]
-        both = [np.array(one, np.int64).reshape(-1, 4) for one in (runs, in_fields)]
-        pairs = np.concatenate(all_pairs)
-        return words, np.concatenate(all_sides), both[0], pairs, both[1]
-
-    def _part_places(self, pieces: list[Piece], scratch: Scratch) -> np.ndarray:
-        """Return start, end and column of all parts."""
-        tokenizer, surface = self._tokenizers[PARTS], scratch.parts
-        places = [np.zeros((0, 3), np.int64)]
-        for piece in pieces if self.char_ngram_range is not None else ():
-            origins = tokenizer.origins(piece.text)
-            for tokens, sides in tokenizer.places(piece.text):
-                ids = surface.numbers(tokens, False)
-                values, ends = surface.spread(tokens._replace(ends=np.arange(1, len(ids) + 1)), ids)
-                columns = self._space.columns_of(PARTS, values)
-                inside = np.repeat(sides, np.diff(ends, prepend=0), axis=0)
-                if not self._cuts_words:
-                    parts = [part for side in sides for part in self._part_sides(*side.tolist())]
-                    inside = np.array(parts, np.int64).reshape(-1, 2)
-                places.append(np.column_stack([origins.of(inside) + piece.start, columns]))
-        return np.concatenate(places)
-
-    def _part_sides(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield where the parts of a token start and end within it, in the order of its parts."""
-        assert self.char_ngram_range is not None
-        low, high = self.char_ngram_range
-        for length in range(low, high + 1):
-            n_parts = max(end - start + 2 - length, 0) + 1
-            for place in range(start - 1, start - 1 + n_parts):
-                # A blank by itself stands with the character beside it.
-                yield min(max(place, start), end - 1), max(min(place + length, end), start + 1)
-            if n_parts == 1:
-                return
+        return codes, np.cumsum(n_words * is_inside)[:-1][last], self._space.n_codes(FIELDS)
 
 
-def _stacked(pieces: list[Counted], dtype: type, n_jobs: int) -> Counted:
-    """Return rows one below the other, their counts as numbers of another type, and lengths."""
-    first, lengths = pieces[0]
-    if len(pieces) == 1:
-        return first._replace(counts=first.counts.astype(dtype, copy=False)), lengths
-    rows = np.cumsum([0, *(len(lengths) for _, lengths in pieces)])
-    ends = np.cumsum([0, *(items.indptr[-1] for items, _ in pieces)])
-    codes, counts = np.empty(ends[-1], np.int32), np.empty(ends[-1], dtype)
-    out = Items(np.zeros(rows[-1] + 1, np.int64), codes, counts)
-
-    def put(number: int, _: Turns) -> None:
-        items, here = pieces[number][0], slice(ends[number], ends[number + 1])
-        out.indptr[rows[number] + 1 : rows[number + 1] + 1] = items.indptr[1:] + ends[number]
-        out.codes[here], out.counts[here] = items.codes, items.counts
-
-    in_turns(put, len(pieces), n_jobs)
-    return out, np.concatenate([lengths for _, lengths in pieces])
-
-
-def _joined(coded: list[Coded]) -> Coded:
-    """Return codes one after the other, and where documents end in them."""
-    starts = np.cumsum([0, *(len(codes) for codes, _ in coded)])
-    ends = [ends + start for (_, ends), start in zip(coded, starts, strict=False)]
-    return np.concatenate([codes for codes, _ in coded]), np.concatenate(ends)
+def count_rows(batches: Iterable[Codes], n_documents: int, workspace: Workspace) -> Counts:
+    """Return how often each code occurs in each document, in the order of first occurrence."""
+    indptr = np.zeros(n_documents + 1, np.int64)
+    indices, counts = np.empty(0, np.int32), np.empty(0, np.int32)
+    row = np.zeros(3, np.int64)  # the start and end of the present row, and how many came before
+    for codes, ends, n_codes in batches:
+        end = int(row[1])
+        size = end + len(codes)
+        if size > len(indices):
+            room = 4 * size if end else size  # what is not written to costs nothing
+            old_indices, old_counts = indices, counts
+            indices, counts = np.empty(room, np.int32), np.empty(room, np.int32)
+            indices[:end], counts[:end] = old_indices[:end], old_counts[:end]
+        workspace.cells = grown(workspace.cells, n_codes)
+        count(codes, ends, len(codes), workspace.cells, row, indices, counts, indptr)
+    indices.resize(row[1], refcheck=False)  # gives back what is not used
+    counts.resize(row[1], refcheck=False)
+    return Counts(indptr, indices, counts)
 
 
-def _least(least: Any) -> np.ndarray:
-    """Return the least numbers of documents for each block, once they are numbers."""
-    if len(least) != len(BLOCKS) or not all(is_whole(one) and 1 <= one < 2**31 for one in least):
+def _stacked(results: list[CountedTexts], dtype: type, n_jobs: int) -> CountedTexts:
+    """Return all rows, with counts as numbers of `dtype`, and all lengths."""
+    rows = np.cumsum([0, *(len(lengths) for _, lengths in results)])
+    ends = np.cumsum([0, *(counts.indptr[-1] for counts, _ in results)])
+    codes, values = np.empty(ends[-1], np.int32), np.empty(ends[-1], dtype)
+    out = Counts(np.zeros(rows[-1] + 1, np.int64), codes, values)
+
+    def put(number: int) -> None:
+        counts, here = results[number][0], slice(ends[number], ends[number + 1])
+        out.indptr[rows[number] + 1 : rows[number + 1] + 1] = counts.indptr[1:] + ends[number]
+        out.codes[here], out.counts[here] = counts.codes, counts.counts
+
+    for _ in engine_for(n_jobs).map(put, range(len(results))):
+        pass
+    return out, np.concatenate([lengths for _, lengths in results])
+
+
+def _checked_least(least: Any) -> np.ndarray:
+    """Return the least numbers of documents for each block, after checking them."""
+    are_numbers = all(is_whole(number) and 1 <= number < 2**31 for number in least)
+    if len(least) != len(BLOCKS) or not are_numbers:
         raise ParameterError(
             f"least is {least!r}; it must be four whole numbers from 1: in how many documents a "
             "word, a run of words, a part and a word of a field must be."

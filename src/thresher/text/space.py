@@ -1,4 +1,4 @@
-"""One space of columns for words, runs, parts of words and words of fields, as they are met."""
+"""The columns of words, runs of words, parts of words and words of fields, in one numbering."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from thresher._kernels.text import (
     forget,
     hash_ngrams,
     hash_pairs,
+    merge_pairs,
     ngrams,
     settle,
     take_columns_out,
@@ -34,60 +35,63 @@ from thresher.state import require_tensor
 from thresher.text.tokens import Tokens
 from thresher.text.vocabulary import MOST_WORDS, Vocabulary, grown, hash_words, n_slots
 
-__all__ = ["BLOCKS", "HashedSpace", "Items", "Runs", "Space"]
+__all__ = ["BLOCKS", "Counts", "HashedSpace", "Runs", "Space"]
 
 BLOCKS = ("words", "runs", "parts", "fields")
 GAP_NAME = "_"  # in the name of a run
-MOST_CANDIDATES = 1_000_000  # that wait for a column; beyond, half of them are forgotten
+MOST_CANDIDATES = 1_000_000  # items that wait for a column; if there are more, half are forgotten
 
 
-class Items(NamedTuple):
-    """How often something stands in each document, as compressed sparse rows."""
+class Counts(NamedTuple):
+    """What stands in each document and how often, as compressed sparse rows."""
 
     indptr: np.ndarray
     codes: np.ndarray  # int32: numbers of words or parts, codes of runs, or columns
     counts: np.ndarray  # int32
 
     @classmethod
-    def empty(cls, n_documents: int, size: int = 0) -> Items:
-        """Return rows that are still to be filled with up to `size` things."""
+    def empty(cls, n_documents: int, size: int = 0) -> Counts:
+        """Return rows to be filled, with room for `size` entries."""
         return cls(np.zeros(n_documents + 1, np.int64), *np.empty((2, size), np.int32))
 
-    def used(self) -> Items:
-        """Return only what was filled."""
+    def used(self) -> Counts:
+        """Return the rows without the room that was not filled."""
         size = self.indptr[-1]
         return self._replace(codes=self.codes[:size], counts=self.counts[:size])
 
-    def beside(self, other: Items) -> Items:
-        """Return rows in which what stands in the other's follows what stands in these."""
-        joined = Items.empty(len(self.indptr) - 1, len(self.codes) + len(other.codes))
+    def beside(self, other: Counts) -> Counts:
+        """Return rows that have the entries of both, those of `other` after these."""
+        joined = Counts.empty(len(self.indptr) - 1, len(self.codes) + len(other.codes))
         joined.indptr[:] = self.indptr + other.indptr
         for rows, before in ((self, other.indptr[:-1]), (other, self.indptr[1:])):
-            places = np.arange(len(rows.codes)) + np.repeat(before, np.diff(rows.indptr))
-            joined.codes[places], joined.counts[places] = rows.codes, rows.counts
+            positions = np.arange(len(rows.codes)) + np.repeat(before, np.diff(rows.indptr))
+            joined.codes[positions], joined.counts[positions] = rows.codes, rows.counts
         return joined
 
 
 class Mark:
-    """How large a space was, to which it can be put back."""
+    """The size of a space at one time, to which it can be rolled back."""
 
     def __init__(self, space: Space) -> None:
         self.n_words, self.n_runs, self.n_parts, _ = space.n_items
         self.sizes = space.sizes.copy()
         self.as_numbered = space.as_numbered
-        self.queue: np.ndarray | None = None  # as it was, once some that waited are forgotten
+        self.queue: np.ndarray | None = None  # a copy, made before waiting items are forgotten
 
 
 class Space:
     """The columns, what each stands for, and what waits for a column.
 
-    An item is a word, a run of words or a part of a word, by its number among its kind, which is
-    its block; or a word within a field: the number of the word times that of all fields, plus that
-    of the field. Where only one kind is counted and nothing waits, the columns are the items
-    `as_numbered`, and nothing more is kept of them.
+    An item is something that can have a column. There are four blocks of items: words, runs of
+    words, parts of words, and words of fields; in its block, an item has a number. That of a word
+    of a field is the number of the word times the number of fields, plus the number of the field.
+
+    An item gets a column when it has been in enough documents; until then it waits. If only one
+    block is counted and nothing waits, columns are numbered as the items (`as_numbered`), and no
+    table of columns is needed.
     """
 
-    dtypes: ClassVar[dict[int, type]] = {WORDS: np.int32, PARTS: np.int32}  # of their numbers
+    dtypes: ClassVar[dict[int, type]] = {WORDS: np.int32, PARTS: np.int32}  # of what `number` gives
 
     def __init__(
         self,
@@ -99,18 +103,20 @@ class Space:
         self.ngram_range, self.with_parts, self.fields = ngram_range, with_parts, fields
         self.words, self.parts = Vocabulary(), Vocabulary()
         self.runs = Runs(*(ngram_range or (1, 1)), gaps)
-        has_one = ngram_range is None or (not with_parts and self.runs.high == 1)
-        has_one = has_one and not fields
-        self.only = (PARTS if ngram_range is None else WORDS) if has_one else None  # the one block
+        has_one_block = ngram_range is None or (not with_parts and self.runs.high == 1)
+        has_one_block = has_one_block and not fields
+        self.only = (PARTS if ngram_range is None else WORDS) if has_one_block else None
+        self.has_words = ngram_range is not None or bool(fields)  # whether words are numbered
+        self.no_history = self.runs.no_words  # of the words before a document: there are none
         self.as_numbered = self.only is not None
         self.sizes = np.zeros(4, np.int64)
         self.blocks = np.zeros(0, np.uint8)  # of each column
         self.items = np.zeros(0, np.int32)  # of each column
         self.columns = tuple(np.zeros(0, np.int32) for _ in BLOCKS)  # of each item, or -1
-        self.seen = tuple(np.zeros(0, np.int32) for _ in BLOCKS)  # documents of those that wait
-        self.queue = np.zeros(0, np.int64)  # item << 2 | block of those that wait, and of some more
-        self.log = np.zeros((0, 2), np.int64)  # the same and `seen`, before each change
-        self.has_forgotten = False  # something that no column and nothing that waits is made of
+        self.seen = tuple(np.zeros(0, np.int32) for _ in BLOCKS)  # documents of waiting items
+        self.queue = np.zeros(0, np.int64)  # item << 2 | block of waiting items and some others
+        self.log = np.zeros((0, 2), np.int64)  # an entry of the queue and `seen` before each change
+        self.has_forgotten = False  # items that no column and no waiting item needs
         self.marks: WeakSet[Mark] = WeakSet()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -120,43 +126,48 @@ class Space:
         vars(self).update(state, marks=WeakSet())
 
     @property
-    def has_words(self) -> bool:
-        """Whether words are numbered, be it for columns of their own or in fields."""
-        return self.ngram_range is not None or bool(self.fields)
-
-    @property
     def n_items(self) -> tuple[int, int, int, int]:
+        """The number of items of each block."""
         n_words = len(self.words)
         return n_words, len(self.runs), len(self.parts), n_words * len(self.fields)
 
     @property
     def n_columns(self) -> int:
+        """The number of columns."""
         if self.as_numbered and self.only is not None:
             return self.n_items[self.only]
         return int(self.sizes[COLUMNS])
 
     def prepare(self, least: np.ndarray) -> None:
-        """Get ready to grow, with so many documents `least` for a column."""
+        """Prepare to add items that need as many documents as `least` says for a column."""
         if not self.marks:
             self.sizes[LOGGED] = 0
-        if self.only is not None and self.as_numbered and least[self.only] > 1:
-            n = self.n_columns
-            self.columns, self.seen = self._of_items(-1), self._of_items(0)
-            self.columns[self.only][:] = self.items = np.arange(n, dtype=np.int32)
-            self.sizes[:] = n, 0, 0, self.sizes[LOGGED]
-            self.as_numbered = False
+        if self.as_numbered and self.only is not None and least[self.only] > 1:
+            self._make_tables()
+
+    def _make_tables(self) -> None:
+        """Make tables of columns where none were needed before."""
+        assert self.only is not None
+        n = self.n_columns
+        self.columns, self.seen = self._filled(-1), self._filled(0)
+        self.columns[self.only][:] = self.items = np.arange(n, dtype=np.int32)
+        self.sizes[:] = n, 0, 0, self.sizes[LOGGED]
+        self.as_numbered = False
 
     def number(self, block: int, tokens: Tokens, grow: bool) -> np.ndarray:
-        """Return the number of each word, or part, -1 for one that is not known and not added."""
+        """Return the number of each word or part; unknown ones are added if `grow`, else -1."""
         vocabulary = self.words if block == WORDS else self.parts
         if grow:
             self._reserve_items(block, len(vocabulary) + len(tokens.spans))
         return vocabulary.look_up(tokens, grow)
 
-    def codes(
+    def run_codes(
         self, ids: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
     ) -> np.ndarray:
-        """Return, for each word, the codes of the runs that end with it; -1 for none."""
+        """Return, for each word, the codes of the runs that end with it; -1 for none.
+
+        `history` is `no_history` at the start of a document, and is changed.
+        """
         if self.runs.high == 1:
             return ids
         runs, n = self.runs, len(ids)
@@ -170,7 +181,7 @@ class Space:
         )  # fmt: skip
         return codes
 
-    def in_fields(self, ids: np.ndarray, fields: np.ndarray) -> np.ndarray:
+    def field_codes(self, ids: np.ndarray, fields: np.ndarray) -> np.ndarray:
         """Return the items of words in fields; -1 for words that are not known."""
         n_fields, n_items = len(self.fields), self.n_items[FIELDS]
         if n_items >= 2**31:
@@ -180,44 +191,83 @@ class Space:
             )
         return np.where(ids >= 0, ids * np.int32(n_fields) + fields.astype(np.int32), UNKNOWN)
 
-    def history(self) -> np.ndarray:
-        """Return what is to be known of the words before the next, at the start of a document."""
-        return self.runs.no_words.copy()
-
     def n_codes(self, block: int) -> int:
-        """Return how many different codes there can be."""
-        if block >= PARTS:
-            return self.n_items[block]
-        n_words = len(self.words)
-        return n_words if self.runs.high == 1 else 2 * max(n_words, len(self.runs))
+        """Return the number of different codes that a block can have."""
+        if block == PARTS:
+            return int(self.parts.sizes[0])
+        n_words, n_runs = int(self.words.sizes[0]), int(self.runs.sizes[0])
+        if block == FIELDS:
+            return n_words * len(self.fields)
+        return n_words if self.runs.high == 1 else 2 * max(n_words, n_runs)
 
-    def settle(self, rows: list[Items | None], grow: bool, least: np.ndarray) -> Items:
-        """Return the columns of words or codes, parts and fields; new ones get one if `grow`.
+    def to_columns(
+        self,
+        words: Counts | None,
+        parts: Counts | None,
+        fields: Counts | None,
+        grow: bool,
+        least: np.ndarray,
+    ) -> Counts:
+        """Return rows of columns, given those of words or codes of runs, parts, words of fields.
 
-        That is once they have been in as many documents as `least` says for their block.
+        If `grow`, an item gets a column when it has been in `least[block]` documents.
         """
-        given = [one for one in rows if one is not None]
+        first = words or parts or fields
+        assert first is not None
         if self.as_numbered:
-            return given[0]
-        n_documents = len(given[0].indptr) - 1
-        kinds = [one or Items.empty(n_documents) for one in rows]
-        size = sum(len(one.codes) for one in given)
-        out = Items.empty(n_documents, size)
+            return first
+        n_documents = len(first.indptr) - 1
+        nothing = Counts.empty(n_documents)
+        words, parts, fields = words or nothing, parts or nothing, fields or nothing
+        size = len(words.codes) + len(parts.codes) + len(fields.codes)
+        out = Counts.empty(n_documents, size)
         if grow:
             self._reserve_columns(size)
         done = 0
         while done < n_documents:
             books = self.sizes, self.blocks, self.items, self.queue, bool(self.marks), self.log
             done = settle(
-                done, *kinds, self.runs.high > 1, self.columns, self.seen, least,
+                done, words, parts, fields, self.runs.high > 1, self.columns, self.seen, least,
                 MOST_CANDIDATES, grow, books, out,
             )  # fmt: skip
             if grow and self.sizes[CANDIDATES] > MOST_CANDIDATES:
                 self._forget(size)
         return out.used()
 
+    def merge(self, other: Space) -> np.ndarray:
+        """Add the columns of another space, in which nothing waits; return their numbers here."""
+        words = self.words.merge(other.words)
+        runs = self.runs.merge(other.runs, words)
+        parts = self.parts.merge(other.parts)
+        n_fields = len(self.fields)
+        in_fields = n_fields * words[:, None] + np.arange(n_fields, dtype=np.int32)
+        numbers = words, runs, parts, in_fields.ravel()
+        if self.as_numbered and not other.as_numbered:
+            self._make_tables()
+        for block in (WORDS, RUNS, PARTS):
+            self._reserve_items(block, self.n_items[block])
+        blocks, items = other.of_columns()
+        merged = np.empty(len(items), np.int32)
+        for block in range(len(BLOCKS)):
+            merged[blocks == block] = numbers[block][items[blocks == block]]
+        if self.as_numbered:
+            return merged
+        columns = np.empty(len(items), np.int32)
+        for block in range(len(BLOCKS)):
+            columns[blocks == block] = self.columns[block][merged[blocks == block]]
+        is_new = columns < 0
+        self._reserve_columns(int(is_new.sum()))
+        first, last = self.n_columns, self.n_columns + int(is_new.sum())
+        columns[is_new] = np.arange(first, last)
+        for block in range(len(BLOCKS)):
+            added = is_new & (blocks == block)
+            self.columns[block][merged[added]] = columns[added]
+        self.blocks[first:last], self.items[first:last] = blocks[is_new], merged[is_new]
+        self.sizes[COLUMNS] = last
+        return columns
+
     def candidates(self) -> np.ndarray:
-        """Return block, number and documents of each item that waits for its column."""
+        """Return block, number and number of documents of each item that waits for a column."""
         queue = self.queue[: self.sizes[QUEUED]]
         blocks, items = queue & 3, queue >> 2
         times = np.zeros(len(queue), np.int64)
@@ -226,23 +276,23 @@ class Space:
         return np.stack([blocks, items, times], axis=1)[times > 0].astype(np.int32)
 
     def of_columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the block of each column and its item's number."""
+        """Return the block of each column and the number of its item."""
         n = self.n_columns
         items = np.arange(n, dtype=np.int32) if self.as_numbered else self.items[:n]
         return self.blocks[:n], items
 
     def field_numbers(self) -> np.ndarray:
-        """Return, for each column, 0, or 1 + the number of the field whose word it is."""
+        """Return, for each column, 0, or 1 plus the number of the field whose word it is."""
         blocks, items = self.of_columns()
         return np.where(blocks == FIELDS, items % max(1, len(self.fields)) + 1, 0).astype(np.uint8)
 
     def columns_of(self, block: int, numbers: np.ndarray) -> np.ndarray:
-        """Return the columns of items, or of codes of runs; -1 for what has none."""
+        """Return the columns of items, or of the codes of runs; -1 for those without a column."""
         if self.as_numbered:
             return numbers
         if block >= PARTS or self.runs.high == 1:
             return np.where(numbers >= 0, _at(self.columns[block], numbers), -1)
-        words, runs = (_at(self.columns[one], numbers >> 1) for one in (WORDS, RUNS))
+        words, runs = (_at(self.columns[kind], numbers >> 1) for kind in (WORDS, RUNS))
         return np.where(numbers < 0, -1, np.where(numbers & 1, runs, words))
 
     def names(self, columns: np.ndarray) -> list[str]:
@@ -262,7 +312,7 @@ class Space:
         return names.tolist()  # type: ignore[no-any-return]
 
     def all_names(self) -> list[str]:
-        """Return the names of all columns, which is faster than to ask for each."""
+        """Return the names of all columns, faster than `names` does."""
         words, parts = self.words.names(), self.parts.names()
         if self.as_numbered:
             return words or parts
@@ -278,13 +328,13 @@ class Space:
     # Growing and going back -----------------------------------------------------------------------
 
     def mark(self) -> Mark:
-        """Return how large it is; as long as that is kept, what changes is noted."""
+        """Return the present size; as long as the mark exists, changes are logged."""
         mark = Mark(self)
         self.marks.add(mark)
         return mark
 
     def roll_back(self, mark: Mark) -> None:
-        """Forget all that was added since."""
+        """Remove everything that was added since the mark."""
         if self.as_numbered == mark.as_numbered:
             take_columns_out(
                 mark.sizes[COLUMNS], mark.sizes[LOGGED], self.columns, self.seen, self.sizes,
@@ -299,7 +349,7 @@ class Space:
         self.parts.truncate(mark.n_parts)
 
     def _reserve_items(self, block: int, n: int) -> None:
-        """Make room for what is known of `n` items, before any of them is entered."""
+        """Make room in the tables for `n` items of a block."""
         if self.as_numbered:
             self.blocks = grown(self.blocks, n, fill=block)
             return
@@ -319,7 +369,7 @@ class Space:
             self.log = grown(self.log, n_logged + n_new)
 
     def _forget(self, n_new: int) -> None:
-        """Forget half of those that wait, with room left to log `n_new` changes."""
+        """Forget half of the waiting items, and leave room to log `n_new` changes."""
         for mark in self.marks:
             if mark.queue is None:
                 mark.queue = self.queue[: mark.sizes[QUEUED]].copy()
@@ -329,21 +379,21 @@ class Space:
         n_left = MOST_CANDIDATES // 2
         forget(n_left, self.seen, self.sizes, self.queue, bool(self.marks), self.log)
 
-    def kept(self, keep: np.ndarray, with_waiting: bool = True) -> Space:
-        """Return a space of some columns, of all that waits, and of what they are made of."""
+    def subset(self, keep: np.ndarray, with_waiting: bool = True) -> Space:
+        """Return a space of some columns, the waiting items, and what both are made of."""
         blocks, items = (of_column[keep] for of_column in self.of_columns())
         waiting = self.candidates()
         waiting = waiting if with_waiting else waiting[:0]
         needed = [np.zeros(n, bool) for n in self.n_items]
-        for block, of_block in enumerate(needed):
-            of_block[items[blocks == block]] = True
-            of_block[waiting[waiting[:, 0] == block, 1]] = True
+        for block, is_needed in enumerate(needed):
+            is_needed[items[blocks == block]] = True
+            is_needed[waiting[waiting[:, 0] == block, 1]] = True
         n_fields = len(self.fields)
         needed[WORDS] |= needed[FIELDS].reshape(len(self.words), n_fields).any(axis=1)
         pairs = self.runs.need(needed[RUNS])
         needed[WORDS][pairs[pairs[:, 1] != GAP, 1]] = True
         needed[WORDS][pairs[pairs[:, 0] >= 0, 0]] = True
-        renumbered = [np.cumsum(of_block, dtype=np.int32) - 1 for of_block in needed]
+        renumbered = [np.cumsum(is_needed, dtype=np.int32) - 1 for is_needed in needed]
         in_fields = n_fields * renumbered[WORDS][:, None] + np.arange(n_fields)
         renumbered[FIELDS] = in_fields.ravel().astype(np.int32)
         for block, new in enumerate(renumbered):
@@ -353,17 +403,21 @@ class Space:
         left, right = pairs.T
         left = np.where(left >= 0, _at(renumbered[WORDS], left), ~_at(renumbered[RUNS], ~left))
         right = np.where(right != GAP, _at(renumbered[WORDS], right), right)
-        rest = Space(self.ngram_range, self.with_parts, self.fields, self.runs.shapes.has_gaps)
-        rest.words, rest.parts = self.words.kept(needed[WORDS]), self.parts.kept(needed[PARTS])
-        rest.runs.fill(np.stack([left, right], axis=1))
-        rest._fill(blocks, items, waiting)
-        return rest
+        subset = Space(self.ngram_range, self.with_parts, self.fields, self.runs.shapes.has_gaps)
+        subset.words, subset.parts = (
+            self.words.subset(needed[WORDS]),
+            self.parts.subset(needed[PARTS]),
+        )
+        subset.runs.fill(np.stack([left, right], axis=1))
+        subset._fill(blocks, items, waiting)
+        return subset
 
-    def _of_items(self, fill: int) -> tuple[np.ndarray, ...]:
+    def _filled(self, fill: int) -> tuple[np.ndarray, ...]:
+        """Return an array for each block, with `fill` for each item."""
         return tuple(np.full(n, fill, np.int32) for n in self.n_items)
 
     def _fill(self, blocks: np.ndarray, items: np.ndarray, waiting: np.ndarray) -> None:
-        """Take these columns, and what waits, over the items that are there already."""
+        """Set the columns and the waiting items, all of which are known already."""
         self.as_numbered = (
             self.only is not None
             and not len(waiting)
@@ -372,7 +426,7 @@ class Space:
         self.blocks, self.items = blocks.astype(np.uint8), items.astype(np.int32)
         if self.as_numbered:
             return
-        self.columns, self.seen = self._of_items(-1), self._of_items(0)
+        self.columns, self.seen = self._filled(-1), self._filled(0)
         for block in range(len(BLOCKS)):
             of_block, waits = np.flatnonzero(blocks == block), waiting[:, 0] == block
             self.columns[block][items[of_block]] = of_block
@@ -383,7 +437,7 @@ class Space:
     # As data --------------------------------------------------------------------------------------
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """Return all that is needed to go on."""
+        """Return the arrays from which `from_tensors` makes the same space."""
         tensors = self.words.tensors("word") if self.has_words else {}
         if self.runs.high > 1:
             tensors["pairs"] = self.runs.pairs[: len(self.runs)].copy()
@@ -403,7 +457,7 @@ class Space:
         gaps: bool,
         tensors: dict[str, np.ndarray],
     ) -> Space:
-        """Return the space that `tensors` described, once it is seen to be possible."""
+        """Return the space with these `tensors`, after checking them."""
         space = cls(ngram_range, with_parts, fields, gaps)
         if space.has_words:
             space.words = Vocabulary.from_tensors(tensors, "word")
@@ -448,15 +502,15 @@ class Space:
 
 
 class Shapes(NamedTuple):
-    """Which runs are counted: each shape is a shorter one and a word after it, or a gap.
+    """The shapes of runs: each is a shorter shape, followed by a word or a gap.
 
-    Its `patterns` have a bit for each place, the lowest for the last: one for a word, zero for a
-    gap. None begins with a gap; one that ends with a gap is only the beginning of others.
+    The bits of a pattern are one for a word and zero for a gap, the lowest bit for the last. No
+    pattern begins with a gap; one that ends with a gap is only the beginning of others.
     """
 
     patterns: list[int]
-    parents: np.ndarray  # the shape without the last place; those come before
-    gaps: np.ndarray  # whether the last place is a gap
+    parents: np.ndarray  # the shape without the last word or gap, which comes before
+    gaps: np.ndarray  # whether a gap is last
     lengths: np.ndarray
     counted: np.ndarray  # the shapes of runs that are features
 
@@ -466,12 +520,12 @@ class Shapes(NamedTuple):
         patterns = []
         for length in range(1, high + 1):
             full = (1 << length) - 1
-            some = range(full, full // 2, -1) if with_gaps else [full]
-            patterns += [one for one in some if one & 1 or length < high]
-        places = {one: place for place, one in enumerate(patterns)}
-        parents = np.array([places.get(one >> 1, 0) for one in patterns])
-        lengths = np.array([one.bit_length() for one in patterns])
-        gaps = np.array([not one & 1 for one in patterns])
+            candidates = range(full, full // 2, -1) if with_gaps else [full]
+            patterns += [pattern for pattern in candidates if pattern & 1 or length < high]
+        numbers = {pattern: number for number, pattern in enumerate(patterns)}
+        parents = np.array([numbers.get(pattern >> 1, 0) for pattern in patterns])
+        lengths = np.array([pattern.bit_length() for pattern in patterns])
+        gaps = np.array([not pattern & 1 for pattern in patterns])
         return cls(patterns, parents, gaps, lengths, np.flatnonzero((lengths >= low) & ~gaps))
 
     @property
@@ -480,16 +534,17 @@ class Shapes(NamedTuple):
 
 
 class Runs:
-    """The runs of words that were met: each a pair of a node and a word, or a gap.
+    """A table of runs of words: each is a pair of a node and a word, or a gap.
 
-    A node is a word (its number) or a pair of a node and a word (its number, inverted).
+    A node is a word, by its number, or a shorter pair, by the inverse of its number. So the run of
+    three words is the pair of the pair of the first two, and the third.
     """
 
     def __init__(self, low: int, high: int, gaps: bool = False) -> None:
         self.low, self.high = low, high
         self.shapes = Shapes.of(low, high, gaps)
         self.no_words = np.full(len(self.shapes.patterns), NOTHING)
-        self.sizes = np.zeros(1, np.int64)  # how many pairs there are, as the kernels know it
+        self.sizes = np.zeros(1, np.int64)  # the number of pairs, which kernels change
         self.pairs = np.zeros((0, 2), np.int32)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
 
@@ -497,15 +552,24 @@ class Runs:
         return int(self.sizes[0])
 
     def reserve(self, n_words: int) -> int:
-        """Make room for all that `n_words` can bring; return for how many pairs there is room."""
-        n_pairs = len(self) + n_words * (len(self.no_words) - 1)
+        """Make room for the runs of `n_words` words; return for how many pairs there is room."""
+        return self._reserve(len(self) + n_words * (len(self.no_words) - 1))
+
+    def _reserve(self, n_pairs: int) -> int:
         self.pairs = grown(self.pairs, n_pairs)
         if len(self.slots) < 2 * n_slots(n_pairs):
-            self._hash_anew(n_pairs)
+            self._rebuild_slots(n_pairs)
         return n_pairs
 
+    def merge(self, other: Runs, words: np.ndarray) -> np.ndarray:
+        """Add the runs of another table, given the numbers here of its words; return theirs."""
+        self._reserve(len(self) + len(other))
+        numbers = np.empty(len(other), np.int32)
+        merge_pairs(other.pairs[: len(other)], words, self.slots, self.pairs, self.sizes, numbers)
+        return numbers
+
     def words_of(self, number: int) -> list[int]:
-        """Return the numbers of a run's words, GAP for any one word."""
+        """Return the numbers of a run's words, with GAP for a gap."""
         node, right = self.pairs[number].tolist()
         words = [right]
         while node < 0:
@@ -514,7 +578,7 @@ class Runs:
         return [node, *reversed(words)]
 
     def need(self, needed: np.ndarray) -> np.ndarray:
-        """Mark also the pairs that those which are `needed` are made of; return the pairs."""
+        """Mark what the pairs that are `needed` are made of, too; return all marked pairs."""
         for _ in range(2, self.high):
             left = self.pairs[: len(self)][needed, 0]
             needed[~left[left < 0]] = True
@@ -522,11 +586,11 @@ class Runs:
         return pairs
 
     def truncate(self, n: int) -> None:
-        """Forget all but the first `n` pairs."""
+        """Remove all but the first `n` pairs."""
         take_pairs_out(self.slots, self.pairs, self.sizes, n)
 
     def lengths(self) -> np.ndarray:
-        """Return how many words each pair stands for, one more than `high` for more than that."""
+        """Return the number of words of each pair, at most one more than `high`."""
         left = self.pairs[: len(self), 0]
         lengths = np.full(len(left), 2)
         for _ in range(2, self.high + 1):
@@ -534,7 +598,7 @@ class Runs:
         return lengths
 
     def fill(self, pairs: np.ndarray, n_words: int | None = None) -> None:
-        """Take these pairs, once they are seen to be of `n_words` words and of earlier pairs."""
+        """Set the pairs, after checking that they are of `n_words` words and earlier pairs."""
         left, right = pairs.T
         if n_words is not None:
             possible = (left >= 0) | (~left < np.arange(len(pairs)))
@@ -548,9 +612,9 @@ class Runs:
         if np.any(self.lengths() > self.high):
             fault = f"The model has runs of more than {self.high} words, its own limit"
             raise ModelError(f"{fault}; the file is damaged.")
-        self._hash_anew(len(pairs))
+        self._rebuild_slots(len(pairs))
 
-    def _hash_anew(self, n_pairs: int) -> None:
+    def _rebuild_slots(self, n_pairs: int) -> None:
         slots, sizes = np.zeros(2 * n_slots(n_pairs), np.uint64), np.zeros(1, np.int64)
         fill_pair_slots(slots, self.pairs, len(self), sizes)
         if sizes[0] != len(self):
@@ -559,10 +623,10 @@ class Runs:
 
 
 class HashedSpace(Space):
-    """Columns that are hashes of what they count: nothing is kept of it, and nothing grows.
+    """Columns that are hashes of items: there is no vocabulary, and nothing grows.
 
-    Words and runs of words share theirs. Where there are parts or fields too, the two kinds have
-    half of the columns each; of three, words have half, the others a quarter each.
+    Words and runs of words share their columns. Two kinds of items have half of the columns each;
+    of three kinds, words have half of them and the others a quarter each.
     """
 
     n_columns = 0
@@ -582,16 +646,14 @@ class HashedSpace(Space):
         counted = {WORDS: ngram_range is not None, PARTS: with_parts, FIELDS: bool(fields)}
         kinds = [block for block, is_counted in counted.items() if is_counted]
         self.firsts, self.masks, first = {WORDS: 0}, {WORDS: np.uint64(0)}, 0
-        for place, block in enumerate(kinds, 1):
-            size = self.n_columns >> min(place, len(kinds) - 1)
+        for number, block in enumerate(kinds, 1):
+            size = self.n_columns >> min(number, len(kinds) - 1)
             self.firsts[block], self.masks[block] = first, np.uint64(size - 1)
-            if block:  # the zeros are there, and cost nothing
+            if block:  # zeros are there already
                 self.blocks[first : first + size] = block
             first += size
         self.salts = hash_words(Tokens.of_words(fields))
-
-    def history(self) -> np.ndarray:
-        return np.zeros(len(self.runs.no_words) + 1, np.uint64)
+        self.no_history = np.zeros(len(self.runs.no_words) + 1, np.uint64)
 
     def n_codes(self, block: int) -> int:
         return self.n_columns
@@ -603,7 +665,7 @@ class HashedSpace(Space):
             return hashes
         return (hashes & self.masks[PARTS]).astype(np.int32) + np.int32(self.firsts[PARTS])
 
-    def codes(
+    def run_codes(
         self, hashes: np.ndarray, ends: np.ndarray, grow: bool, history: np.ndarray
     ) -> np.ndarray:
         """Return, for each word, the columns of the runs that end with it; -1 for none."""
@@ -617,22 +679,33 @@ class HashedSpace(Space):
         )
         return columns
 
-    def in_fields(self, hashes: np.ndarray, fields: np.ndarray) -> np.ndarray:
-        """Return the columns of words in fields: each field salts the hash."""
+    def field_codes(self, hashes: np.ndarray, fields: np.ndarray) -> np.ndarray:
+        """Return the columns of words in fields: the field is a salt of the hash."""
         columns = np.empty(len(hashes), np.int32)
         first = np.uint64(self.firsts[FIELDS])
         hash_pairs(self.salts[fields], hashes, self.masks[FIELDS], first, columns)
         return columns
 
     def field_numbers(self) -> np.ndarray:
-        """Return 1 for the columns of the only field; several share theirs, which have 0."""
+        """Return 1 for the columns of the only field, and 0 if several fields share columns."""
         numbers = np.zeros(self.n_columns, np.uint8)
         if len(self.fields) == 1:
             numbers[self.blocks == FIELDS] = 1
         return numbers
 
-    def settle(self, rows: list[Items | None], grow: bool, least: np.ndarray) -> Items:
-        return reduce(Items.beside, (one for one in rows if one is not None))
+    def to_columns(
+        self,
+        words: Counts | None,
+        parts: Counts | None,
+        fields: Counts | None,
+        grow: bool,
+        least: np.ndarray,
+    ) -> Counts:
+        given = [rows for rows in (words, parts, fields) if rows is not None]
+        return reduce(Counts.beside, given)
+
+    def merge(self, other: Space) -> np.ndarray:
+        return np.arange(self.n_columns, dtype=np.int32)
 
     def names(self, columns: np.ndarray) -> list[str]:
         return [f"#{column}" for column in columns.tolist()]
@@ -644,9 +717,9 @@ class HashedSpace(Space):
         return {}
 
 
-def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return what stands at the places, and anything where there is no such place."""
+def _at(array: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Return `array[indices]`, with any value for indices out of range."""
     if not len(array):
-        return np.zeros_like(places)
-    there: np.ndarray = array[places.clip(0, len(array) - 1)]
-    return there
+        return np.zeros_like(indices)
+    values: np.ndarray = array[indices.clip(0, len(array) - 1)]
+    return values

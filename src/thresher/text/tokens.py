@@ -1,4 +1,8 @@
-"""Texts to tokens: rules as tables of characters, batches of documents as buffers of bytes."""
+"""Texts to tokens: folded text in one buffer of bytes, and where each token starts and ends.
+
+The rules of `tokens` are tables that give the class of each character; a kernel folds the text and
+cuts it where the class changes. A `token_pattern` is searched by `thresher.text.patterns`.
+"""
 
 from __future__ import annotations
 
@@ -24,60 +28,49 @@ from thresher.text.scripts import (
     traits_table,
 )
 
-__all__ = ["CHARACTERS", "PAIRS", "RULES", "STRETCHES", "Tokenizer", "Tokens", "as_texts", "buffer"]
-__all__ += ["check_texts", "chunks", "encode", "padded", "slices"]
+__all__ = ["CHARACTERS", "PAIRS", "RULES", "STRETCHES", "Buffers", "Tokenizer", "Tokens", "buffer"]
+__all__ += ["characters_of", "checked_texts", "chunks", "encode", "padded"]
 
-CHUNK = 1 << 18  # characters cut at a time: what is touched then stays in the processor's cache
-SLICE = 1 << 26  # characters counted at a time: what is kept between the stations stays small
-MAX_TOKEN = 1 << 30  # characters without a separator; places in a buffer have 32 bits
+CHUNK_CHARACTERS = 1 << 18  # cut at a time, so that the buffers stay in the processor's cache
+MOST_TOKEN_CHARACTERS = 1 << 30  # without a separator: positions in a buffer have 32 bits
 
-# A rule is what its tokens are made of: patterns of characters, and the class of each pattern.
-# A token is a run of one class; a character of the class SINGLE is a token by itself.
+# For each value of `tokens`: patterns of characters, and the class of what each pattern matches. A
+# token is a run of characters of one class; a character of the class SINGLE is a token by itself.
 RULES = {
     "words": ((r"\w+", 1),),
     "book": ((r"[^\W\d_]+", 1), (r"\d+", 2), (r"(?:[^\w\s]|_)+", int(SINGLE))),
     "whitespace": ((r"\S+", 1),),
 }
 
-# What letters of scripts without spaces are: tokens by themselves, these and their pairs, or tokens
-# of as many as stand together.
+# How letters of scripts without spaces are cut: into tokens of one character, into these and all
+# pairs of neighbours, or into tokens of as many characters as stand together.
 CHARACTERS, PAIRS, STRETCHES = int(SINGLE), int(PAIRED), int(WHOLE)
 
 
 class Rule(NamedTuple):
-    """How to cut; with no word on scripts without spaces, as it was before marks joined words."""
+    """A rule to cut texts by a table of characters."""
 
     tokens: str
-    unspaced: int | None
+    unspaced: int | None  # CHARACTERS, PAIRS or STRETCHES; None in models of version 2
 
 
 class Tokens(NamedTuple):
-    """Where the words of some documents stand in a buffer; valid until the next are cut."""
+    """The tokens of some documents in a buffer; valid until the next documents are cut."""
 
     text: np.ndarray  # uint8: the folded text, and at least 16 bytes more
     spans: np.ndarray  # uint64: start << 32 | end of each token, in bytes
     ends: np.ndarray  # int64: how many tokens there are up to the end of each finished document
-    size: int  # how many bytes the tokens have together, at most, if pairs are left out
-    has_pairs: bool = False  # tokens of two characters that are tokens too
-
-    @property
-    def n_bytes(self) -> int:
-        """How many bytes the tokens have together, at most: a character is in two pairs."""
-        return 3 * self.size if self.has_pairs else self.size
+    size: int  # how many bytes the tokens have together, at most, without the pairs
+    has_pairs: bool = False  # whether pairs of characters that are tokens are tokens too
 
     @property
     def are_pairs(self) -> np.ndarray:
-        """Whether each token is a pair, which starts where the token before it starts."""
+        """Whether each token is a pair: it starts where the token before it starts."""
         return np.asarray(self.has_pairs & (np.diff(self.sides[:, 0], prepend=-1) == 0))
 
     @property
-    def blocks(self) -> np.ndarray:
-        # Little-endian, as every machine that Numba knows; another one would be told by Numba.
-        return self.text.view("<u8")
-
-    @property
     def sides(self) -> np.ndarray:
-        """Where each token starts and ends, in bytes."""
+        """The start and end of each token, in bytes."""
         sides = np.stack([self.spans >> np.uint64(32), self.spans & np.uint64(0xFFFFFFFF)], axis=1)
         return sides.astype(np.int64)
 
@@ -88,37 +81,37 @@ class Tokens(NamedTuple):
 
     @classmethod
     def of_words(cls, words: Sequence[str], ends: np.ndarray | None = None) -> Tokens:
-        """Return words as tokens, for all that is done to tokens."""
+        """Return words as tokens."""
         data, offsets = encode(words)
         tokens = cls.of_bytes(padded(data), offsets[:-1], offsets[1:])
         return tokens if ends is None else tokens._replace(ends=ends)
 
     @classmethod
     def of_bytes(cls, text: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> Tokens:
-        """Return the words that start and stop there in `text` as tokens."""
+        """Return the words between these positions of `text` as tokens."""
         spans = (starts.astype(np.uint64) << np.uint64(32)) | stops.astype(np.uint64)
         return cls(text, spans, np.zeros(0, np.int64), int(stops.sum() - starts.sum()))
 
 
 class Origins(NamedTuple):
-    """Where in a text each character of the folded text is from, and the end of both."""
+    """The original position of each character of the folded text, and of its end."""
 
     starts: np.ndarray
     ends: np.ndarray
 
     def of(self, sides: np.ndarray) -> np.ndarray:
-        """Return starts and ends in the text for those in the folded text."""
+        """Return starts and ends in the original text, given those in the folded text."""
         firsts, lasts = sides.T
-        # What ends within the expansion of a character takes that character whole.
+        # A token that ends within the expansion of a character includes the whole character.
         ends = np.where(lasts > firsts, self.ends[lasts - 1], self.starts[firsts])
         return np.stack([self.starts[firsts], ends], axis=1)
 
 
 class Tokenizer:
-    """Cut texts by a named rule, through a table of characters, or by a regular expression.
+    """Cut texts by a table of characters, or by a regular expression.
 
-    `unspaced` is what letters of scripts without spaces are; None cuts as models did that were made
-    before such letters were told from others, before marks joined words and texts were composed.
+    `unspaced` says how letters of scripts without spaces are cut. None cuts as counters of version
+    2 do: such letters are like all others, combining marks end a word, and texts are not composed.
     """
 
     def __init__(
@@ -134,20 +127,23 @@ class Tokenizer:
         self.pattern = None if token_pattern is None else compiled(token_pattern)
         self.composes = self.pattern is None and unspaced is not None
 
-    def cut(self, texts: Any) -> Iterator[Tokens]:
-        """Yield the tokens of checked texts, chunk by chunk; a long text may go on in the next."""
-        if self.pattern is not None:
-            texts = texts if isinstance(texts, list) else texts.to_pylist()
-            for start, stop in _groups(_lengths(texts), CHUNK):
-                yield self._cut_by_pattern(texts[start:stop], self.pattern)[0]
-            return
-        room = _Room()
-        for characters in _batches(texts, self.lowercase, self.composes):
-            yield from self._cut_by_table(characters, room)
+    def cut(self, texts: Any, buffers: Buffers | None = None) -> Iterator[Tokens]:
+        """Yield the tokens of checked texts, chunk by chunk; a long text may go on in the next.
+
+        The tokens stand in the `buffers`, which are used again for the next chunk.
+        """
+        buffers = Buffers() if buffers is None else buffers
+        offsets = _offsets(texts) if isinstance(texts, list) else _arrow_offsets(texts)
+        for start, stop in chunks(offsets, CHUNK_CHARACTERS):
+            chunk = texts[start:stop]
+            if self.pattern is not None:
+                chunk = chunk if isinstance(chunk, list) else chunk.to_pylist()
+                yield self._cut_by_pattern(chunk, self.pattern)[0]
+            else:
+                yield from self._cut_by_table(chunk, buffers)
 
     def places(self, text: str) -> Iterator[tuple[Tokens, np.ndarray]]:
         """Yield the tokens of one text, and where each starts and ends in the folded characters."""
-        check_texts([text])
         if self.pattern is not None:
             yield self._cut_by_pattern([text], self.pattern)
             return
@@ -159,7 +155,7 @@ class Tokenizer:
             yield tokens, before[tokens.sides]
 
     def origins(self, text: str) -> Origins:
-        """Return where in the text the characters of the folded text are from."""
+        """Return the original position of each character of the folded text."""
         folded, starts, ends = text, np.arange(len(text)), np.arange(1, len(text) + 1)
         if self.composes:
             folded, starts, ends = composed_places(text)
@@ -168,56 +164,60 @@ class Tokenizer:
             starts, ends = np.repeat(starts, times), np.repeat(ends, times)
         return Origins(np.append(starts, len(text)), np.append(ends, len(text)))
 
-    def _cut_by_table(self, characters: _Characters, room: _Room) -> Iterator[Tokens]:
-        data, offsets, bound = characters
-        table = _table(self.rule, self.lowercase, bound)
-        ranges, shift = _ranges(self.rule), 32 if self.lowercase else 0
+    def _cut_by_table(self, texts: Any, buffers: Buffers) -> Iterator[Tokens]:
+        """Yield the tokens of a chunk of texts, several times if there is a long text in it."""
+        data, offsets, bound = characters_of(texts, self.lowercase, self.composes)
+        table, ranges = character_table(self.rule, self.lowercase, bound), ascii_ranges(self.rule)
+        shift = 32 if self.lowercase else 0
         has_pairs = self.rule.unspaced == PAIRS and bound > 0x100
-        cursor = np.array([0, offsets[0], 0, 0], np.int64)  # document, place, finished, size
+        cursor = np.array([0, offsets[0], 0, 0], np.int64)  # document, unit, finished, size
         ends = np.empty(len(offsets) - 1, np.int64)
         # A separator follows each document.
-        room.reserve(min(CHUNK, int(offsets[-1] - offsets[0]) + len(ends)))
-        document, place = 0, int(offsets[0])
+        buffers.reserve(min(CHUNK_CHARACTERS, int(offsets[-1] - offsets[0]) + len(ends)))
+        document, unit = 0, int(offsets[0])
         while document < len(ends):
             n = scan(
-                data, offsets, cursor, room.size, table, ranges, shift, self.min_length,
-                room.text, room.kinds, room.marks, room.marks.view("<u8"), room.edges, room.spans,
-                ends,
+                data, offsets, cursor, buffers.size, table, ranges, shift, self.min_length,
+                buffers.text, buffers.kinds, buffers.marks, buffers.marks.view("<u8"),
+                buffers.edges, buffers.spans, ends,
             )  # fmt: skip
-            before = document, place
-            document, place, finished, size = cursor.tolist()
-            if (document, place) == before:  # not even one token fits
-                room.reserve(2 * room.size)
+            before = document, unit
+            document, unit, finished, size = cursor.tolist()
+            if (document, unit) == before:  # not even one token fits
+                buffers.reserve(2 * buffers.size)
                 continue
-            yield Tokens(room.text, room.spans[: int(n)], ends[:finished], size, has_pairs)
+            yield Tokens(buffers.text, buffers.spans[: int(n)], ends[:finished], size, has_pairs)
 
     def _cut_by_pattern(self, texts: list[str], pattern: Pattern) -> tuple[Tokens, np.ndarray]:
-        """Return the tokens of some texts, and where each stands in their folded characters.
+        """Return the tokens of some texts, and where each starts and ends in their characters.
 
-        A character follows each text, so that there is a place for its end.
+        The characters are those of the folded texts, with a line end after each text.
         """
         texts = [text.lower() if self.lowercase else text for text in texts]
-        edges = _lengths(texts).cumsum() + np.arange(len(texts))
+        edges = _offsets(texts)[1:] + np.arange(len(texts))
         joined = "\n".join([*texts, ""])
-        if len(joined) > MAX_TOKEN:
+        if len(joined) > MOST_TOKEN_CHARACTERS:
             raise DocumentError(
                 f"A document has {len(joined):,} characters, more than a pattern can be looked for "
-                f"in, {MAX_TOKEN:,}; leave it out or cut it."
+                f"in, {MOST_TOKEN_CHARACTERS:,}; leave it out or cut it."
             )
-        data = np.frombuffer(joined.encode("utf-8", "replace"), np.uint8)
+        try:
+            data = np.frombuffer(joined.encode(), np.uint8)
+        except UnicodeEncodeError:
+            return self._cut_by_pattern(list(map(_without_surrogates, texts)), pattern)
         if joined.isascii():
             spans, ends = pattern.find(data, edges)
             tokens = Tokens(padded(data), spans, ends, len(data))
             return tokens, tokens.sides
-        characters = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
+        characters = np.frombuffer(joined.encode("utf-32-le"), "<u4")
         spans, ends = pattern.find(characters, edges)
         sides = Tokens(data, spans, ends, 0).sides
         starts, stops = np.flatnonzero((data & 0xC0) != 0x80)[sides.T]
         return Tokens.of_bytes(padded(data), starts, stops)._replace(ends=ends), sides
 
 
-class _Room:
-    """Where folded text and tokens are written, used again for each chunk."""
+class Buffers:
+    """Room for folded text and tokens, used again for each chunk."""
 
     size = -1
 
@@ -225,10 +225,10 @@ class _Room:
         """Make room for the text and the tokens of `size` characters."""
         if size <= self.size:
             return
-        if size > MAX_TOKEN:
+        if size > MOST_TOKEN_CHARACTERS:
             raise DocumentError(
-                f"A document holds more than {MAX_TOKEN:,} characters without a separator, which "
-                "cannot be a word; leave it out or take other tokens."
+                f"A document holds more than {MOST_TOKEN_CHARACTERS:,} characters without a "
+                "separator, which cannot be a word; leave it out or take other tokens."
             )
         self.size = size
         size *= 3  # bytes of UTF-8 that a unit of UTF-16 stands for at most
@@ -238,7 +238,7 @@ class _Room:
 
 
 def buffer(size: int) -> np.ndarray:
-    """Return room for `size` bytes that can be read in blocks of eight from any place."""
+    """Return room for `size` bytes that can be read in blocks of eight from any position."""
     return np.empty((size + 31) // 8 * 8, np.uint8)
 
 
@@ -249,16 +249,35 @@ def padded(data: np.ndarray) -> np.ndarray:
     return text
 
 
-def as_texts(texts: Any, fields: Fields = None) -> Any:
-    """Return texts as a list of str or an Arrow array of large strings without nulls."""
+def checked_texts(texts: Any, fields: Fields = None) -> tuple[Any, np.ndarray]:
+    """Return texts as a list of str or an Arrow array of large strings, and their offsets.
+
+    The offsets say where each text starts and ends among all characters, or in the buffer of an
+    Arrow array. Anything else is an error.
+    """
     if isinstance(texts, str | bytes):
         raise ParameterError(
             f"texts is one {type(texts).__name__}, {texts[:20]!r}; it must be a list of texts, "
             "such as [text]."
         )
-    if type(texts).__module__.partition(".")[0] != "pyarrow":
-        texts = texts if isinstance(texts, list) else list(texts)
-        return [as_text(one, fields) for one in texts] if field_columns(fields) else texts
+    if type(texts).__module__.partition(".")[0] == "pyarrow":
+        texts = _checked_arrow(texts)
+        return texts, _arrow_offsets(texts)
+    texts = texts if isinstance(texts, list) else list(texts)
+    if fields is not None and field_columns(fields):
+        texts = [as_text(document, fields) for document in texts]
+    if set(map(type, texts)) - {str}:  # much faster than the loop, and usually empty
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DocumentError(
+                    f"texts[{i}] is {text!r:.40}, of type {type(text).__name__}; every text must "
+                    'be a str: leave out what has no text, or put "" in its place.'
+                )
+    return texts, _offsets(texts)
+
+
+def _checked_arrow(texts: Any) -> Any:
+    """Return an Arrow array of large strings without nulls."""
     import pyarrow as pa
 
     if isinstance(texts, pa.ChunkedArray):
@@ -293,12 +312,20 @@ def encode(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the UTF-8 bytes of texts, and where each starts and ends."""
     joined = "".join(texts)
     if joined.isascii():
-        return np.frombuffer(joined.encode(), np.uint8), _offsets(_lengths(texts))
-    parts = [text.encode("utf-8", "replace") for text in texts]
-    return np.frombuffer(b"".join(parts), np.uint8), _offsets(_lengths(parts))
+        return np.frombuffer(joined.encode(), np.uint8), _offsets(texts)
+    try:
+        encoded = [text.encode() for text in texts]
+    except UnicodeEncodeError:
+        encoded = [_without_surrogates(text).encode() for text in texts]
+    return np.frombuffer(b"".join(encoded), np.uint8), _offsets(encoded)
 
 
-class _Characters(NamedTuple):
+def _without_surrogates(text: str) -> str:
+    """Return a text with U+FFFD for each lone surrogate, as it is read from files and tables."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+class Characters(NamedTuple):
     """Some documents as characters."""
 
     data: np.ndarray  # uint8: characters of one byte; uint16: UTF-16
@@ -306,134 +333,98 @@ class _Characters(NamedTuple):
     bound: int  # all characters are below
 
 
-def _batches(texts: Any, lowercase: bool, compose: bool) -> Iterator[_Characters]:
-    """Yield some documents at a time."""
-    if not isinstance(texts, list):
-        yield from _arrow_batches(texts, lowercase, compose)
-        return
-    lengths = _lengths(texts)
-    for start, stop in _groups(lengths, CHUNK):
-        yield _characters(texts[start:stop], lengths[start:stop], lowercase, compose)
+def characters_of(texts: Any, lowercase: bool, compose: bool) -> Characters:
+    """Return texts as characters of one byte, or else as UTF-16, which Python encodes fastest.
 
-
-def _characters(
-    texts: list[str], lengths: np.ndarray, lowercase: bool, compose: bool
-) -> _Characters:
-    """Return texts as characters of one byte, or else as UTF-16, which Python makes fastest.
-
-    Halves of surrogate pairs, which no UTF can hold, become question marks. Characters of one byte
-    are composed already. Of lower-casing, only what the table of characters cannot do is done here.
+    An Arrow array that is ASCII is not copied. Characters of one byte are composed already. Of
+    lower-casing, only what the table of characters cannot do is done here.
     """
+    if not isinstance(texts, list):
+        offsets = _arrow_offsets(texts)
+        data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+        if data.max(initial=0) < 0x80:
+            data.flags.writeable = False  # as that of a list is, so that one compilation serves
+            return Characters(data, offsets - offsets[0], 0x80)
+        texts = texts.to_pylist()
     joined = "".join(texts)
     try:
         data = np.frombuffer(joined.encode("latin-1"), np.uint8)
-        return _Characters(data, _offsets(lengths), 0x80 if joined.isascii() else 0x100)
+        return Characters(data, _offsets(texts), 0x80 if joined.isascii() else 0x100)
     except UnicodeEncodeError:
-        data = np.frombuffer(joined.encode("utf-16-le", "replace"), np.uint16)
+        pass
+    try:
+        data = np.frombuffer(joined.encode("utf-16-le"), np.uint16)
+    except UnicodeEncodeError:
+        return characters_of(list(map(_without_surrogates, texts)), lowercase, compose)
     has = traits(data, traits_table())
     if compose and has & UNSETTLED:
         before, texts = texts, composed(texts)
         if texts != before:
-            return _characters(texts, _lengths(texts), lowercase, compose=False)
+            return characters_of(texts, lowercase, compose=False)
     if lowercase and has & IN_CONTEXT:
         texts = [text.lower() for text in texts]
-        return _characters(texts, _lengths(texts), lowercase=False, compose=False)
+        return characters_of(texts, lowercase=False, compose=False)
     if len(data) == len(joined):
-        return _Characters(data, _offsets(lengths), 0x10000)
-    parts = [text.encode("utf-16-le", "replace") for text in texts]
-    return _Characters(data, _offsets(_lengths(parts) // 2), 0x110000 if has & FAR else 0x20000)
+        return Characters(data, _offsets(texts), 0x10000)
+    encoded = [text.encode("utf-16-le") for text in texts]
+    return Characters(data, _offsets(encoded) // 2, 0x110000 if has & FAR else 0x20000)
 
 
-def _arrow_batches(texts: Any, lowercase: bool, compose: bool) -> Iterator[_Characters]:
-    """Yield the buffers of an Arrow array, without copying them where they are ASCII."""
-    _, offsets, data = texts.buffers()
-    if not len(texts):
-        return
-    offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    data = np.frombuffer(data or b"", np.uint8)
-    data.flags.writeable = False  # as that of a list is: one type, one compilation
-    for start, stop in _groups(np.diff(offsets), CHUNK):
-        part = data[offsets[start] : offsets[stop]]
-        if part.max(initial=0) >= 0x80:
-            strings = texts.slice(start, stop - start).to_pylist()
-            yield _characters(strings, _lengths(strings), lowercase, compose)
-        else:
-            yield _Characters(part, offsets[start : stop + 1] - offsets[start], 0x80)
+def _arrow_offsets(texts: Any) -> np.ndarray:
+    """Return where each text of an Arrow array of large strings starts and ends in its buffer."""
+    offsets = np.frombuffer(texts.buffers()[1] or bytes(8), np.int64)
+    return offsets[texts.offset : texts.offset + len(texts) + 1]
 
 
-def _lengths(texts: Sequence[str] | Sequence[bytes]) -> np.ndarray:
-    return np.fromiter(map(len, texts), np.int64, len(texts))
-
-
-def _offsets(lengths: np.ndarray) -> np.ndarray:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    lengths.cumsum(out=offsets[1:])
+def _offsets(texts: Sequence[str] | Sequence[bytes]) -> np.ndarray:
+    """Return where each text starts and ends when they stand one after the other."""
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     return offsets
 
 
-def check_texts(texts: Any) -> np.ndarray:
-    """Return the length of each text, in bytes in an Arrow array, once each is seen to be one."""
-    if not isinstance(texts, list):
-        offsets = np.frombuffer(texts.buffers()[1] or b"", np.int64)
-        return np.diff(offsets[texts.offset : texts.offset + len(texts) + 1])
-    if set(map(type, texts)) - {str}:  # much faster than the loop, and so is the usual answer
-        for i, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise DocumentError(
-                    f"texts[{i}] is {text!r:.40}, of type {type(text).__name__}; every text must "
-                    'be a str: leave out what has no text, or put "" in its place.'
-                )
-    return _lengths(texts)
+def chunks(offsets: np.ndarray, n_characters: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of texts with these offsets: up to `n_characters`, or one longer text.
 
-
-def slices(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of texts, of these sizes, that are counted at a time."""
-    return _groups(sizes, SLICE)
-
-
-def chunks(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of texts, of these sizes, that are cut at a time, a separator after each."""
-    return _groups(sizes + 1, CHUNK)
-
-
-def _groups(lengths: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of documents of up to `size` characters, or of one document that has more."""
-    start, ends = 0, lengths.cumsum()
-    if not len(ends) or ends[-1] <= size:
+    A separator after each text is counted as a character.
+    """
+    start, ends = 0, offsets[1:] - offsets[0] + np.arange(1, len(offsets))
+    if not len(ends) or ends[-1] <= n_characters:
         yield 0, len(ends)
         return
-    while start < len(lengths):
+    while start < len(ends):
         done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))
+        stop = int(np.searchsorted(ends, done + n_characters, side="right"))
+        stop = max(start + 1, stop)
         yield start, stop
         start = stop
 
 
 @lru_cache(maxsize=32)
-def _table(rule: Rule, lowercase: bool, bound: int) -> np.ndarray:
+def character_table(rule: Rule, lowercase: bool, bound: int) -> np.ndarray:
     """Return, for each character below `bound`, its class and the UTF-8 of what it is folded to.
 
-    Python itself is asked what a letter is and what its lower case is, for all characters at once.
+    Which characters are letters and what their lower case is comes from Python itself.
     """
     characters = "".join(map(chr, range(bound)))
     if lowercase:
-        for letter in CONTEXTUAL:  # these never come here: any mapping of one to one will do
+        for letter in CONTEXTUAL:  # the table is not used for these
             characters = characters.replace(letter, "?")
         characters = characters.lower()
     folded = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), "<u4")
     kinds = np.zeros(bound, np.uint8)
     for pattern, code in RULES[rule.tokens]:
-        kinds[_all(pattern, characters)] = code
+        kinds[_matching(pattern, characters)] = code
     if rule.unspaced is not None and rule.tokens != "whitespace" and bound > 0x100:
-        kinds = classified(kinds, _all(r"\d+", characters), rule.unspaced)
+        kinds = classified(kinds, _matching(r"\d+", characters), rule.unspaced)
     table: np.ndarray = _utf8(folded.astype(np.uint64)) | kinds.astype(np.uint64) << KIND
     # No text is broken between the halves of a surrogate pair.
     table[0xD800:0xE000] |= np.uint64(1) << KIND
     return table
 
 
-def _all(pattern: str, characters: str) -> np.ndarray:
-    """Return whether each character is in a run that the pattern finds."""
+def _matching(pattern: str, characters: str) -> np.ndarray:
+    """Return whether each character is in a match of the pattern."""
     inside = np.zeros(len(characters), bool)
     for run in re.finditer(pattern, characters):
         inside[run.start() : run.end()] = True
@@ -443,19 +434,19 @@ def _all(pattern: str, characters: str) -> np.ndarray:
 def _utf8(characters: np.ndarray) -> np.ndarray:
     """Return the UTF-8 of each character, least byte first, and over it the number of bytes."""
     table = characters | np.uint64(1) << WIDTH
-    for width, least, mark in ((2, 0x80, 0xC0), (3, 0x800, 0xE0), (4, 0x10000, 0xF0)):
+    for width, first, mark in ((2, 0x80, 0xC0), (3, 0x800, 0xE0), (4, 0x10000, 0xF0)):
         value = (characters >> np.uint64(6 * (width - 1))) | np.uint64(mark)
         for i in range(1, width):
             tail = (characters >> np.uint64(6 * (width - 1 - i))) & np.uint64(0x3F)
             value |= (tail | np.uint64(0x80)) << np.uint64(8 * i)
-        table = np.where(characters >= least, value | np.uint64(width) << WIDTH, table)
+        table = np.where(characters >= first, value | np.uint64(width) << WIDTH, table)
     return table
 
 
 @cache
-def _ranges(rule: Rule) -> np.ndarray:
-    """Return the first, the number and the class of the ASCII characters of tokens, run by run."""
-    kinds = _table(rule, False, 0x80) >> KIND
+def ascii_ranges(rule: Rule) -> np.ndarray:
+    """Return runs of ASCII characters of one class: the first, how many, and the class."""
+    kinds = character_table(rule, False, 0x80) >> KIND
     starts = np.flatnonzero(np.diff(kinds, prepend=0))
     lengths = np.diff(starts, append=len(kinds))
     runs = np.stack([starts, lengths, kinds[starts]], axis=1)

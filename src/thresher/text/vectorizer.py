@@ -11,8 +11,8 @@ from thresher.errors import DocumentError, ParameterError, counted, missing_extr
 from thresher.parameters import Kind, Share, Whole, parameter, transformer_tags
 from thresher.text.counter import TextCounter
 from thresher.text.parameters import LINGUISTICS, Folding, TextParameters
-from thresher.text.space import Items
-from thresher.text.tokens import as_texts
+from thresher.text.space import Counts
+from thresher.text.tokens import checked_texts
 from thresher.text.vocabulary import sorted_order
 
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ class TextVectorizer(TextParameters):
         of_column = zip(_kinds(self.counter_).tolist(), names, strict=True)
         return [f"{KINDS[kind]}__{name}" for kind, name in of_column]
 
-    def _learn(self, raw_documents: Any) -> tuple[Items, np.ndarray]:
+    def _learn(self, raw_documents: Any) -> tuple[Counts, np.ndarray]:
         """Fit, and return the counts by the columns before pruning and the final place of those."""
         self._check()
         counter = TextCounter(**{name: getattr(self, name) for name in TextCounter.parameters})
-        texts = as_texts(raw_documents)
+        texts, _ = checked_texts(raw_documents)
         counts, _ = counter.count_exactly(texts)
         if self.hashing_bits is not None:
             self.counter_, self._rank = counter, np.arange(counter.n_features, dtype=np.int32)
@@ -132,7 +132,7 @@ class TextVectorizer(TextParameters):
         rank[keep] = self._rank
         return counts, rank
 
-    def _limit(self, counter: TextCounter, counts: Items, n_documents: int) -> np.ndarray:
+    def _limit(self, counter: TextCounter, counts: Counts, n_documents: int) -> np.ndarray:
         """Return which columns pass `min_df`, `max_df` and `max_features`, as in scikit-learn."""
         _, indices, values = counts
         frequency = np.bincount(indices, minlength=counter.n_features)
@@ -160,7 +160,7 @@ class TextVectorizer(TextParameters):
             )
         return keep
 
-    def _matrix(self, counts: Items, rank: np.ndarray) -> csr_matrix:
+    def _matrix(self, counts: Counts, rank: np.ndarray) -> csr_matrix:
         """Return a matrix with the columns renamed to their rank and sorted in each row."""
         try:
             from scipy.sparse import csr_matrix
@@ -172,7 +172,7 @@ class TextVectorizer(TextParameters):
         keys, spare = np.empty((2, np.diff(indptr).max(initial=0) + 1), np.uint64)
         starts = np.empty((1 << int(DIGIT)) + 1, np.int32)
         n_digits = -(-n_columns.bit_length() // int(DIGIT))
-        out = Items.empty(len(indptr) - 1, n)
+        out = Counts.empty(len(indptr) - 1, n)
         sort_rows(indptr, indices, values, rank, n_digits, starts, keys, spare, *out)
         ends, columns, values = out.used()
         parts = (values.astype(self.dtype), columns, ends)

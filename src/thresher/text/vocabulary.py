@@ -1,27 +1,44 @@
-"""A growing table of words, each numbered as it is first met."""
+"""A growing table of words, and a cache of what the words of texts count as."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Self
+from threading import Lock
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from thresher._kernels.text import fill_slots, hash_tokens, look_up, take_words_out
+from thresher._kernels.text import (
+    char_grams,
+    expand,
+    fill_slots,
+    hash_tokens,
+    look_up,
+    spread_rows,
+    take_words_out,
+)
 from thresher.errors import ModelError, brief
 from thresher.state import require_tensor
+from thresher.text.parameters import Folding
 from thresher.text.tokens import Tokens, buffer, padded
 
-__all__ = ["Vocabulary", "grown", "hash_words", "n_slots", "sorted_order"]
+if TYPE_CHECKING:
+    from thresher.text.space import Counts, Space
 
-MOST_WORDS = 1 << 30  # twice the number of one, and one more, are numbers of 32 bits
+__all__ = ["SurfaceForms", "Vocabulary", "fold", "grown", "hash_words", "n_slots", "sorted_order"]
+
+MOST_WORDS = 1 << 30  # so that twice a word number plus one has 32 bits
+MOST_SURFACE_FORMS = 1 << 20  # in a cache; then it is emptied, which costs only time
+
+_folding_lock = Lock()  # stemmers are not made for several threads
 
 
 class Vocabulary:
-    """Words by number and numbers by word, exactly: equal hashes are told apart by their bytes.
+    """A table of words, each numbered when it is first met.
 
-    The kernel only looks up and appends; room for all that a chunk may bring is made before.
+    Words are compared by their bytes, so that equal hashes do no harm. The kernel only looks up and
+    appends; `look_up` makes room for as many new words as there are tokens.
     """
 
     def __init__(self) -> None:
@@ -34,24 +51,32 @@ class Vocabulary:
         return int(self.sizes[0])
 
     def look_up(self, tokens: Tokens, grow: bool) -> np.ndarray:
-        """Return the number of each token's word; -1 for one that is not known, unless `grow`."""
-        n = len(tokens.spans)
+        """Return the number of each token's word; unknown words are added if `grow`, else -1."""
+        n, text = len(tokens.spans), tokens.text
         if grow:
-            self._reserve(len(self) + n, self.n_bytes + tokens.n_bytes)
+            n_words = int(self.sizes[0])
+            # With pairs, each character can be in three tokens.
+            n_bytes = tokens.size * (3 if tokens.has_pairs else 1)
+            n_bytes = (int(self.offsets[n_words]) + n_bytes + 31) // 8 * 8  # as `buffer` has it
+            self.words = grown(self.words, n_bytes)
+            self.offsets = grown(self.offsets, n_words + n + 1)
+            if len(self.slots) < 2 * n_slots(n_words + n):
+                self._rebuild_slots(n_words + n)
         ids = np.empty(n, np.int32)
         look_up(
-            tokens.text, tokens.blocks, tokens.spans, n,
+            text, text.view("<u8"), tokens.spans, n,
             self.slots, self.words, self.words.view("<u8"), self.offsets, self.sizes, grow, ids,
         )  # fmt: skip
         return ids
 
-    @property
-    def n_bytes(self) -> int:
-        return int(self.offsets[len(self)])
+    def merge(self, other: Vocabulary) -> np.ndarray:
+        """Add the words of another vocabulary; return the number here of each of them."""
+        return self.look_up(other.tokens(np.arange(len(other))), grow=True)
 
     def blob(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the bytes of all words one after the other, and where each starts and ends."""
-        return self.words[: self.n_bytes], self.offsets[: len(self) + 1]
+        offsets = self.offsets[: len(self) + 1]
+        return self.words[: offsets[-1]], offsets
 
     def tokens(self, numbers: np.ndarray) -> Tokens:
         """Return the words of these numbers as tokens."""
@@ -61,37 +86,37 @@ class Vocabulary:
         """Return the words of these numbers, or all."""
         if numbers is not None:
             words, offsets = self.words.data, self.offsets
-            return [str(words[offsets[one] : offsets[one + 1]], "utf-8") for one in numbers]
+            return [str(words[offsets[i] : offsets[i + 1]], "utf-8") for i in numbers]
         blob, offsets = self.blob()
         text = blob.tobytes().decode()
         if not text.isascii():
-            # Places in characters instead of bytes: those before each byte that starts a character.
+            # In characters instead of bytes: how many characters start before each offset.
             offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
         return [text[start:end] for start, end in pairwise(offsets.tolist())]
 
-    def kept(self, kept: np.ndarray) -> Vocabulary:
-        """Return only some of the words, numbered anew in the same order."""
+    def subset(self, keep: np.ndarray) -> Vocabulary:
+        """Return a vocabulary of some of the words, renumbered in the same order."""
         blob, offsets = self.blob()
         lengths = np.diff(offsets)
-        rest = Vocabulary()
-        rest.words = padded(blob[np.repeat(kept, lengths)])
-        rest.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
-        rest.sizes[0] = len(rest.offsets) - 1
-        rest._hash_anew(len(rest))
-        return rest
+        subset = Vocabulary()
+        subset.words = padded(blob[np.repeat(keep, lengths)])
+        subset.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[keep])])
+        subset.sizes[0] = len(subset.offsets) - 1
+        subset._rebuild_slots(len(subset))
+        return subset
 
     def truncate(self, n: int) -> None:
         """Forget all but the first `n` words."""
         take_words_out(self.slots, self.words.view("<u8"), self.offsets, self.sizes, n)
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
-        """Return the words, each called a `name`, and where they start and end."""
+        """Return the bytes of the words as tensor `{name}s`, and where each starts and ends."""
         blob, offsets = self.blob()
         return {f"{name}s": blob.copy(), f"{name}_offsets": offsets.copy()}
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, np.ndarray], name: str) -> Self:
-        """Return the vocabulary that `tensors` described, once it is seen to be one."""
+        """Return the vocabulary with these `tensors`, after checking them."""
         blob = require_tensor(tensors, f"{name}s", np.uint8, (None,))
         offsets = require_tensor(tensors, f"{name}_offsets", np.int64, (None,))
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(blob):
@@ -119,25 +144,126 @@ class Vocabulary:
             )
         return vocabulary
 
-    def _reserve(self, n: int, n_bytes: int) -> None:
-        self.words = grown(self.words, len(buffer(n_bytes)))
-        self.offsets = grown(self.offsets, n + 1)
-        if len(self.slots) < 2 * n_slots(n):
-            self._hash_anew(n)
-
-    def _hash_anew(self, n: int) -> None:
+    def _rebuild_slots(self, n: int) -> None:
         slots = np.zeros(2 * n_slots(n), np.uint64)
         fill_slots(slots, self.words.view("<u8"), self.offsets, len(self))
         self.slots = slots
 
 
+class SurfaceForms:
+    """A cache: words as they stand in texts, and the items of a space that each counts as.
+
+    A word counts as its folded form, or, with a `char_range`, as the parts of that. The items of a
+    word are its values: their numbers, or their hashes in a hashed space. The cache belongs to one
+    reader at a time. It can be emptied at any time and is not saved. Values that are unknown are
+    looked up again after the space has grown.
+    """
+
+    def __init__(
+        self, space: Space, block: int, folding: Folding | None, char_range: tuple[int, int] | None
+    ) -> None:
+        self.space, self.block, self.folding, self.char_range = space, block, folding, char_range
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all words."""
+        self.words = Vocabulary()
+        self.starts = np.zeros(1, np.int64)  # of the values of each word
+        self.values: np.ndarray = np.zeros(0, self.space.dtypes[self.block])
+        # The size of the block when a value of the word was unknown, or -1.
+        self.unknown_at = np.zeros(0, np.int64)
+        self.has_unknown = False
+
+    def look_up(self, tokens: Tokens, grow: bool) -> np.ndarray:
+        """Return the number of each token's word in the cache, after finding its values.
+
+        If `grow`, new items are added to the space.
+        """
+        n_known, n_items = int(self.words.sizes[0]), self.space.n_codes(self.block)
+        ids = self.words.look_up(tokens, grow=True)
+        wanted = np.arange(n_known, self.words.sizes[0])
+        if self.has_unknown:
+            is_new = ids >= n_known
+            unknown_at = self.unknown_at[np.where(is_new, 0, ids)]
+            is_stale = ~is_new & (unknown_at >= 0) & (grow | (unknown_at != n_items))
+            if is_stale.any():  # these and the new ones, in the order of the text
+                waiting = ids[is_stale | is_new]
+                wanted = waiting[np.sort(np.unique(waiting, return_index=True)[1])]
+        if len(wanted):
+            self._find_values(wanted, n_known, grow, n_items)
+        return ids
+
+    def values_of(self, tokens: Tokens, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of all tokens, and how many there are up to each document's end."""
+        out = np.empty(np.sum(self.starts[ids + 1] - self.starts[ids]), self.values.dtype)
+        ends = np.empty_like(tokens.ends)
+        expand(ids, len(ids), tokens.ends, self.starts, self.values, out, ends)
+        return out, ends
+
+    def spread_rows(self, rows: Counts, cells: np.ndarray) -> Counts:
+        """Return how often each value stands in documents, given how often each word does."""
+        _, words, _ = rows
+        size = int(np.sum(self.starts[words + 1] - self.starts[words]))
+        out = rows.empty(len(rows.indptr) - 1, size)
+        spread_rows(*rows, self.starts, self.values, cells, *out)
+        return out.used()
+
+    def _find_values(self, wanted: np.ndarray, n_known: int, grow: bool, n_items: int) -> None:
+        """Look up the values of some words, of which those from number `n_known` on are new."""
+        tokens = self.words.tokens(wanted)
+        n_values = np.ones(len(wanted), np.int64)
+        if self.folding is not None:
+            folded = fold(self.folding, self.words.names(wanted.tolist()))
+            n_values = np.array([word is not None for word in folded], np.int64)
+            tokens = Tokens.of_words([word for word in folded if word])
+        if self.char_range is not None:
+            tokens, n_parts = _parts(tokens, *self.char_range)
+            n_values[n_values > 0] = n_parts
+        values = self.space.number(self.block, tokens, grow)
+        is_new, n_words = wanted >= n_known, len(self.words)
+        starts = self.starts[wanted[~is_new]]
+        self.starts = grown(self.starts, n_words + 1)
+        self.starts[n_known + 1 : n_words + 1] = self.starts[n_known] + np.cumsum(n_values[is_new])
+        self.values = grown(self.values, int(self.starts[n_words]))
+        of_new = np.repeat(is_new, n_values)
+        self.values[self.starts[n_known] : self.starts[n_words]] = values[of_new]
+        if len(starts):
+            n_old = n_values[~is_new]
+            firsts = np.repeat(starts - np.cumsum(n_old) + n_old, n_old)
+            self.values[firsts + np.arange(len(firsts))] = values[~of_new]
+        n_unknown = np.concatenate([[0], np.cumsum(values < 0)])
+        ends = np.cumsum(n_values)
+        is_unknown = n_unknown[ends] > n_unknown[ends - n_values]
+        self.unknown_at = grown(self.unknown_at, n_words)
+        self.unknown_at[wanted] = np.where(is_unknown, n_items, -1)
+        self.has_unknown |= bool(is_unknown.any())
+
+
+def _parts(tokens: Tokens, low: int, high: int) -> tuple[Tokens, np.ndarray]:
+    """Return the parts of " word " for each word, and how many each has."""
+    n = len(tokens.spans)
+    size = tokens.size + 2 * n
+    text, spans = buffer(size), np.empty(size * (high - low + 1), np.uint64)
+    ends = np.zeros(n + 1, np.int64)
+    n_bytes = char_grams(tokens.text, tokens.spans, n, low, high, text, spans, ends[1:])
+    return Tokens(text, spans[: ends[-1]], ends[1:], int(n_bytes)), np.diff(ends)
+
+
+def fold(folding: Folding | None, words: list[str]) -> list[str | None]:
+    """Return what each of some distinct words counts as, None for those that are left out."""
+    if folding is None:
+        return list(words)
+    with _folding_lock:
+        return [word or None for word in folding.fold(words)]
+
+
 def n_slots(n: int) -> int:
-    """Return the size of a table of `n` things: a power of two, at most three quarters taken."""
+    """Return the size of a hash table for `n` entries: a power of two, at most 3/4 of it in use."""
     return 1 << max(10, (4 * n // 3).bit_length())
 
 
 def grown(array: np.ndarray, size: int, fill: int = 0) -> np.ndarray:
-    """Return the array if it has `size` rows, else a copy with room for twice as many as it had."""
+    """Return the array if it has `size` rows, else a copy with at least twice as many rows."""
     if len(array) >= size:
         return array
     room = (max(size, 2 * len(array)), *array.shape[1:])
@@ -148,50 +274,50 @@ def grown(array: np.ndarray, size: int, fill: int = 0) -> np.ndarray:
 
 
 def hash_words(tokens: Tokens) -> np.ndarray:
-    """Return the 64-bit hash of each token's word, of the version that `HASH_VERSION` names."""
+    """Return the 64-bit hash of each token's word, by version `HASH_VERSION` of the hash."""
     hashes = np.empty(len(tokens.spans), np.uint64)
-    hash_tokens(tokens.blocks, tokens.spans, len(hashes), hashes)
+    hash_tokens(tokens.text.view("<u8"), tokens.spans, len(hashes), hashes)
     return hashes
 
 
 def sorted_order(blob: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the numbers of the words in the order of their characters, which is that of the bytes.
+    """Return the numbers of the words in the order of their bytes, which is that of characters.
 
-    Eight bytes are one number: sort by the first eight, then those words that are still alike by
-    their next eight, and so on.
+    Words are sorted by their first eight bytes, taken as one number; those that are equal so far
+    are sorted by their next eight bytes, and so on.
     """
-    places = padded(blob)
-    # The big-endian number at every place, though most of them are not where a number may stand.
-    numbers = np.ndarray((len(places) - 7,), ">u8", places, strides=(1,))
+    text = padded(blob)
+    # The big-endian number of eight bytes from each position on.
+    numbers = np.ndarray((len(text) - 7,), ">u8", text, strides=(1,))
     starts, lengths = offsets[:-1], np.diff(offsets)
     keys = _keys(numbers, starts, lengths)
     order = np.argsort(keys)
-    alike, group = _still_alike(keys[order], np.zeros(len(order), np.int64))
+    equal, group = _still_equal(keys[order], np.zeros(len(order), np.int64))
     done = 8
-    while len(alike):
-        words = order[alike]
+    while len(equal):
+        words = order[equal]
         keys = _keys(numbers, starts[words] + done, lengths[words] - done)
         if done >= lengths[words].max(initial=0):  # they differ only by zeros at the end
-            order[alike] = words[np.lexsort((lengths[words], group))]
+            order[equal] = words[np.lexsort((lengths[words], group))]
             break
         inner = np.lexsort((keys, group))
-        order[alike] = words[inner]
-        tied, groups = _still_alike(keys[inner], group[inner])
-        alike, group, done = alike[tied], groups, done + 8
+        order[equal] = words[inner]
+        tied, groups = _still_equal(keys[inner], group[inner])
+        equal, group, done = equal[tied], groups, done + 8
     return order
 
 
 def _keys(numbers: np.ndarray, starts: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """Return the eight bytes from each start on as numbers; zeros stand for what is not left."""
+    """Return eight bytes from each start on as a number, with zeros after the end of a word."""
     starts = np.where(left > 0, starts, 0)
     unused = (64 - 8 * np.clip(left, 0, 8)).astype(np.uint64)
     keys = numbers[starts].astype(np.uint64)
     return np.where(left > 0, (keys >> unused) << unused, np.uint64(0))
 
 
-def _still_alike(keys: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which places of a sorted array have an equal neighbour, and the group of each."""
+def _still_equal(keys: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices of a sorted array with an equal neighbour, and the group of each."""
     differs = np.ones(len(keys) + 1, bool)
     differs[1:-1] = (keys[1:] != keys[:-1]) | (group[1:] != group[:-1])
-    places = np.flatnonzero(~(differs[1:] & differs[:-1]))
-    return places, np.cumsum(differs[:-1])[places]
+    indices = np.flatnonzero(~(differs[1:] & differs[:-1]))
+    return indices, np.cumsum(differs[:-1])[indices]
