@@ -17,7 +17,7 @@ from thresher._kernels.rows import (
     TWICE,
     ZEROS,
     has_duplicates,
-    look_over,
+    inspect_rows,
 )
 from thresher.errors import ParameterError
 from thresher.examples import Examples
@@ -577,7 +577,7 @@ def test_rows_are_looked_over(rows, value):
     indices = np.array([column for row in rows for column in row], np.uint32)
     values = np.ones(len(indices), np.float32)
     values[len(values) // 2 :] = value
-    flags = look_over(indptr, indices, values, 9, np.zeros(10, np.int64))
+    flags = inspect_rows(indptr, indices, values, 9, np.zeros(10, np.int64))
     assert bool(flags & OUT_OF_RANGE) == bool((indices >= 9).any())
     assert bool(flags & NOT_FINITE) == (not np.isfinite(values).all())
     assert bool(flags & ZEROS) == bool((values == 0).any())

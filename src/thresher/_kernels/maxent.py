@@ -1,40 +1,40 @@
-"""Loglinear models: columns of sparse rows, steps of improved scaling, gains, and L-BFGS's vectors.
+"""Loglinear models: columns of sparse rows, steps of improved scaling, gains, vectors of L-BFGS.
 
-A lane is a class, or a category with a yes-or-no question of its own. Each lane has accumulators of
-its own and each feature its own documents, so that any division among threads gives the same bits.
+A lane is a class, or a category with a separate binary question. Each lane has its accumulators and
+each feature its documents, so that any division among threads gives the same bits.
 """
 
 import numpy as np
 
 from thresher._kernels._jit import kernel
 
-CHUNK = 256  # rows of weights that are added up at a time, whoever does it
-STEPS = 50  # of Newton's method in one dimension, which stops itself far earlier
-FARTHEST = 30.0  # how far one weight moves at most: a feature that is always right has no end
+CHUNK = 256  # rows of weights that are summed together, in any thread
+NEWTON_STEPS = 50  # in one dimension; usually it stops far earlier
+LARGEST_MOVE = 30.0  # of one weight: that of a feature that is always right would have no limit
 
 
 @kernel
-def fill_columns(indptr, indices, values, places, documents, strengths):
-    """Put entries into their columns, by document; `places` has where each column begins."""
+def fill_columns(indptr, indices, values, positions, documents, strengths):
+    """Write entries by column, each column by document; `positions` has the starts of columns."""
     for i in range(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):
-            place = places[indices[p]]
-            places[indices[p]] = place + 1
-            documents[place] = i
-            strengths[place] = values[p]
+            position = positions[indices[p]]
+            positions[indices[p]] = position + 1
+            documents[position] = i
+            strengths[position] = values[p]
 
 
 @kernel
 def improve(indptr, documents, values, expected, sums, targets, steps, first, last):
-    """Put into `steps` the solutions of Σ E·f·exp(step·Σf) = target, features `first` to `last`."""
+    """Write the solutions of Σ E·f·exp(step·Σf) = target into `steps`, for some features."""
     for j in range(first, last):
         for k in range(targets.shape[1]):
             if targets[j, k] <= 0.0:
                 continue
-            # The logarithm of the left side is convex with a slope between the least and the
-            # greatest sum: Newton's method cannot leave.
+            # The logarithm of the left side is convex, with a slope between the smallest and the
+            # largest sum, so that Newton's method converges.
             step = 0.0
-            for _ in range(STEPS):
+            for _ in range(NEWTON_STEPS):
                 total, slope = 0.0, 0.0
                 for p in range(indptr[j], indptr[j + 1]):
                     i = documents[p]
@@ -55,14 +55,14 @@ def improve(indptr, documents, values, expected, sums, targets, steps, first, la
 def weigh_candidates(
     indptr, documents, values, expected, mass, joint, targets, open_, precision, gains, first, last
 ):
-    """Put into `gains` what log-likelihood each feature would add, all other weights held."""
+    """Write into `gains` by how much each feature alone would raise the log-likelihood."""
     for j in range(first, last):
         for k in range(targets.shape[1]):
             gains[j, k] = -np.inf
             if not open_[j, k]:
                 continue
             weight, step = 0.0, 0.0
-            for _ in range(STEPS):
+            for _ in range(NEWTON_STEPS):
                 slope = targets[j, k] - precision * weight
                 curve = precision
                 if joint:
@@ -92,7 +92,7 @@ def weigh_candidates(
                     break
                 step = max(-1.0, min(1.0, slope / curve))
                 weight += step
-                if abs(step) <= 1e-9 or abs(weight) >= FARTHEST:
+                if abs(step) <= 1e-9 or abs(weight) >= LARGEST_MOVE:
                     break
             gain = weight * targets[j, k] - 0.5 * precision * weight * weight
             if joint:
@@ -112,7 +112,7 @@ def weigh_candidates(
 
 @kernel
 def multiply(vectors, a, b, c, out, first, last):
-    """Put into out[chunk] the products, lane by lane, of three vectors with all, in some chunks."""
+    """Write the products of three vectors with all vectors, lane by lane, for some chunks."""
     n_vectors, n_rows, n_lanes = vectors.shape
     for chunk in range(first, last):
         begin, end = chunk * CHUNK, min(n_rows, (chunk + 1) * CHUNK)
@@ -131,7 +131,7 @@ def multiply(vectors, a, b, c, out, first, last):
 
 @kernel
 def combine(vectors, shares, out, first, last):
-    """Put the sums of all vectors, each times its share in each lane, into rows of `out`."""
+    """Write the sums of all vectors, each times its share in each lane, into rows of `out`."""
     for j in range(first, last):
         row = out[j]
         for k in range(len(row)):

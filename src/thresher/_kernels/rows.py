@@ -4,17 +4,17 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-# Bits of the result of `look_over`.
+# Bits of the result of `inspect_rows`.
 NOT_FINITE, OUT_OF_RANGE, ZEROS, TWICE = 1, 2, 4, 8
 
 
 @kernel
-def look_over(indptr, indices, values, n_columns, seen):
+def inspect_rows(indptr, indices, values, n_columns, seen):
     """Return the bits of what is wrong or unusual; `seen` has a zero for each column."""
     # Simple loops vectorise. A column can occur twice only in a row that does not ascend.
-    outside, odd, zeros, descents = 0, 0, 0, 0
+    outside, not_finite, zeros, descents = 0, 0, 0, 0
     for p in range(len(values)):
-        odd += not abs(values[p]) < np.inf
+        not_finite += not abs(values[p]) < np.inf
         zeros += values[p] == 0
         outside += indices[p] >= n_columns
     for p in range(1, len(values)):
@@ -23,7 +23,7 @@ def look_over(indptr, indices, values, n_columns, seen):
         p = indptr[i]
         if 0 < p < indptr[i + 1]:
             descents -= indices[p] <= indices[p - 1]
-    flags = NOT_FINITE * (odd > 0) + OUT_OF_RANGE * (outside > 0) + ZEROS * (zeros > 0)
+    flags = NOT_FINITE * (not_finite > 0) + OUT_OF_RANGE * (outside > 0) + ZEROS * (zeros > 0)
     if descents > 0 and outside == 0 and has_duplicates(indptr, indices, seen):
         flags += TWICE
     return flags
@@ -50,10 +50,10 @@ def add_up(indptr, indices, values, weights, label_indptr, labels, sums, totals,
             totals[indices[p] + 1] += weight * values[p]
         for q in range(label_indptr[i], label_indptr[i + 1]):
             k = labels[q]
-            given_before = False
+            is_repeated = False
             for earlier in range(label_indptr[i], q):
-                given_before |= labels[earlier] == k
-            if given_before:  # a label given twice is one label
+                is_repeated |= labels[earlier] == k
+            if is_repeated:
                 continue
             sums[0, k] += weight
             for p in range(indptr[i], indptr[i + 1]):

@@ -1,4 +1,4 @@
-"""What learns: from strengths and labels to one score per category; and what is registered."""
+"""Learners: from strengths and labels to one score per category; and their registry."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ __all__ = [
     "register",
 ]
 
-LEARNERS: dict[str, type[Learner]]  # made when it is asked for
-"""The learners by the name that the command line and the model file use."""
+LEARNERS: dict[str, type[Learner]]  # created on first use
+"""The learners by their names on the command line and in the model file."""
 
-ENTRY_POINTS = "thresher.learners"  # the group under which other packages name theirs
+ENTRY_POINTS = "thresher.learners"  # the group for learners of other packages
 
-# Those that few models need, with the file of each: they are imported when one is asked for.
-OTHERS = {
+# Learners that few models need, with their modules; imported on first use.
+MODULES = {
     "NaiveBayes": "bayes",
     "Rocchio": "rocchio",
     "StumpBoosting": "boosting",
@@ -70,9 +70,9 @@ T = TypeVar("T", bound=type[Learner])
 def __getattr__(name: str) -> Any:
     if name == "LEARNERS":
         return _learners()
-    if name not in OTHERS:
+    if name not in MODULES:
         raise AttributeError(f"module 'thresher.learners' has no attribute {name!r}")
-    return getattr(import_module(f"thresher.learners.{OTHERS[name]}"), name)
+    return getattr(import_module(f"thresher.learners.{MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
@@ -81,13 +81,12 @@ def __dir__() -> list[str]:
 
 @cache
 def _learners() -> dict[str, type[Learner]]:
-    """Return `LEARNERS`, of which there is one."""
-    others = map(__getattr__, OTHERS)
-    return {**ONLINE, **{learner.name: learner for learner in others}}
+    """Return `LEARNERS`, always the same dictionary."""
+    return {**ONLINE, **{learner.name: learner for learner in map(__getattr__, MODULES)}}
 
 
 def register(learner: T) -> T:
-    """Make a class of learners known by its name; may be used as a decorator.
+    """Register a class of learners by its name; can be used as a decorator.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def register(learner: T) -> T:
 
 
 def make_learner(spec: Any, **params: Any) -> Learner:
-    """Return a fresh learner: by its name, or like a learner, its class or one of scikit-learn.
+    """Return an unfitted learner from a name, a learner, its class, or one of scikit-learn.
 
     Examples
     --------
@@ -141,29 +140,29 @@ def make_learner(spec: Any, **params: Any) -> Learner:
     )
 
 
-def import_learner(place: str) -> type:
-    """Return the class at "module:Class"; nothing else here imports what a text names.
+def import_learner(path: str) -> type:
+    """Return the class at "module:Class"; this is the only import of a name that users pass.
 
     Examples
     --------
     >>> import_learner("sklearn.svm:LinearSVC").__name__
     'LinearSVC'
     """
-    module, _, name = place.partition(":")
+    module, _, name = path.partition(":")
     try:
         learner = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ParameterError(f"There is no learner {place!r}: {error}.") from error
+        raise ParameterError(f"There is no learner {path!r}: {error}.") from error
     if not isinstance(learner, type):
-        raise ParameterError(f"{place!r} is no class.")
+        raise ParameterError(f"{path!r} is no class.")
     return learner
 
 
 def learner_class(name: str, more: Iterable[type[Learner]] = ()) -> type[Learner]:
-    """Return the class that a model file names, be it registered or among `more`."""
-    own: dict[str, type[Learner]] = {LinearModel.name: LinearModel}
-    own |= {learner.name: learner for learner in more}
-    learner = own.get(name) or _registered(name)
+    """Return the class that a model file names: a registered one, or one of `more`."""
+    given: dict[str, type[Learner]] = {LinearModel.name: LinearModel}
+    given |= {learner.name: learner for learner in more}
+    learner = given.get(name) or _registered(name)
     if learner is None:
         raise ModelError(
             f"The model was learned by {name!r}, which is not known here: install the package "
@@ -173,8 +172,8 @@ def learner_class(name: str, more: Iterable[type[Learner]] = ()) -> type[Learner
 
 
 def _registered(name: str) -> type[Learner] | None:
-    """Return a learner by name; other packages are asked only for names that are not known."""
-    if name in ONLINE:  # so that a model of these needs no others
+    """Return a learner by name; entry points are only searched for unknown names."""
+    if name in ONLINE:  # without importing the others
         return ONLINE[name]
     if name not in _learners():
         from importlib.metadata import entry_points

@@ -1,8 +1,8 @@
-"""What was counted of features, contexts and classes, and the distribution that weights give it.
+"""Observed events of features, contexts and classes, and their distribution given weights.
 
-Features of classes share one matrix of contexts where each is a measurement of the context for one
-class alone: a lane of weights then belongs to a class, or to a category that is asked about by
-itself. Where features are any functions of both, a row of the matrix is a pair of context and
+If each feature is a measurement of the context for one class, all classes share one matrix of
+contexts, and there is a lane of weights for each class, or for each category with a separate
+question. If features are arbitrary functions of both, a row of the matrix is a pair of context and
 class, and there is one lane. Weights are feature-major; row 0 belongs to the always-on feature.
 """
 
@@ -22,7 +22,7 @@ LOWEST = -700.0  # log-odds below which e^-x would overflow
 
 
 class Documents:
-    """Sparse rows, and the same by columns; in column 0 what is always on."""
+    """Sparse rows, and the same entries by columns; column 0 is the always-on feature."""
 
     def __init__(self, rows: Rows, always_on: bool) -> None:
         from thresher._kernels.maxent import fill_columns
@@ -41,12 +41,12 @@ class Documents:
         )
         self.columns = Rows(ends, documents, values, n)
 
-    def keep(self, kept: np.ndarray) -> Documents:
-        """Return the documents with only some of the features."""
-        return Documents(self.rows.keep(kept), self.has_always_on)
+    def keep(self, mask: np.ndarray) -> Documents:
+        """Return the documents with only the features of a mask."""
+        return Documents(self.rows.keep(mask), self.has_always_on)
 
     def weigh(self, weights: np.ndarray, n_jobs: int) -> np.ndarray:
-        """Return each document's weighted sums in all lanes, after one row that is unused."""
+        """Return the weighted sums of the documents in all lanes, after an unused row."""
         sums = np.zeros((1 + self.rows.n_rows, weights.shape[1]))
         _multiply(self.rows, self.always_on, weights, sums[1:], n_jobs)
         return sums
@@ -66,20 +66,20 @@ def _multiply(rows: Rows, first: np.ndarray, matrix: np.ndarray, out: np.ndarray
 
 
 class Events:
-    """What was counted, and the distribution that weights give it.
+    """The observed events, and their distribution given weights.
 
     Parameters
     ----------
     documents : Documents
-        One row per context, or per context and class.
+        A row per context, or per pair of context and class.
     counts : array (contexts, classes)
-        How often each class was seen in each context; of a lane by itself, how often "yes".
+        The observations of each class in each context; of a separate lane, those of "yes".
     mass : array (contexts, classes or 1)
-        How often each context was seen at all.
+        The observations of each context.
     joint : bool
-        Whether contexts are drawn too, from those that there are; if not, classes only.
+        Whether contexts are random too, among the given ones, or only classes.
     coupled : bool
-        Whether the classes compete; if not, each lane is a yes-or-no question.
+        Whether the classes compete; if not, each lane is a binary question.
     """
 
     def __init__(
@@ -100,42 +100,42 @@ class Events:
         padded[1:] = counts.reshape(-1, self.n_lanes)
         self.target = self.expect(padded)
 
-    def keep(self, kept: np.ndarray) -> Events:
-        """Return the events with only some of the features, whose row 0 always stays."""
-        part = object.__new__(Events)
-        part.__dict__ = self.__dict__ | {
-            "documents": self.documents.keep(kept[1:]),
-            "target": self.target[kept],
+    def keep(self, mask: np.ndarray) -> Events:
+        """Return the events with only the features of a mask, whose row 0 is true."""
+        events = object.__new__(Events)
+        events.__dict__ = self.__dict__ | {
+            "documents": self.documents.keep(mask[1:]),
+            "target": self.target[mask],
         }
-        return part
+        return events
 
     def lanes(self, chosen: np.ndarray) -> Events:
-        """Return what was counted in some lanes, each of which is a question of its own."""
-        part, n = object.__new__(Events), int(np.count_nonzero(chosen))
+        """Return the events of some lanes, which are separate questions."""
+        events, n = object.__new__(Events), int(np.count_nonzero(chosen))
         mass = self.mass if self.mass.shape[1] == 1 else self.mass[:, chosen].copy()
-        part.__dict__ = self.__dict__ | {
+        events.__dict__ = self.__dict__ | {
             "target": self.target[:, chosen].copy(),
             "mass": mass,
             "total": self.total[chosen],
             "shape": (self.shape[0], n),
             "n_lanes": n,
         }
-        return part
+        return events
 
     def pool(self, sums: np.ndarray, how: np.ufunc = np.add) -> np.ndarray:
-        """Return figures of lanes, or the one figure of all where they compete."""
+        """Return numbers per lane, or a single number for all lanes that compete."""
         return how.reduce(sums, keepdims=True) if self.coupled else sums
 
     def expect(self, expected: np.ndarray) -> np.ndarray:
-        """Return the sum of each feature over events, given how often each is expected."""
+        """Return the sum of each feature over events with these expected numbers."""
         return self.documents.add(expected, self.n_jobs)
 
-    def sums(self, kept: np.ndarray) -> np.ndarray:
-        """Return Σf of each event (with "yes"), over the features that are kept."""
-        return self.documents.weigh(kept.astype(np.float64), self.n_jobs)[1:]
+    def sums(self, free: np.ndarray) -> np.ndarray:
+        """Return Σf of each event (with "yes"), over the free features."""
+        return self.documents.weigh(free.astype(np.float64), self.n_jobs)[1:]
 
     def model(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how often each event is expected, padded for `expect`, and -log-likelihood."""
+        """Return the expected number of each event, padded for `expect`, and -log-likelihood."""
         padded = self.documents.weigh(weights, self.n_jobs)
         logits = padded[1:].reshape(self.shape)
         if self.coupled:
@@ -147,10 +147,10 @@ class Events:
             logits[:] = odds * (mass / sums)
             loss = (mass * (np.log(sums) + highest)).sum(keepdims=True).reshape(1)
         elif self.joint:
-            there = self.mass > 0
+            is_seen = self.mass > 0
             highest = np.maximum(logits.max(0, initial=0.0), 0.0)
-            odds = np.exp(logits - highest) * there
-            sums = (odds + there * np.exp(-highest)).sum(0)
+            odds = np.exp(logits - highest) * is_seen
+            sums = (odds + is_seen * np.exp(-highest)).sum(0)
             logits[:] = odds * (self.total / sums)
             loss = self.total * (np.log(sums) + highest)
         else:
@@ -162,21 +162,21 @@ class Events:
         return padded, loss - self.pool((self.target * weights).sum(0))
 
     def gains(self, weights: np.ndarray, candidates: np.ndarray, precision: float) -> np.ndarray:
-        """Return by how much each candidate alone would raise the log-likelihood, row 0 apart."""
+        """Return how much each candidate alone would raise the log-likelihood, except in row 0."""
         from thresher._kernels.maxent import weigh_candidates
 
         expected, columns = self.model(weights)[0][1:], self.documents.columns
         mass = np.broadcast_to(self.total if self.joint else self.mass, expected.shape)
         gains = np.full(weights.shape, -np.inf)
         arrays = columns.indptr, columns.indices.view(np.uint32), columns.values, expected
-        more = np.ascontiguousarray(mass), self.joint, self.target, candidates, precision, gains
-        weigh = partial(weigh_candidates, *arrays, *more)
+        rule = np.ascontiguousarray(mass), self.joint, self.target, candidates, precision, gains
+        weigh = partial(weigh_candidates, *arrays, *rule)
         run_cache_line_blocks(weigh, len(gains), self.n_jobs, first=1)
         return gains
 
 
 class Fit(NamedTuple):
-    """Weights that were fitted, and how: figures of each lane, or of all together."""
+    """Fitted weights and figures of the fit, per lane or for all lanes together."""
 
     weights: np.ndarray  # (1 + features, lanes)
     fillers: np.ndarray  # log α of the filler feature

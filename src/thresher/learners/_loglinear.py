@@ -1,7 +1,7 @@
-"""Loglinear models p ∝ Π αᵢ^fᵢ(x,c) by iterative scaling, and the greedy choice of features.
+"""Loglinear models p ∝ Π αᵢ^fᵢ(x,c) by iterative scaling, and greedy feature selection.
 
-With the filler f = C - Σfᵢ in every event, log p is Σ fᵢ (log αᵢ - log α) up to a constant. So all
-that is computed with are the differences; the filler matters for the steps of scaling alone.
+With the filler f = C - Σfᵢ in every event, log p is Σ fᵢ (log αᵢ - log α) up to a constant. So only
+these differences are computed; the filler only matters for the steps of scaling.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["LogLinear", "Schedule", "fit_loglinear", "select"]
 
 
 class Schedule(NamedTuple):
-    """How to fit: by which method, how long, and how far from the constraints to stop."""
+    """How to fit: the method, the largest number of iterations, and the tolerance."""
 
     method: str
     max_iter: int
@@ -29,34 +29,34 @@ class Schedule(NamedTuple):
     constant: float | None = None
     precision: float = 0.0  # one divided by the variance of the prior
 
-    def fit(self, events: Events, kept: np.ndarray, start: np.ndarray | None = None) -> Fit:
-        """Fit the weights of the features that are kept; those never seen stay out, or at 0."""
+    def fit(self, events: Events, free: np.ndarray, start: np.ndarray | None = None) -> Fit:
+        """Return fitted weights of the free features; without a prior, 0 for unseen ones."""
         weights = np.zeros_like(events.target) if start is None else start.copy()
-        if not self.precision:  # which alone keeps them finite
-            kept = kept & (events.target > 0)
+        if not self.precision:  # only a prior would keep their weights finite
+            free = free & (events.target > 0)
         if self.method == "lbfgs":
-            return descend(events, kept, weights, self.precision, self.max_iter, self.tolerance)
-        return _scale(events, kept, weights, self)
+            return descend(events, free, weights, self.precision, self.max_iter, self.tolerance)
+        return _scale(events, free, weights, self)
 
 
 # ---- iterative scaling ---------------------------------------------------------------------------
 
 
-def _scale(events: Events, kept: np.ndarray, weights: np.ndarray, schedule: Schedule) -> Fit:
-    """Scale every weight by how often its feature was seen and is expected, again and again."""
+def _scale(events: Events, free: np.ndarray, weights: np.ndarray, schedule: Schedule) -> Fit:
+    """Return weights by iterative scaling with the ratios of observed to expected features."""
     improved = schedule.method == "iis"
-    sums, n = events.sums(kept), events.total
+    sums, n = events.sums(free), events.total
     constant = _constant(events, sums, schedule.constant)
-    filler_target = constant * n - events.pool((events.target * kept).sum(0))
+    filler_target = constant * n - events.pool((events.target * free).sum(0))
     has_filler = (filler_target > 1e-12 * constant * n) & (not improved)
     fillers, n_iter = np.zeros(len(n)), np.zeros(len(n), np.int64)
     active, history = np.ones(len(n), bool), []
     for _ in range(schedule.max_iter):
         expected, loss = events.model(weights)
         expectations = events.expect(expected)
-        filler_expected = constant * n - events.pool((expectations * kept).sum(0))
+        filler_expected = constant * n - events.pool((expectations * free).sum(0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(kept, np.log(events.target) - np.log(expectations), 0.0)
+            ratios = np.where(free, np.log(events.target) - np.log(expectations), 0.0)
             filler_ratios = np.where(has_filler, np.log(filler_target) - np.log(filler_expected), 0)
         if not (np.isfinite(ratios).all() and np.isfinite(filler_ratios).all()):
             raise _overflow(ratios, weights)
@@ -66,11 +66,11 @@ def _scale(events: Events, kept: np.ndarray, weights: np.ndarray, schedule: Sche
         if not active.any():
             break
         if improved:
-            steps = _improved_steps(events, expected, sums, kept)
+            steps = _improved_steps(events, expected, sums, free)
             if not np.isfinite(steps).all():
                 raise _overflow(steps, weights)
         else:
-            steps = np.where(kept, ratios - filler_ratios, 0.0) / constant
+            steps = np.where(free, ratios - filler_ratios, 0.0) / constant
         weights += active * steps
         fillers += active * filler_ratios / constant
         n_iter += active
@@ -78,7 +78,7 @@ def _scale(events: Events, kept: np.ndarray, weights: np.ndarray, schedule: Sche
 
 
 def _constant(events: Events, sums: np.ndarray, constant: float | None) -> np.ndarray:
-    """Return C: what is given, if no event's features add up to more, else the most they do."""
+    """Return C: the largest sum of the features of an event, or the given constant if larger."""
     most = events.pool(sums.max(0, initial=0.0), np.maximum)
     if constant is None:
         return np.where(most > 0, most, 1.0)
@@ -92,19 +92,19 @@ def _constant(events: Events, sums: np.ndarray, constant: float | None) -> np.nd
 
 
 def _improved_steps(
-    events: Events, expected: np.ndarray, sums: np.ndarray, kept: np.ndarray
+    events: Events, expected: np.ndarray, sums: np.ndarray, free: np.ndarray
 ) -> np.ndarray:
     from thresher._kernels.maxent import improve
 
     columns, steps = events.documents.columns, np.zeros_like(events.target)
     arrays = columns.indptr, columns.indices.view(np.uint32), columns.values, expected[1:], sums
-    targets = np.where(kept, events.target, 0.0)
+    targets = np.where(free, events.target, 0.0)
     run_cache_line_blocks(partial(improve, *arrays, targets, steps), len(steps), events.n_jobs)
     return steps
 
 
 def _overflow(ratios: np.ndarray, weights: np.ndarray) -> ParameterError:
-    """Name the feature that is expected no more, though it was seen."""
+    """Return the error about a feature whose expectation has become zero."""
     row, lane = (
         np.argwhere(~np.isfinite(ratios))[0]
         if ratios.ndim == 2 and not np.isfinite(ratios).all()
@@ -124,26 +124,26 @@ def _overflow(ratios: np.ndarray, weights: np.ndarray) -> ParameterError:
 def select(
     events: Events, allowed: np.ndarray, schedule: Schedule, n_selected: int, min_gain: float
 ) -> Fit:
-    """Add the feature that helps most, fit all weights again, and so on (Berger et al., 1996)."""
-    kept = np.zeros_like(allowed)
-    kept[0] = allowed[0]
-    fit = _fit_some(events, kept, schedule, np.zeros_like(events.target))
+    """Return a fit of greedily selected features (Berger et al., 1996)."""
+    free = np.zeros_like(allowed)
+    free[0] = allowed[0]
+    fit = _fit_some(events, free, schedule, np.zeros_like(events.target))
     if not schedule.precision:
         allowed = allowed & (events.target > 0)
     for _ in range(n_selected):
-        gains = events.gains(fit.weights, allowed & ~kept, schedule.precision)
+        gains = events.gains(fit.weights, allowed & ~free, schedule.precision)
         best = np.unravel_index(np.argmax(gains), gains.shape)
         if not gains[best] > min_gain:
             break
-        kept[best] = True
-        fit = _fit_some(events, kept, schedule, fit.weights)
+        free[best] = True
+        fit = _fit_some(events, free, schedule, fit.weights)
     return fit
 
 
-def _fit_some(events: Events, kept: np.ndarray, schedule: Schedule, start: np.ndarray) -> Fit:
-    """Fit the weights of few features, as if there were no others."""
-    columns = np.append(True, kept[1:].any(1))
-    fit = schedule.fit(events.keep(columns), kept[columns], start[columns])
+def _fit_some(events: Events, free: np.ndarray, schedule: Schedule, start: np.ndarray) -> Fit:
+    """Return a fit of the free features only."""
+    columns = np.append(True, free[1:].any(1))
+    fit = schedule.fit(events.keep(columns), free[columns], start[columns])
     weights = np.zeros_like(start)
     weights[columns] = fit.weights
     return fit._replace(weights=weights)
@@ -153,22 +153,22 @@ def _fit_some(events: Events, kept: np.ndarray, schedule: Schedule, start: np.nd
 
 
 class LogLinear(NamedTuple):
-    """A loglinear model that was fitted.
+    """A fitted loglinear model.
 
     Attributes
     ----------
     log_alphas : array of float
-        The weight log αᵢ of each feature, after scaling with a filler also the filler's, which is
-        the last; 0 of features that were never seen and are left out.
+        The weight log αᵢ of each feature, and last that of the filler if there is one; 0 for
+        features that were never seen and are left out.
     empirical, expected : array of float
-        What each feature, in the same order, is on average: as it was seen, and by the model.
+        The observed and the expected mean of each feature, in the same order.
     n_iter, converged : int, bool
-        How often the weights changed, and whether the tolerance was reached.
+        The number of iterations, and whether the tolerance was reached.
     differences : list of float
-        Before each change how far the logarithms of any feature's expectations are apart; for
-        L-BFGS, the expectations themselves.
+        Before each iteration, the largest difference between the logarithms of observed and
+        expected features; for L-BFGS, between the values themselves.
     log_likelihoods : list of float
-        Before each change that of the events.
+        Before each iteration, the log-likelihood of the events.
     """
 
     log_alphas: np.ndarray
@@ -181,7 +181,7 @@ class LogLinear(NamedTuple):
     fitted: np.ndarray
 
     def probabilities(self) -> np.ndarray:
-        """Return p(x, c) of all pairs, or p(c|x) where contexts are given: (contexts, classes)."""
+        """Return p(x, c) of all pairs, or p(c|x) for given contexts: (contexts, classes)."""
         return self.fitted
 
 
@@ -201,20 +201,20 @@ def fit_loglinear(
     Parameters
     ----------
     features : array (contexts, classes, features)
-        The value of every feature for every pair; zero or more for both kinds of scaling.
+        The value of every feature for every pair; not negative for scaling.
     counts : array (contexts, classes)
-        How often each pair was seen.
+        The number of observations of each pair.
     space : {"conditional", "joint"}, default="conditional"
         Whether the model is of classes in given contexts, p(c|x), or of all pairs, p(x, c).
     method : {"gis", "iis", "lbfgs"}, default="gis"
         Generalized iterative scaling, with a filler feature; improved iterative scaling; L-BFGS.
     C : float, optional
-        What the features of every pair add up to with the filler's; by default the greatest sum.
+        The sum of the features of every pair, filler included; by default the largest sum.
     max_iter : int, default=500
-        How often the weights change at most.
+        The largest number of iterations.
     tolerance : float, default=1e-10
-        How far expectations may be from what was seen: the largest difference of logarithms, for
-        L-BFGS the largest difference itself.
+        The allowed difference of expected and observed features: the largest difference of
+        logarithms, for L-BFGS of the values themselves.
     prior_variance : float, optional
         The variance of a Gaussian prior around zero, for L-BFGS.
 
@@ -247,28 +247,28 @@ def fit_loglinear(
     if prior_variance is not None and method != "lbfgs":
         raise ParameterError("prior_variance is for method='lbfgs'; scaling has no prior.")
     flat = features.reshape(counts.size, -1)
-    places, columns = np.nonzero(flat)
-    ends = np.append(0, np.cumsum(np.bincount(places, minlength=len(flat))))
-    rows = Rows(ends, columns.astype(np.int32), flat[places, columns], flat.shape[1])
+    pairs, columns = np.nonzero(flat)
+    ends = np.append(0, np.cumsum(np.bincount(pairs, minlength=len(flat))))
+    rows = Rows(ends, columns.astype(np.int32), flat[pairs, columns], flat.shape[1])
     joint, mass = space == "joint", counts.sum(1, keepdims=True)
     events = Events(Documents(rows, False), counts, mass, joint=joint, coupled=True)
     precision = 0.0 if prior_variance is None else 1.0 / prior_variance
     schedule = Schedule(method, max_iter, tolerance, C, precision)
     fit = schedule.fit(events, np.ones_like(events.target, bool))
     expected = events.model(fit.weights)[0]
-    kept = (events.target > 0) | (precision > 0)
-    log_alphas = np.where(kept, fit.weights + fit.fillers, 0.0)[1:, 0]
-    seen, by_model = (
-        (one * kept)[1:, 0] / events.total for one in (events.target, events.expect(expected))
-    )
+    free = (events.target > 0) | (precision > 0)
+    log_alphas = np.where(free, fit.weights + fit.fillers, 0.0)[1:, 0]
+    observed, by_model = [
+        (sums * free)[1:, 0] / events.total for sums in (events.target, events.expect(expected))
+    ]
     if method == "gis":
         log_alphas = np.append(log_alphas, fit.fillers)
-        seen, by_model = (np.append(one, fit.constants - one.sum()) for one in (seen, by_model))
+        observed, by_model = [np.append(m, fit.constants - m.sum()) for m in (observed, by_model)]
     logits = events.documents.weigh(fit.weights, 1)[1:].reshape(counts.shape)
     odds = np.exp(logits - logits.max(None if joint else 1, keepdims=True))
     return LogLinear(
         log_alphas,
-        seen,
+        observed,
         by_model,
         int(fit.n_iter[0]),
         bool(fit.converged[0]),

@@ -1,4 +1,4 @@
-"""Newton's method for a loss that is least somewhere, with steps that never make it more."""
+"""Newton's method for minimising a loss, with steps that never increase it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def least(
     is_enough: Callable[[float, float], bool],
     most_steps: int = 1000,
 ) -> np.ndarray:
-    """Return where a loss is least, or nearly so.
+    """Return the point of least loss, approximately.
 
     Parameters
     ----------
     loss_of : callable
-        The loss at a place, and what else is known there.
+        Returns the loss at a point, and anything that `step_of` needs.
     step_of : callable
-        The step to take off a place, given what is known there; it is halved until the loss falls.
+        Returns the step to subtract from a point; it is halved until the loss falls.
     start : array
-        Where to begin.
+        The first point.
     is_enough : callable
-        Whether to stop, given by how much the loss fell and what it is now.
+        Returns whether to stop, given the decrease of the loss and the loss.
     most_steps : int, default=1000
-        Stop after so many.
+        The largest number of steps.
 
     Examples
     --------
@@ -42,18 +42,18 @@ def least(
     >>> least(loss, step, np.zeros(1), lambda gain, loss: gain < 1e-12).round(3)
     array([2.])
     """
-    place = start
-    loss, state = loss_of(place)
+    point = start
+    loss, state = loss_of(point)
     for _ in range(most_steps):
-        step = step_of(place, state)
+        step = step_of(point, state)
         for scale in 0.5 ** np.arange(HALVINGS):
-            tried = place - scale * step
+            tried = point - scale * step
             new_loss, new_state = loss_of(tried)
             if new_loss < loss:
                 break
         else:
-            break  # no step makes it less: this is the least
-        gain, place, loss, state = loss - new_loss, tried, new_loss, new_state
+            break  # no step decreases it: this is the minimum
+        gain, point, loss, state = loss - new_loss, tried, new_loss, new_state
         if is_enough(gain, loss):
             break
-    return place
+    return point

@@ -316,7 +316,7 @@ class Learner(Estimator):
         # The vectorizers of scikit-learn leave rows unsorted; sorting takes longer than learning.
         seen = np.zeros(rows.n_columns, np.int64)
         unsigned = rows.indices.view(np.uint32)
-        flags = kernels.look_over(rows.indptr, unsigned, rows.values, rows.n_columns, seen)
+        flags = kernels.inspect_rows(rows.indptr, unsigned, rows.values, rows.n_columns, seen)
         if flags & kernels.NOT_FINITE:
             assert_all_finite(rows.values, input_name="X")
         if flags & kernels.OUT_OF_RANGE:

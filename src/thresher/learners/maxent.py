@@ -1,4 +1,4 @@
-"""Maximum entropy: the loglinear model that knows what was seen, and nothing besides."""
+"""Maximum entropy: loglinear models, also known as logistic regression."""
 
 from __future__ import annotations
 
@@ -33,42 +33,41 @@ Method = Literal["lbfgs", "gis", "iis"]
 EventSpace = Literal["conditional", "joint"]
 Presence = Literal["strength", "presence"]
 
-LANES = 16  # categories that are fitted in step
-PRIOR_VARIANCE = 300.0  # by folds, see docs/maximum-entropy.md
+CATEGORIES_FITTED_TOGETHER = 16
+PRIOR_VARIANCE = 300.0  # by cross-validation, see docs/maximum-entropy.md
 
 
 class MaximumEntropy(ProbabilisticMixin, Learner):
-    r"""Maximum entropy modeling, alias logistic regression: the loglinear model
+    r"""Maximum entropy modeling, also known as logistic regression: the loglinear model
 
     .. math:: p(x, c) = \frac{1}{Z} \prod_i α_i^{f_i(x, c)}
 
-    in which every feature has the mean that it had in the training documents. The features are the
-    words of a document (whether they are there, or how strongly) together with one category.
+    in which every feature has the mean that it has in the training documents. A feature is a word
+    of a document (its presence or its strength) together with one category.
 
-    In the "conditional" event space, the documents are given and p(c|x) is fitted, which is what
-    one wants. In the "joint" one, p(x, c) is a distribution over all pairs of a document and a
-    category, the documents being the distinct ones learned from (as their strengths are, even where
-    only presence counts).
+    In the "conditional" event space, the documents are given and p(c|x) is fitted, which is the
+    usual choice. In the "joint" event space, p(x, c) is a distribution over all pairs of a document
+    and a category; the documents are the distinct training documents (by their strengths, even if
+    only presence is used).
 
-    The score is the log-odds of the category, so that the logistic function of it is the
-    probability. Where every document has exactly one category, categories compete: there is one
-    distribution over all. Else every category is a yes-or-no question, features having no part in
-    the answer "no".
+    The score is the log-odds of the category, so that its logistic function is the probability. If
+    every document has exactly one category, categories compete: there is one distribution over all
+    of them. Otherwise every category is a binary question, whose answer "no" has no features.
 
     Notes
     -----
     Generalized iterative scaling ("gis") begins with α = 1, has a filler feature C - Σf, and
-    multiplies each α by (seen / expected)^(1/C) until the logarithms of both differ by no more than
-    `tolerance` for any feature. Improved iterative scaling ("iis") needs no filler: it solves an
-    equation for each feature. L-BFGS ("lbfgs") minimises the negative log-likelihood and |log α|² /
-    (2 `prior_variance`), until no derivative is above `tolerance` per document; without a prior it
-    ends where the others do, much sooner.
+    multiplies each α by (observed / expected)^(1/C) until the logarithms of both differ by no more
+    than `tolerance` for any feature. Improved iterative scaling ("iis") needs no filler: it solves
+    an equation for each feature. L-BFGS ("lbfgs") minimises the negative log-likelihood plus
+    |log α|² / (2 `prior_variance`), until no derivative exceeds `tolerance` per document. Without a
+    prior it reaches the same result as the others, in fewer iterations.
 
     Without a prior, features never seen with their category have no finite weight: they are left
-    out, which is α = 1. A feature that always predicts its category has no finite weight either: it
-    grows until `max_iter`; `summary` has the largest weight and how many categories have not
-    converged. A category without documents is taken to have half of one, whatever its words, and
-    likewise one that all documents have.
+    out, which means α = 1. A feature that always predicts its category has no finite weight either:
+    it grows until `max_iter`; `summary` has the largest weight and the number of categories that
+    have not converged. A category without documents is assumed to have half a document; likewise,
+    a category of all documents is assumed to lack half a document.
 
     References
     ----------
@@ -100,53 +99,52 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
     features: Presence = parameter(
         default="strength",
         kind=Choice(get_args(Presence)),
-        words="Whether a feature is a word's strength, or 1 where that is above zero.",
+        words="Whether the value of a feature is the strength of a word, or 1 if it is above zero.",
     )
     always_on: bool | str = parameter(
         default=AUTO,
         kind=Flag(),
-        words="""Whether each category has a feature that is in every document. "auto": for L-BFGS;
-        scaling has, as in the book, none but the filler.""",
+        words="""Whether each category has a feature that every document has. "auto": for L-BFGS;
+        scaling has only the filler, as in the book.""",
     )
     prior_variance: float | str | None = parameter(
         default=AUTO,
         kind=Number(0.0, open_low=True, optional=True),
         words="""The variance of a Gaussian prior around zero for all weights but those of always-on
-        features; None is for no prior. "auto": 300 for L-BFGS, none for scaling, which takes none.
-        """,
+        features; None for no prior. "auto": 300 for L-BFGS, none for scaling.""",
     )
     constant: float | None = parameter(
         default=None,
         kind=Number(0.0, open_low=True, optional=True),
-        words="C of generalized iterative scaling. None: the most that a document's features give.",
+        words="C of generalized iterative scaling. None: the largest sum of a document's features.",
     )
     min_count: int = parameter(
         default=0,
         kind=Whole(0),
-        words="Features that were with their category in fewer documents are left out.",
+        words="Leave out features seen with their category in fewer documents.",
     )
     added_events: float = parameter(
         default=0.0,
         kind=Number(0.0),
-        words="""Smoothing by events that did not occur: for every word and every category (or "yes"
-        and "no") so many documents more that have the word alone, with strength 1.""",
+        words="""Smoothing by added events: for every word and every category (or "yes" and "no"),
+        this number of documents with the word alone, with strength 1.""",
     )
     n_selected: int | None = parameter(
         default=None,
         kind=Whole(1, optional=True),
-        words="""So many features are chosen, for each question: the one that raises the likelihood
-        most while the other weights are held, then all are fitted again. None: all features.""",
+        words="""The number of features to select for each question: repeatedly the one that raises
+        the likelihood most with the other weights fixed, then all are fitted. None: all.""",
     )
     min_gain: float = parameter(
         default=0.01,
         kind=Number(0.0),
-        words="Nothing more is chosen that raises the log-likelihood (of all documents) no more.",
+        words="The least increase of the log-likelihood (of all documents) by a selected feature.",
     )
-    max_iter: int = parameter(
-        default=500, kind=ROUNDS, words="How often the weights change at most."
-    )
+    max_iter: int = parameter(default=500, kind=ROUNDS, words="The largest number of iterations.")
     tolerance: float = parameter(
-        default=1e-4, kind=Number(0.0), words="How far expectations may be from what was seen."
+        default=1e-4,
+        kind=Number(0.0),
+        words="The allowed difference of expected and observed values.",
     )
     n_jobs: int = parameter(
         default=1, kind=THREADS, words="Threads; the result does not depend on how many."
@@ -171,7 +169,7 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Learn from documents in memory; nothing is watched, as there are no mistakes."""
+        """Learn from documents in memory; there are no mistakes to watch."""
         self.check_parameters()
         scaled = self.method != "lbfgs" and self.features == "strength"
         rows, labels, weights = in_memory(examples, "MaximumEntropy", scaled)
@@ -203,52 +201,52 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
 
     def _fit(self, training: _Training, categories: np.ndarray, events: Events) -> Fit:
         """Fit the weights of some categories."""
-        kept = np.ones_like(events.target, bool)
+        free = np.ones_like(events.target, bool)
         if self.min_count:
-            kept = training.features_seen(categories) >= self.min_count
-        kept[0] = events.documents.has_always_on
+            free = training.features_seen(categories) >= self.min_count
+        free[0] = events.documents.has_always_on
         if self.n_selected is None:
-            return self._schedule().fit(events, kept)
-        return select(events, kept, self._schedule(), self.n_selected, self.min_gain)
+            return self._schedule().fit(events, free)
+        return select(events, free, self._schedule(), self.n_selected, self.min_gain)
 
     def _fit_together(self, training: _Training, n_jobs: int) -> None:
         """Fit one distribution over the categories that have documents."""
         totals = training.seen(np.arange(self.n_categories))[1].sum(0)
-        there, missing = np.flatnonzero(totals > 0), np.flatnonzero(totals == 0)
+        present, missing = np.flatnonzero(totals > 0), np.flatnonzero(totals == 0)
         low = np.log(LEAST_COUNT / max(float(totals.sum()), LEAST_COUNT))
-        if len(there) > 1:
-            events = training.events(there, True, n_jobs)
-            fit = self._fit(training, there, events)
-            self._keep(there, fit)
+        if len(present) > 1:
+            events = training.events(present, True, n_jobs)
+            fit = self._fit(training, present, events)
+            self._store(present, fit)
             logits = events.documents.weigh(fit.weights, n_jobs)[1 : 1 + training.n_contexts]
             highest = logits.max(1)
             low += (highest + np.log(np.exp(logits - highest[:, None]).sum(1))).mean()
         self._weights[0, missing] = low
 
     def _fit_each(self, training: _Training, n_jobs: int, progress: Progress) -> None:
-        """Fit every category that some documents have and others have not, some at a time."""
-        known, yes = (one.sum(0) for one in training.seen(np.arange(self.n_categories)))
+        """Fit each category that has positive and negative documents, in blocks."""
+        known, yes = [a.sum(0) for a in training.seen(np.arange(self.n_categories))]
         no = known - yes
         both = (yes > 0) & (no > 0)
         self._weights[0] = np.log(np.maximum(yes, LEAST_COUNT)) - np.log(
             np.maximum(no, LEAST_COUNT)
         )
         self._weights[0, both] = 0.0
-        # Categories of like size need like many iterations.
+        # Categories of similar size need similar numbers of iterations.
         order = np.flatnonzero(both)[np.argsort(yes[both], kind="stable")]
-        width = LANES if self.n_selected is None else 1
+        width = CATEGORIES_FITTED_TOGETHER if self.n_selected is None else 1
         blocks = [order[start : start + width] for start in range(0, len(order), width)]
 
         def fit(block: np.ndarray) -> Fit:
             return self._fit(training, block, training.events(block, False, 1))
 
         fits = engine_for(n_jobs).map(fit, blocks)
-        for done, (block, block_fit) in enumerate(zip(blocks, fits, strict=True)):
-            self._keep(block, block_fit)
+        for n_done, (block, block_fit) in enumerate(zip(blocks, fits, strict=True)):
+            self._store(block, block_fit)
             if progress is not None:
-                progress("fitting", training.n_documents, done / len(blocks))
+                progress("fitting", training.n_documents, n_done / len(blocks))
 
-    def _keep(self, categories: np.ndarray, fit: Fit) -> None:
+    def _store(self, categories: np.ndarray, fit: Fit) -> None:
         self._weights[:, categories] = fit.weights
         self._fillers[categories] = fit.fillers
         self._iterations[categories] = fit.n_iter
@@ -257,7 +255,7 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
     # ---- scores and weights ------------------------------------------------------------------
 
     def score_rows(self, rows: Rows, n_jobs: int = 1) -> np.ndarray:
-        """Return the log-odds of each category; above zero means that it is the more probable."""
+        """Return the log-odds of each category; above zero, it is more probable than not."""
         scores = linear_scores(*self._used(rows), n_jobs)
         if self._compete and self.n_categories > 1:
             scores = log_odds(scores.astype(np.float64))
@@ -271,39 +269,39 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
         return linear_shares(used, weights[:, category])
 
     def _used(self, rows: Rows) -> tuple[Rows, np.ndarray]:
-        """Return the documents, their features as they were learned, and the weights."""
+        """Return the documents with their features as they were learned, and the weights."""
         check_rows(rows, "MaximumEntropy", self.n_features, False)
         return _measured(rows, self.features), self._weights
 
     def linear_weights(self) -> np.ndarray | None:
-        """Return log α of each feature with each category, less the filler's."""
+        """Return log α of each feature with each category, less that of the filler."""
         return self._weights[1:]
 
     def log_alphas(self, category: int) -> tuple[np.ndarray, float]:
-        """Return log α of each word with a category, and the filler's (0 where there is none).
+        """Return log α of each word with a category, and that of the filler (0 without a filler).
 
-        Those left out have log α = 0.
+        Features left out have log α = 0.
         """
         weights, filler = self._weights[1:, category].astype(np.float64), self._fillers[category]
         return np.where(weights != 0, weights + filler, 0.0), float(filler)
 
     @property
     def weight_bytes(self) -> int:
-        """How much memory each pair of feature and category takes."""
+        """The memory that each pair of feature and category takes."""
         return 4
 
     @property
     def reads_strengths(self) -> bool:
-        """Whether it matters how strong a feature is, not only that it is there."""
+        """Whether scores depend on the strength of a feature, not only on its presence."""
         return self.features != "presence"
 
     @property
     def n_iter_(self) -> int:
-        """How often the weights changed, of the category for which they did most often."""
+        """The largest number of iterations of a category."""
         return max(1, int(self._iterations.max(initial=0)))
 
     def summary(self) -> dict[str, Any]:
-        """Return how fitting went: iterations, what has not converged, and the largest weight."""
+        """Return the iterations, the number of categories not converged, and the largest weight."""
         return {
             "iterations": self._iterations.tolist(),
             "not_converged": int((~self._converged).sum()),
@@ -313,22 +311,22 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
     # ---- categories and files ----------------------------------------------------------------
 
     def drop_categories(self, keep: np.ndarray) -> Self:
-        """Remove the categories where `keep` is false; those left compete among themselves."""
-        kept = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
-        self.n_categories, self._weights = len(kept), self._weights[:, kept].copy()
+        """Remove the categories where `keep` is false; the others compete among themselves."""
+        retained = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
+        self.n_categories, self._weights = len(retained), self._weights[:, retained].copy()
         for name in ("_fillers", "_iterations", "_converged"):
-            setattr(self, name, getattr(self, name)[kept])
+            setattr(self, name, getattr(self, name)[retained])
         return self
 
     def state(self) -> State:
-        """Return the weights and how they came about, as a JSON-able header and arrays."""
+        """Return the weights and figures of the fit, as a JSON-able header and arrays."""
         tensors = {"weights": self._weights, "fillers": self._fillers}
         tensors |= {"iterations": self._iterations, "converged": self._converged.astype(np.uint8)}
         return self.header(compete=self._compete), tensors
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking everything."""
+        """Return a learner from what `state` returned, checking everything."""
         learner, n_features, n = cls.from_header(header)
         learner.n_features, learner.n_categories = n_features, n
         learner._compete = require_field(header, "compete", bool)
@@ -342,7 +340,7 @@ class MaximumEntropy(ProbabilisticMixin, Learner):
 
 
 class _Training:
-    """The documents as events: in the joint space the distinct ones, then those added."""
+    """The documents as events: in the joint space the distinct ones, then the added events."""
 
     def __init__(
         self, learner: MaximumEntropy, rows: Rows, labels: Labels, weights: np.ndarray
@@ -357,13 +355,13 @@ class _Training:
         rows = _measured(rows, learner.features)
         self.n_contexts, self.n_added = rows.n_rows, rows.n_columns if self.added else 0
         if self.n_added:
-            each, ones = np.arange(self.n_added + 1), np.ones(self.n_added, np.float32)
-            alone = Rows(each, each[:-1].astype(np.int32), ones, self.n_added)
-            rows = Rows.concatenate([rows, alone])
+            ends, ones = np.arange(self.n_added + 1), np.ones(self.n_added, np.float32)
+            single_words = Rows(ends, ends[:-1].astype(np.int32), ones, self.n_added)
+            rows = Rows.concatenate([rows, single_words])
         self.documents = Documents(rows, learner._has_always_on())
 
     def seen(self, categories: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how much of each document is known of some categories, and belongs to them."""
+        """Return the weights of documents with known labels, and of those that belong."""
         if self.known is None:
             known = np.broadcast_to(self.weights[:, None], (len(self.weights), len(categories)))
         else:
@@ -371,16 +369,16 @@ class _Training:
         return known, known * self.truth[:, categories]
 
     def gather(self, amounts: np.ndarray, added: float) -> np.ndarray:
-        """Return amounts of documents as those of contexts, and so much for each added event."""
+        """Return amounts per document as amounts per context, with `added` for each added event."""
         if self.contexts is not None:
             sums = np.zeros((self.n_contexts, amounts.shape[1]))
             np.add.at(sums, self.contexts, amounts)
             amounts = sums
-        more = np.full((self.n_added, amounts.shape[1]), added)
-        return np.ascontiguousarray(np.concatenate([amounts, more]) if self.n_added else amounts)
+        of_added = np.full((self.n_added, amounts.shape[1]), added)
+        return np.ascontiguousarray(np.concatenate([amounts, of_added]))
 
     def events(self, categories: np.ndarray, compete: bool, n_jobs: int) -> Events:
-        """Return what was seen of some categories."""
+        """Return the observed events of some categories."""
         known, belongs = self.seen(categories)
         mass = known[:, :1] if compete or self.known is None else known
         mass = self.gather(mass, self.added * (len(categories) if compete else 2))
@@ -390,7 +388,7 @@ class _Training:
         )
 
     def features_seen(self, categories: np.ndarray) -> np.ndarray:
-        """Return in how many documents, weighted, each feature was with each category."""
+        """Return the weighted number of documents of each category with each feature."""
         counts = self.gather(self.seen(categories)[1], 0.0)
         ones = np.ones_like(self.documents.columns.values)
         return linear_scores(
@@ -399,29 +397,29 @@ class _Training:
 
 
 def _exclude_each_other(labels: Labels) -> bool:
-    """Tell whether every document has exactly one category of several."""
-    everything = labels.known is None or bool(labels.known.all())
-    single = bool((labels.to_dense().sum(1) == 1).all())
-    return labels.n_categories > 1 and everything and single
+    """Return True if every document has exactly one of several categories."""
+    are_all_known = labels.known is None or bool(labels.known.all())
+    has_one_each = bool((labels.to_dense().sum(1) == 1).all())
+    return labels.n_categories > 1 and are_all_known and has_one_each
 
 
 def _measured(rows: Rows, features: str) -> Rows:
-    """Return the features of documents, as strong as they count."""
+    """Return documents with the values of their features."""
     if features == "presence":
         return rows._replace(values=(rows.values > 0).astype(np.float32))
     return rows
 
 
 def _distinct(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first of each set of equal documents, and which set each belongs to."""
+    """Return the first of each set of equal documents, and the set of each document."""
     numbers: dict[bytes, int] = {}
     firsts: list[int] = []
     sets = np.empty(rows.n_rows, np.int64)
     for i in range(rows.n_rows):
-        here = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
-        indices, values = rows.indices[here], rows.values[here]
-        there = np.flatnonzero(values)
-        order = there[np.argsort(indices[there])]
+        entries = slice(int(rows.indptr[i]), int(rows.indptr[i + 1]))
+        indices, values = rows.indices[entries], rows.values[entries]
+        nonzero = np.flatnonzero(values)
+        order = nonzero[np.argsort(indices[nonzero])]
         key = indices[order].tobytes() + values[order].tobytes()
         sets[i] = numbers.setdefault(key, len(numbers))
         if len(numbers) > len(firsts):

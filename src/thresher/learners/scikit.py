@@ -1,8 +1,8 @@
-"""Any classifier of scikit-learn as a learner, and the weights as which a linear one is saved."""
+"""Classifiers of scikit-learn as learners, and the weights of linear ones for the model file."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -16,24 +16,32 @@ from thresher.rows import Labels, Rows
 
 __all__ = ["LinearModel", "ScikitLearner", "is_classifier"]
 
-CERTAIN = 1e-7  # how far a probability is kept from 0 and 1, whose odds are infinite
+PROBABILITY_MARGIN = 1e-7  # from 0 and 1, whose odds are infinite
 
 
-def is_classifier(thing: Any) -> bool:
-    """Tell whether something is a classifier in scikit-learn's manner, and none of ours."""
-    methods = ("fit", "predict", "get_params", "set_params")
-    ours = isinstance(thing, Learner | type)
-    return not ours and all(callable(getattr(thing, name, None)) for name in methods)
+@runtime_checkable
+class Classifier(Protocol):
+    """The methods of a classifier of scikit-learn."""
+
+    def fit(self, X: Any, y: Any) -> Any: ...
+    def predict(self, X: Any) -> Any: ...
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Any: ...
 
 
-def _refuse(value: Any) -> str | None:
+def is_classifier(thing: object) -> bool:
+    """Return True for a classifier of scikit-learn, or with the same methods; not for a learner."""
+    return isinstance(thing, Classifier) and not isinstance(thing, Learner | type)
+
+
+def _classifier_problem(value: Any) -> str | None:
     return None if is_classifier(value) else "a classifier of scikit-learn, such as LinearSVC()"
 
 
 class LinearModel(Learner):
-    """Weights and an intercept per category: what a linear classifier of scikit-learn is saved as.
+    """Weights and an intercept per category, as which linear classifiers of scikit-learn are saved.
 
-    A document scores the sum of its strengths times their weights, and the intercept.
+    The score of a document is the weighted sum of its strengths plus the intercept.
 
     Examples
     --------
@@ -47,7 +55,7 @@ class LinearModel(Learner):
     by_feature = ("weights",)
 
     def take(self, weights: np.ndarray, intercepts: np.ndarray) -> Self:
-        """Take over weights (features, categories) and an intercept per category."""
+        """Set the weights (features, categories) and an intercept per category."""
         tensors = {"weights": np.vstack([intercepts, weights]).astype(np.float64)}
         return self._read_tables(tensors, *weights.shape)
 
@@ -60,7 +68,7 @@ class LinearModel(Learner):
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Refuse: only the classifier that the weights come from knows how they are learned."""
+        """Raise `ModelError`: only the original classifier can learn."""
         raise ModelError(
             "A linear-model holds the weights of a classifier that was trained before and learns "
             "nothing; train that classifier again."
@@ -86,12 +94,12 @@ class LinearModel(Learner):
         return self
 
     def state(self) -> State:
-        """Return all that is needed to score, as a JSON-able header and arrays."""
+        """Return the whole model, as a JSON-able header and arrays."""
         return self.header(), self._tables.tensors()
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild the model from what `state` returned, checking every shape and type."""
+        """Return a model from what `state` returned, checking every shape and type."""
         model, n_features, n_categories = cls.from_header(header)
         return model._read_tables(tensors, n_features, n_categories)
 
@@ -99,14 +107,14 @@ class LinearModel(Learner):
 class ScikitLearner(Learner):
     """A classifier of scikit-learn.
 
-    Where every document has exactly one category, one copy of it learns them all; else one copy per
-    category learns which documents have it. The score is the decision function, or else the
-    log-odds of the probability, or else 1 or -1.
+    If every document has exactly one category, one copy of the classifier learns all categories;
+    otherwise one copy per category. The score is the decision function if there is one, otherwise
+    the log-odds of the probability, otherwise 1 or -1.
 
     Notes
     -----
-    A linear classifier is saved as its weights, which load as a `LinearModel`; one that is not
-    linear cannot be saved.
+    A linear classifier is saved as its weights, which load as a `LinearModel`; other classifiers
+    cannot be saved.
 
     Examples
     --------
@@ -121,19 +129,19 @@ class ScikitLearner(Learner):
 
     estimator: Any = parameter(
         default=None,
-        kind=Some("classifier", _refuse),
-        words="What learns; its parameters are had by names like `estimator__C`.",
+        kind=Some("classifier", _classifier_problem),
+        words="The classifier; its parameters have names like `estimator__C`.",
         kw_only=False,
     )
 
     def fit_rows(
         self, examples: Examples, *, n_jobs: int = 1, progress: Progress = None, watch: Watch = None
     ) -> Self:
-        """Hand all documents, which must fit into memory, to scikit-learn."""
+        """Fit the classifier to all documents, which must fit into memory."""
         self.check_parameters()
-        parts = list(examples)
-        rows = Rows.concatenate([rows for rows, _ in parts])
-        labels = Labels.concatenate([labels for _, labels in parts])
+        blocks = list(examples)
+        rows = Rows.concatenate([rows for rows, _ in blocks])
+        labels = Labels.concatenate([labels for _, labels in blocks])
         self.n_features, self.n_categories = examples.n_columns, examples.n_categories
         if labels.weights is not None and not (labels.weights > 0).all():
             counted = np.flatnonzero(labels.weights > 0)
@@ -155,7 +163,7 @@ class ScikitLearner(Learner):
         return self
 
     def _fitted(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
-        """Return a fitted copy of the estimator, or the only class that there is."""
+        """Return a fitted copy of the estimator, or the class if there is only one."""
         from sklearn.base import clone
         from sklearn.utils.validation import has_fit_parameter
 
@@ -189,7 +197,7 @@ class ScikitLearner(Learner):
         return scores
 
     def _linear(self, X: Any) -> np.ndarray | None:
-        """Return weights and intercepts, if they are seen to give the scores, else None."""
+        """Return weights and intercepts if they reproduce the scores, else None."""
         weights = np.zeros((1 + self.n_features, self.n_categories))
         weights[0] = -1.0
         for k, estimator in enumerate(self._estimators):
@@ -207,8 +215,8 @@ class ScikitLearner(Learner):
             if both.shape != (len(weights), len(columns)):
                 return None
             weights[:, columns] = both
-        scores, some = self._scores(X[:20]), X[:20] @ weights[1:] + weights[0]
-        return weights if np.allclose(some, scores, rtol=1e-4, atol=1e-5) else None
+        sums = X[:20] @ weights[1:] + weights[0]
+        return weights if np.allclose(sums, self._scores(X[:20]), rtol=1e-4, atol=1e-5) else None
 
     def contributions(self, rows: Rows, category: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what each entry of `rows` adds to the score of a category, and the rest of it."""
@@ -221,7 +229,7 @@ class ScikitLearner(Learner):
         return None if self._weights is None else self._weights[1:]
 
     def state(self) -> State:
-        """Return the weights, as a `LinearModel` has them."""
+        """Return the weights, in the form of a `LinearModel`."""
         return self.compacted().state()
 
     def compacted(self) -> Learner:
@@ -231,16 +239,16 @@ class ScikitLearner(Learner):
         return LinearModel().take(self._weights[1:], self._weights[0])
 
     def check_savable(self) -> None:
-        """Refuse a classifier that has no weights after learning a toy."""
+        """Raise `ModelError` for a classifier that has no weights after learning an example."""
         self.check_parameters()
         rows = Rows(np.arange(21), np.arange(20, dtype=np.int32) % 2, np.ones(20, np.float32), 2)
         labels = Labels.from_lists([[i % 2] for i in range(20)], 2)
-        toy = type(self)(self.estimator)
+        example = type(self)(self.estimator)
         try:
-            toy.fit_rows(Examples.of(rows, labels))
-        except (ValueError, TypeError):  # too small for it, or not for one's own data either
+            example.fit_rows(Examples.of(rows, labels))
+        except (ValueError, TypeError):  # it may need more documents
             return
-        if toy._weights is None:
+        if example._weights is None:
             raise self._unsavable()
 
     def _unsavable(self) -> ModelError:
@@ -253,17 +261,17 @@ class ScikitLearner(Learner):
 
 
 def _scores_of(estimator: Any, X: Any, n_classes: int) -> np.ndarray:
-    """Return a score per class that is above zero where the class is the more probable."""
-    if isinstance(estimator, int):  # there was one class alone
+    """Return a score per class, above zero if the class is more probable than not."""
+    if isinstance(estimator, int):  # there was only one class
         return np.ones((X.shape[0], 1))
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X), np.float64)
         if scores.ndim == 1:
             scores = np.stack([-scores, scores], axis=1)
-        if scores.shape[1] == n_classes:  # else it is one per pair of classes
+        if scores.shape[1] == n_classes:  # otherwise one per pair of classes
             return scores
     if hasattr(estimator, "predict_proba"):
-        probable = np.clip(estimator.predict_proba(X), CERTAIN, 1 - CERTAIN)
-        return np.asarray(np.log(probable) - np.log1p(-probable))
+        p = np.clip(estimator.predict_proba(X), PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
+        return np.asarray(np.log(p) - np.log1p(-p))
     predicted = np.asarray(estimator.predict(X))
     return np.where(predicted[:, None] == estimator.classes_, 1.0, -1.0)
