@@ -45,7 +45,7 @@ def training_documents() -> tuple[Rows, Labels]:
     rows = counts.keep(df >= MIN_DF)
     rows = rows._replace(values=np.ones(len(rows.indices), np.float32))
     common = np.argsort(-truth.sum(0), kind="stable")[:N_CATEGORIES]
-    return rows, Labels.from_lists([np.flatnonzero(one) for one in truth[:, common]], len(common))
+    return rows, Labels.from_lists([np.flatnonzero(item) for item in truth[:, common]], len(common))
 
 
 def with_concepts(rows: Rows, n_concepts: int, seed: int = 0) -> Rows:
@@ -64,7 +64,7 @@ def with_concepts(rows: Rows, n_concepts: int, seed: int = 0) -> Rows:
         start, middle, end = indptr[i], indptr[i] + n_concepts, indptr[i + 1]
         indices[start:middle], indices[middle:end] = range(n_concepts), rows.indices[words]
         indices[middle:end] += n_concepts
-        np.concatenate([part[i] for part in parts], out=values[start:middle])
+        np.concatenate([item[i] for item in parts], out=values[start:middle])
         values[middle:end] = rows.values[words]
     return Rows(indptr, indices, values, rows.n_columns + n_concepts)
 
@@ -85,11 +85,13 @@ def race(rows: Rows, labels: Labels, learner: StumpBoosting) -> None:
 
     n = learner.max_iter
     title = f"StumpBoosting, one category, {n} rounds"
-    ours = min(timed(title, learner.fit_rows, Examples.of(rows, labels)) for _ in range(3))
+    thresher_seconds = min(
+        timed(title, learner.fit_rows, Examples.of(rows, labels)) for _ in range(3)
+    )
     peer = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=n)
     X, y = rows.to_scipy().tocsc(), labels.to_dense()[:, 0]
-    theirs = timed("scikit-learn's AdaBoostClassifier of stumps, the same", peer.fit, X, y)
-    print(f"{theirs / ours:71.0f} times as long")
+    peer_seconds = timed("scikit-learn's AdaBoostClassifier of stumps, the same", peer.fit, X, y)
+    print(f"{peer_seconds / thresher_seconds:71.0f} times as long")
 
 
 def main() -> None:
@@ -101,7 +103,7 @@ def main() -> None:
     rows, labels = training_documents()
     n = labels.n_categories
     print(f"{rows.n_rows:,} documents, {rows.n_columns:,} words, {len(rows.indices):,} entries")
-    learners = [StumpBoosting(variant=one, max_iter=arguments.rounds) for one in ("MH", "MR")]
+    learners = [StumpBoosting(variant=item, max_iter=arguments.rounds) for item in ("MH", "MR")]
     some = np.arange(50)
     for count in (1, n):  # compiles
         learners[0].fit_rows(Examples.of(rows.take(some), first_of(labels, count).take(some)))
@@ -120,8 +122,10 @@ def main() -> None:
 
 def first_of(labels: Labels, n: int) -> Labels:
     """Return the labels of the first categories alone."""
-    kept = labels.indices < n
-    return Labels(np.append(0, np.cumsum(kept))[labels.indptr], labels.indices[kept], n)
+    is_frequent = labels.indices < n
+    return Labels(
+        np.append(0, np.cumsum(is_frequent))[labels.indptr], labels.indices[is_frequent], n
+    )
 
 
 if __name__ == "__main__":

@@ -114,8 +114,8 @@ def twin(path: Path) -> tuple[float, float]:
     first = Maximisation(concepts, training, held, None)._first(SUBSET_SIZE, 0)
     n_iter = int(concepts.n_iter_[0])
     tables = maximise(training.to_scipy().toarray(), first.theta, first.phi, n_iter)
-    kept = float(concepts.perplexities_[0][n_iter - 1])
-    return kept, perplexity(held.to_scipy().toarray(), *tables)
+    stored = float(concepts.perplexities_[0][n_iter - 1])
+    return stored, perplexity(held.to_scipy().toarray(), *tables)
 
 
 def alone(function: Callable, *arguments: object) -> tuple:
@@ -167,8 +167,8 @@ def main() -> None:
         f"{perplexities[0]:.3f}; the naive twin's {perplexities[1]:.3f}"
     )
     if given.json:
-        kept = {"iteration": figures, "fold_in": folding, "perplexities": perplexities}
-        Path(given.json).write_text(json.dumps(kept, indent=1), encoding="utf-8")
+        stored = {"iteration": figures, "fold_in": folding, "perplexities": perplexities}
+        Path(given.json).write_text(json.dumps(stored, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -34,11 +34,11 @@ def synthetic_documents(
     words = 1 / np.arange(1, n_features + 1) ** 0.9
     lengths = np.maximum(random.lognormal(4.2, 0.8, n_documents).astype(int), 5)
     # Each category has words of its own, which make up a third of its documents.
-    own = random.integers(20, n_features, (n_categories, 60))
+    special_words = random.integers(20, n_features, (n_categories, 60))
     columns = []
     for i, length in enumerate(lengths):
         common = random.choice(n_features, length, p=words / words.sum())
-        special = own[np.flatnonzero(labels[i])].ravel()
+        special = special_words[np.flatnonzero(labels[i])].ravel()
         if len(special):
             common[: length // 3] = random.choice(special, length // 3)
         columns.append(common)
@@ -83,7 +83,7 @@ def epochs(X: csr_array, Y: np.ndarray, repeat: int) -> dict[str, float]:
         X.data.astype(np.float32),
         X.shape[1],
     )
-    labels = Labels.from_lists([np.flatnonzero(one).tolist() for one in Y], Y.shape[1])
+    labels = Labels.from_lists([np.flatnonzero(item).tolist() for item in Y], Y.shape[1])
     order = np.random.default_rng(0).permutation(rows.n_rows)
 
     def thresher(name: str) -> Callable[[], object]:

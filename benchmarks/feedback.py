@@ -48,7 +48,9 @@ def case(corpus, on, seed):
     generator = np.random.default_rng(seed)
     train = list(corpus.pairs("train"))
     several = any(len(labels) != 1 for _, labels in train)
-    names, counts = np.unique([one for _, labels in train for one in labels], return_counts=True)
+    names, counts = np.unique(
+        [label for _, labels in train for label in labels], return_counts=True
+    )
     common = np.random.default_rng(0).permutation(names[counts >= COMMON])
     new = str(common[seed % len(common)])
     train = [train[i] for i in generator.permutation(len(train))]
@@ -56,8 +58,8 @@ def case(corpus, on, seed):
     if on == "folds":
         fifth = len(train) // 5
         measured, train = train[:fifth], train[fifth:]
-    known = [one for one in train if new not in one[1]]
-    fresh = [one for one in train if new in one[1]][:FRESH]
+    known = [item for item in train if new not in item[1]]
+    fresh = [item for item in train if new in item[1]][:FRESH]
     n = DAYS * A_DAY
     return Case(known[n:], known[:n], fresh, measured, new, several, generator)
 
@@ -65,12 +67,12 @@ def case(corpus, on, seed):
 class Trial:
     """One model and what becomes of it, again and again from the same start."""
 
-    def __init__(self, one, preset):
-        self.case, self.preset = one, preset
-        self.known = [d for d in one.measured if one.new not in d[1]]
-        self.model = self.trained(one.base)
+    def __init__(self, case, preset):
+        self.case, self.preset = case, preset
+        self.known = [d for d in case.measured if case.new not in d[1]]
+        self.model = self.trained(case.base)
         self.start = self.quality(self.model, self.known)
-        pairs = zip(one.stream, self.right(self.model, one.stream), strict=True)
+        pairs = zip(case.stream, self.right(self.model, case.stream), strict=True)
         # What has no words cannot be learned.
         self.wrong = [d for d, is_right in pairs if not is_right and d[0].split()]
 
@@ -117,7 +119,7 @@ class Trial:
         """Five corrections of one category, for some categories."""
         names, counts = np.unique([y for _, ys in self.wrong for y in ys], return_counts=True)
         for name in self.case.generator.permutation(names[counts >= 5])[:CORRECTED]:
-            five = [one for one in self.wrong if name in one[1]][:5]
+            five = [item for item in self.wrong if name in item[1]][:5]
             model = self.learned(self.fresh_model(), five)
             right = sum(self.right(model, five))
             yield {"five corrections: right": right, "five corrections": self.change(model)}
@@ -157,13 +159,13 @@ class Trial:
     def odd(self):
         """Corrections one by one, a day of one category, and a mind that is changed often."""
         model, fifty = self.fresh_model(), self.wrong[:50]
-        for one in fifty:
-            self.learned(model, [one])
+        for item in fifty:
+            self.learned(model, [item])
         share = 100 * mean(self.right(model, fifty))
         yield {"fifty one by one": self.change(model), "fifty one by one: right, %": share}
         stream = self.case.stream
         names, counts = np.unique([y for _, ys in stream for y in ys], return_counts=True)
-        day = [one for one in stream if names[counts.argmax()] in one[1]][:A_DAY]
+        day = [item for item in stream if names[counts.argmax()] in item[1]][:A_DAY]
         yield {"a day of one category": self.change(self.learned(self.fresh_model(), day))}
         model, (text, labels) = self.fresh_model(), self.wrong[0]
         others = next(ys for _, ys in stream if ys and ys != labels)
@@ -174,8 +176,8 @@ class Trial:
     def times(self):
         """Milliseconds to learn one document."""
         model = self.fresh_model()
-        for i, one in enumerate(self.case.stream[:120]):
-            texts, labels = self.split([one])
+        for i, item in enumerate(self.case.stream[:120]):
+            texts, labels = self.split([item])
             began = perf_counter()
             model.learn(texts, labels)
             if i >= 20:
@@ -201,11 +203,11 @@ def shown(name, values):
 
 def table(figures, names):
     """Return a table in Markdown: a column for each corpus."""
-    measures = dict.fromkeys(one for name in names for one in figures[name])
+    measures = dict.fromkeys(figure for name in names for figure in figures[name])
     lines = [f"| | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
     lines += [
-        f"| {one} | {' | '.join(shown(one, figures[name][one]) for name in names)} |"
-        for one in measures
+        f"| {measure} | {' | '.join(shown(measure, figures[name][measure]) for name in names)} |"
+        for measure in measures
     ]
     return "\n".join(lines)
 

@@ -23,11 +23,11 @@ def population(corpus):
     """Return labels and decisions of all training documents that have a label."""
     texts, labels = [], []
     for batch in load(corpus).documents("train"):
-        chosen = [i for i, own in enumerate(batch.labels) if len(own)]
+        chosen = [i for i, item in enumerate(batch.labels) if len(item)]
         texts += [str(batch.texts[i]) for i in chosen]
         labels += [list(map(str, batch.labels[i])) for i in chosen]
-    names = sorted({label for own in labels for label in own})
-    truth = np.array([[name in own for name in names] for own in labels])
+    names = sorted({label for item in labels for label in item})
+    truth = np.array([[name in label for name in names] for label in labels])
     decided, order = np.zeros_like(truth), np.random.default_rng(0).permutation(len(texts))
     for train, test in ((order[::2], order[1::2]), (order[1::2], order[::2])):
         model = Categorizer().fit([texts[i] for i in train], [labels[i] for i in train])
@@ -39,8 +39,8 @@ def population(corpus):
 
 def f1_of(truth, decided):
     """Return the F1 of each category that has documents; NaN of the others."""
-    own, hits = truth.sum(0), (truth & decided).sum(0)
-    return np.where(own, 2 * hits / np.maximum(1, own + decided.sum(0)), np.nan)
+    by_category, hits = truth.sum(0), (truth & decided).sum(0)
+    return np.where(by_category, 2 * hits / np.maximum(1, by_category + decided.sum(0)), np.nan)
 
 
 def read(drawn, value):
@@ -66,8 +66,11 @@ def main():
             mean = np.mean([np.nanmean(f1_of(truth[i], decided[i])) for i in samples])
             results = {}
             for i in samples[:SAMPLES]:
-                own = f1_of(truth[i], decided[i])
-                value, of_these = np.nanmean(own), np.nanmean(of_all[~np.isnan(own)])
+                by_category = f1_of(truth[i], decided[i])
+                value, of_these = (
+                    np.nanmean(by_category),
+                    np.nanmean(of_all[~np.isnan(by_category)]),
+                )
                 positives = Positives.of(truth[i])
                 drawn = _measure_all(decided[i], positives, DRAWS, int(i[0]))["macro_f1"]
                 for way, (low, high) in read(drawn, value).items():

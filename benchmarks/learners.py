@@ -171,7 +171,7 @@ def run_race(race: Race, train: Path, test: Path) -> dict[str, float]:
 
     texts, labels = read(train)
     sizes: dict[str, int] = {}
-    for name in (name for own in labels for name in own):
+    for name in (name for label in labels for name in label):
         sizes[name] = sizes.get(name, 0) + 1
     largest = sorted(sizes, key=lambda name: (-sizes[name], name))[: race.categories]
     learner = make_learner(race.ours, **dict(race.params))
@@ -255,7 +255,7 @@ def quality_table(cells: list[Cell]) -> str:
         learner = name.removeprefix(ours.LEARNER)
         mark = " *" if learner in ours.SLOW else ""
         lines.append(f"| `{learner}`{mark} | {' | '.join(shown)} |")
-    why = [f"`{one.contender}`, {one.task}: {one.missing}." for one in cells if one.missing]
+    why = [f"`{cell.contender}`, {cell.task}: {cell.missing}." for cell in cells if cell.missing]
     return "\n".join(lines + (["", *why] if why else []))
 
 
@@ -311,13 +311,13 @@ def main(arguments: list[str] | None = None) -> None:
             races.append({"name": race.name, "title": race.title, **row})
             print(races[-1], flush=True)
         tables["race"] = race_table(races)
-    for part, text in tables.items():
+    for item, text in tables.items():
         print(f"\n{text}")
         if chosen.docs:
-            put_between(PAGE, MARKS[part], text)
+            put_between(PAGE, MARKS[item], text)
     if chosen.json:
-        kept = {"machine": machine(), "cells": [asdict(one) for one in cells], "races": races}
-        chosen.json.write_text(json.dumps(kept, indent=1) + "\n")
+        stored = {"machine": machine(), "cells": [asdict(cell) for cell in cells], "races": races}
+        chosen.json.write_text(json.dumps(stored, indent=1) + "\n")
 
 
 def child(line: str) -> None:

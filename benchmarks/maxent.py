@@ -59,8 +59,8 @@ def quality(scores: np.ndarray, truth: np.ndarray, compete: bool) -> str:
 
 
 def by_folds(rows: Rows, labels: Labels, n_jobs: int) -> None:
-    part = np.random.default_rng(0).integers(0, 3, rows.n_rows)
-    learned, held = np.flatnonzero(part > 0), np.flatnonzero(part == 0)
+    split = np.random.default_rng(0).integers(0, 3, rows.n_rows)
+    learned, held = np.flatnonzero(split > 0), np.flatnonzero(split == 0)
     examples, truth = Examples.of(rows.take(learned), labels.take(learned)), labels.to_dense()[held]
     for setting in SETTINGS:
         began = time.process_time()
@@ -82,14 +82,14 @@ def times(rows: Rows, labels: Labels, n_jobs: int) -> None:
         seconds, waited = time.process_time() - began, time.perf_counter() - by_the_clock
         print(f"{seconds:7.1f} s ({waited:.1f} by the clock), {threads} threads, {learner!r}")
     variance = learner._schedule().precision ** -1
-    theirs: Any = LogisticRegression(C=variance, max_iter=learner.max_iter)
+    peer: Any = LogisticRegression(C=variance, max_iter=learner.max_iter)
     X, y = rows.to_scipy().astype(np.float64), labels.indices
     if not learner._compete:
-        theirs, y = OneVsRestClassifier(theirs), labels.to_dense().astype(int)
+        peer, y = OneVsRestClassifier(peer), labels.to_dense().astype(int)
     began, by_the_clock = time.process_time(), time.perf_counter()
-    theirs.fit(X, y)
+    peer.fit(X, y)
     seconds, waited = time.process_time() - began, time.perf_counter() - by_the_clock
-    print(f"{seconds:7.1f} s ({waited:.1f} by the clock), {theirs!r}")
+    print(f"{seconds:7.1f} s ({waited:.1f} by the clock), {peer!r}")
     began = time.process_time()
     MaximumEntropy(method="gis", features="presence", max_iter=20).fit_rows(
         Examples.of(rows, labels), n_jobs=n_jobs

@@ -45,7 +45,7 @@ def collections() -> tuple[Rows, Labels, Rows]:
         names = sorted({name for labels in documents.labels for name in labels})
         truth = np.array([[name in labels for name in names] for labels in documents.labels])
     strength = Strength("tf-idf", sublinear_tf=True, normalize="l2").observe(train)
-    lists = [np.flatnonzero(one) for one in truth]
+    lists = [np.flatnonzero(item) for item in truth]
     return strength.apply(train), Labels.from_lists(lists, truth.shape[1]), strength.apply(test)
 
 
@@ -59,9 +59,9 @@ def race(title: str, repeat: int, runs: dict[str, Callable[[], object]]) -> None
             times = time.perf_counter() - start, time.process_time() - busy
             best[name] = tuple(map(min, best[name], times))
     print(title)
-    theirs = best["scikit-learn"]
+    peer_times = best["scikit-learn"]
     for name, (seconds, busy) in best.items():
-        ratios = f"{theirs[0] / seconds:6.1f} x{theirs[1] / busy:8.1f} x"
+        ratios = f"{peer_times[0] / seconds:6.1f} x{peer_times[1] / busy:8.1f} x"
         print(f"  {name:24}{seconds:8.3f} s{busy:8.3f} s processor{ratios}", flush=True)
 
 
@@ -83,8 +83,8 @@ def main() -> None:
         ("The neighbours alone", first, np.zeros(train.n_rows)),
         ("With the votes on all categories", labels, labels.to_dense().astype(int)),
     ):
-        ours = learner.replace().fit_rows(Examples.of(train, answers))
-        ours.score_rows(test.take(np.arange(9)))  # compiles
+        fitted = learner.replace().fit_rows(Examples.of(train, answers))
+        fitted.score_rows(test.take(np.arange(9)))  # compiles
         runs: dict[str, Callable[[], object]] = {}
         for name, dtype in (("scikit-learn", np.float64), ("scikit-learn, 32 bits", np.float32)):
             peer = KNeighborsClassifier(k, metric="cosine", algorithm="brute")
@@ -94,7 +94,7 @@ def main() -> None:
             runs[name] = lambda s=search, a=asking: s(a)
         for n_jobs in sorted({1, arguments.jobs}):
             name = f"ours, {n_jobs} thread(s)"
-            runs[name] = lambda o=ours, n=n_jobs: o.score_rows(test, n)
+            runs[name] = lambda o=fitted, n=n_jobs: o.score_rows(test, n)
         race(title, arguments.repeat, runs)
 
 

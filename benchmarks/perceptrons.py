@@ -53,14 +53,14 @@ def main() -> None:
     for k in np.argsort(-truth.sum(0), kind="stable")[[0, 1, 4, 9, 19, 39]]:
         y = truth[:, k]
         examples = Examples.of(rows, one_category(y))
-        ours = BoostedPerceptrons(max_iter=rounds, epochs=epochs, tolerance=0.0)
+        learner = BoostedPerceptrons(max_iter=rounds, epochs=epochs, tolerance=0.0)
         unit = SGDClassifier(
             loss="squared_error", alpha=0, learning_rate="constant", eta0=0.2, max_iter=epochs,
             tol=None,
         )  # fmt: skip
-        theirs = AdaBoostClassifier(unit, n_estimators=rounds)
-        seconds = least(repeat, lambda: ours.fit_rows(examples)) / ours.n_iter_  # noqa: B023
-        other = least(repeat, lambda: theirs.fit(X, y)) / len(theirs.estimators_)  # noqa: B023
+        peer = AdaBoostClassifier(unit, n_estimators=rounds)
+        seconds = least(repeat, lambda: learner.fit_rows(examples)) / learner.n_iter_  # noqa: B023
+        other = least(repeat, lambda: peer.fit(X, y)) / len(peer.estimators_)  # noqa: B023
         print(f"{y.sum():5} positives: {1000 * seconds:6.1f} ms a round, scikit-learn "
               f"{1000 * other:6.1f}, {other / seconds:.2f} times", flush=True)  # fmt: skip
     examples = Examples.of(rows, one_category(truth[:, 21]))

@@ -43,7 +43,7 @@ def read(corpus, split):
 
 def some(pair, numbers):
     """Return some of the texts and of their labels."""
-    return [[one[i] for i in numbers] for one in pair]
+    return [[item[i] for i in numbers] for item in pair]
 
 
 def f1(evaluation):
@@ -53,9 +53,12 @@ def f1(evaluation):
 
 def folds():
     """Print what is to be expected by folds, on each corpus."""
-    corpora = {name: read(*one) for name, one in CORPORA.items()}
+    corpora = {name: read(*item) for name, item in CORPORA.items()}
     entries = standard_library()[0]
-    corpora["the demo"] = [one.text for one in entries], [list(one.labels) for one in entries]
+    corpora["the demo"] = (
+        [entry.text for entry in entries],
+        [list(entry.labels) for entry in entries],
+    )
     for name, documents in corpora.items():
         for model, options in MODELS.items():
             fitted = Categorizer(mode="multi-label", remember=0, n_jobs=2, **options)
@@ -72,16 +75,16 @@ def time():
 
     def promised_and_kept(learned, left):
         model = Categorizer(remember=0, n_jobs=2, fields="lead").fit(*some(documents, learned))
-        kept = model.evaluate(*some(documents, left))
-        return [100 * one.micro["f1"] for one in (model.tuning_.after, kept)]
+        achieved = model.evaluate(*some(documents, left))
+        return [100 * item.micro["f1"] for item in (model.tuning_.after, achieved)]
 
     last = promised_and_kept(range(n - LAST), range(n - LAST, n))
     print(f"the last {LAST}: promised {last[0]:.2f}, kept {last[1]:.2f}", flush=True)
     orders = [np.random.default_rng(seed).permutation(n) for seed in range(SPLITS)]
-    both = [promised_and_kept(np.sort(one[LAST:]), one[:LAST]) for one in orders]
+    both = [promised_and_kept(np.sort(order[LAST:]), order[:LAST]) for order in orders]
     means = np.mean(both, 0)
     print(f"{LAST} at random, {SPLITS} times: promised {means[0]:.2f}, kept {means[1]:.2f}", end="")
-    print(f" ({', '.join(f'{kept:.2f}' for _, kept in both)})")
+    print(f" ({', '.join(f'{achieved:.2f}' for _, achieved in both)})")
 
 
 def feedback():
@@ -94,7 +97,7 @@ def feedback():
         print(f"{name}: {f1(model.evaluate(*some(documents, last)))}", flush=True)
         decided = model.predict(some(documents, later)[0])
         wrong = [
-            i for i, own in zip(later, decided, strict=True) if sorted(own) != sorted(labels[i])
+            i for i, item in zip(later, decided, strict=True) if sorted(item) != sorted(labels[i])
         ]
         n_right, after = 0, []
         for start in range(0, 40, 5):
@@ -111,12 +114,15 @@ def feedback():
         without = [i for i in first if "coffee" not in labels[i]]
         of_it = [i for i in first if "coffee" in labels[i]][:30]
         model = Categorizer(n_jobs=2, **options).fit(*some(documents, without))
-        stripped = [[one for one in labels[i] if one != "coffee"] for i in last]
+        stripped = [[label for label in labels[i] if label != "coffee"] for i in last]
         before = model.evaluate([texts[i] for i in last], stripped)
         model.learn(*some(documents, of_it))
         after = model.evaluate(*some(documents, last))
-        own = after.contingency.f_beta(1)[list(after.categories).index("coffee")]
-        print(f"  coffee, new: {f1(before)} -> {f1(after)}, its own F1 {100 * own:.1f}", flush=True)
+        f1_of_new = after.contingency.f_beta(1)[list(after.categories).index("coffee")]
+        print(
+            f"  coffee, new: {f1(before)} -> {f1(after)}, its own F1 {100 * f1_of_new:.1f}",
+            flush=True,
+        )
 
 
 def single():
@@ -137,7 +143,7 @@ def single():
         options = {"mode": "multi-label", "second_look": "trees", "remember": 0, "n_jobs": 2}
         Categorizer("arow", **options, **JOINT).fit(texts, labels)
         unseen, truth = seen["unseen"], seen["unseen"].labels.to_dense().argmax(1)
-        right = [100 * (one.argmax(1) == truth).mean() for one in (unseen.scores, seen["scores"])]
+        right = [100 * (item.argmax(1) == truth).mean() for item in (unseen.scores, seen["scores"])]
         print(f"{corpus}: {right[0]:.2f} alone, {right[1]:.2f} after a look", flush=True)
 
 
@@ -167,11 +173,11 @@ def costs():
             model.predict(documents[0])
             batch[name].append((perf_counter() - began) / len(documents[0]))
     for name, took in seconds.items():
-        one, of_many = 1e6 * median(each[name]), 1e6 * median(batch[name])
-        print(f"{name}: fit {took:.1f} s, one document {one:.0f} µs, in a batch {of_many:.0f} µs")
+        alone, of_many = 1e6 * median(each[name]), 1e6 * median(batch[name])
+        print(f"{name}: fit {took:.1f} s, one document {alone:.0f} µs, in a batch {of_many:.0f} µs")
 
 
 if __name__ == "__main__":
     PARTS = {"folds": folds, "time": time, "feedback": feedback, "single": single, "costs": costs}
-    for part in sys.argv[1:] or PARTS:
-        PARTS[part]()
+    for element in sys.argv[1:] or PARTS:
+        PARTS[element]()

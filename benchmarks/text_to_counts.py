@@ -44,9 +44,9 @@ def main() -> None:
         + f"; one thread, best of {arguments.rounds}\n"
     )
     print(f"{'':16}{'scikit-learn':>16}{'thresher':>16}{'ratio':>10}")
-    for name, one in results.items():
-        theirs, ours = (f"{one[key]:.1f} MB/s" for key in ("scikit-learn", "thresher"))
-        print(f"{name:16}{theirs:>16}{ours:>16}{one['ratio']:>9.1f}x")
+    for name, item in results.items():
+        peer, vectorizer = (f"{item[key]:.1f} MB/s" for key in ("scikit-learn", "thresher"))
+        print(f"{name:16}{peer:>16}{vectorizer:>16}{item['ratio']:>9.1f}x")
 
 
 def parse() -> argparse.Namespace:
@@ -84,7 +84,8 @@ def is_cut_alike(text: str) -> bool:
         return True
     letters = set(text.lower())
     return not any(
-        category(one)[0] == "M" or (one >= "\u0e00" and one.isalnum()) for one in letters
+        category(letter)[0] == "M" or (letter >= "\u0e00" and letter.isalnum())
+        for letter in letters
     )
 
 
@@ -108,14 +109,14 @@ def take(source_texts: Iterator[str], n_bytes: float) -> tuple[list[str], bool]:
 
 def measure(texts: list[str], size: float, rounds: int) -> dict[str, dict[str, float]]:
     """Return the speed of each candidate at each task, in megabytes per second."""
-    ours, theirs = TextVectorizer(), CountVectorizer()
+    vectorizer, peer = TextVectorizer(), CountVectorizer()
     hashing, their_hashing = TextVectorizer(hashing_bits=BITS), HashingVectorizer(
         n_features=2**BITS, norm=None, alternate_sign=False
     )  # fmt: skip
-    expected = theirs.fit_transform(texts)
-    assert (ours.fit_transform(texts) != expected).nnz == 0
-    assert (ours.transform(texts) != expected).nnz == 0
-    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    expected = peer.fit_transform(texts)
+    assert (vectorizer.fit_transform(texts) != expected).nnz == 0
+    assert (vectorizer.transform(texts) != expected).nnz == 0
+    assert vectorizer.get_feature_names_out().tolist() == peer.get_feature_names_out().tolist()
     assert hashing.fit(texts[:1]).transform(texts).sum() == their_hashing.transform(texts).sum()
     union = TextVectorizer(ngram_range=(1, 2), char_ngram_range=(5, 5))
     pairs = CountVectorizer(ngram_range=(1, 2))
@@ -124,8 +125,8 @@ def measure(texts: list[str], size: float, rounds: int) -> dict[str, dict[str, f
     few = texts[: len(texts) // 20 + 1]
     assert (union.fit_transform(few) != their_union.fit_transform(few)).nnz == 0
     tasks: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-        "fit_transform": (theirs.fit_transform, ours.fit_transform),
-        "transform": (theirs.transform, ours.transform),
+        "fit_transform": (peer.fit_transform, vectorizer.fit_transform),
+        "transform": (peer.transform, vectorizer.transform),
         "hashing": (their_hashing.transform, hashing.transform),
         "union": (their_union.fit_transform, union.fit_transform),
     }

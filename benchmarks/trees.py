@@ -35,20 +35,24 @@ def main() -> None:
     largest = np.argsort(-truth.sum(0), kind="stable")
     truth = truth[:, largest[:: max(1, len(names) // options.categories)]]
     print(f"{rows.n_rows:,} documents, {rows.n_columns:,} words, {truth.shape[1]} categories")
-    labels = Labels.from_lists([np.flatnonzero(one) for one in truth], truth.shape[1])
+    labels = Labels.from_lists([np.flatnonzero(item) for item in truth], truth.shape[1])
     seconds = []
     for _ in range(3):  # the first compiles
         start = time.process_time()
         learner = DecisionTree(pruning=None).fit_rows(Examples.of(rows, labels))
         seconds.append(time.process_time() - start)
-    ours = min(seconds)
-    print(f"thresher      {ours:8.2f} s, {sum(learner.summary()['nodes']):,} nodes", flush=True)
+    thresher_seconds = min(seconds)
+    print(
+        f"thresher      {thresher_seconds:8.2f} s, {sum(learner.summary()['nodes']):,} nodes",
+        flush=True,
+    )
     matrix, start, n_nodes = rows.to_scipy(), time.process_time(), 0
     for k in range(truth.shape[1]):
         tree = DecisionTreeClassifier(criterion="entropy", random_state=0).fit(matrix, truth[:, k])
         n_nodes += tree.tree_.node_count
-    theirs = time.process_time() - start
-    print(f"scikit-learn  {theirs:8.2f} s, {n_nodes:,} nodes: {theirs / ours:.0f} times as long")
+    peer_seconds = time.process_time() - start
+    ratio = peer_seconds / thresher_seconds
+    print(f"scikit-learn  {peer_seconds:8.2f} s, {n_nodes:,} nodes: {ratio:.0f} times as long")
 
 
 if __name__ == "__main__":

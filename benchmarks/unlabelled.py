@@ -44,10 +44,10 @@ def documents(corpus, on, seed):
 
 def quality(model, share, train, test, texts, n_jobs):
     """Return the micro-F1, which is the accuracy where there is one label each, in points."""
-    part = train[: max(1, round(share * len(train)))]
+    labelled = train[: max(1, round(share * len(train)))]
     several = any(len(labels) != 1 for _, labels in train)
-    split = [([text for text, _ in one], [y if several else y[0] for _, y in one])
-             for one in (part, test)]  # fmt: skip
+    split = [([text for text, _ in item], [y if several else y[0] for _, y in item])
+             for item in (labelled, test)]  # fmt: skip
     options = {} if model == "words" else {"concepts": SIZES}
     others = texts if model == "concepts of all" else None
     mode = "multi-label" if several else "single-label"

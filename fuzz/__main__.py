@@ -20,7 +20,7 @@ def attacks() -> dict[str, Attack]:
     """Return every attack by its name: all that the files beside this one declare."""
     names = sorted(path.stem for path in HERE.glob("[a-z]*.py"))
     modules = (import_module(f"fuzz.{name}") for name in names)
-    return {one.name: one for module in modules for one in getattr(module, "ATTACKS", ())}
+    return {item.name: item for module in modules for item in getattr(module, "ATTACKS", ())}
 
 
 def main(words: list[str] | None = None) -> int:
@@ -71,7 +71,7 @@ def _report(outcome: Outcome) -> None:
     )
     for failure in outcome.failures[:20]:
         last = failure.text.strip().splitlines()[-1]
-        print(f"  case {failure.number}: {failure.kind}: {last}\n    {failure.kept}")
+        print(f"  case {failure.number}: {failure.kind}: {last}\n    {failure.folder}")
 
 
 def append(log: Path, outcome: Outcome) -> None:

@@ -214,7 +214,7 @@ def attack(rng: Case, folder: Path) -> str:
         for file, path in zip(info.files, paths, strict=True):
             contents_digest(path, file)
             if file.members:
-                assert all(isinstance(one, bytes) for _, one in members(path))
+                assert all(isinstance(item, bytes) for _, item in members(path))
             else:
                 assert isinstance(read_bytes(path), bytes)
         return "digested"

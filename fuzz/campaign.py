@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -84,7 +85,7 @@ class Failure:
     number: int
     kind: str  # "crash", "hang", or the name of what was raised
     text: str
-    kept: str = ""  # the folder that it was kept in
+    folder: str = ""  # with the files of the case
 
 
 @dataclass
@@ -268,15 +269,15 @@ def _note(outcome: Outcome, failure: Failure, attack: Attack, folder: Path) -> N
     """Keep a case that failed, with how to see it again."""
     place = _home / "failures" / f"{attack.name}-{outcome.seed}-{failure.number}"
     shutil.rmtree(place, ignore_errors=True)
-    own = folder / str(failure.number)
+    case_folder = folder / str(failure.number)
     place.mkdir(parents=True)
     with suppress(OSError):
-        shutil.copytree(own, place, dirs_exist_ok=True, symlinks=True)
-    shutil.rmtree(own, ignore_errors=True)
+        shutil.copytree(case_folder, place, dirs_exist_ok=True, symlinks=True)
+    shutil.rmtree(case_folder, ignore_errors=True)
     again = f"python -m fuzz {attack.name} --seed {outcome.seed} --only {failure.number}"
     text = f"{again}\n{failure.kind}: {failure.text}\n"
     (place / "FAILURE.txt").write_text(text, errors="backslashreplace")
-    failure.kept = str(place)
+    failure.folder = str(place)
     outcome.failures.append(failure)
 
 
@@ -289,18 +290,18 @@ def _work(
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + attack.memory, most))
     for number in numbers:
-        own = folder / str(number)
-        own.mkdir(parents=True)
+        case_folder = folder / str(number)
+        case_folder.mkdir(parents=True)
         case = Case(seed, attack.name, number)
         if fresh:
             child = os.fork()
             if not child:
-                leave(lambda case=case, own=own: _answer(attack, case, own, pipe))  # type: ignore
+                leave(partial(_answer, attack, case, case_folder, pipe))
             _, status = os.waitpid(child, 0)
             if status:
                 _write(pipe, [number, FAILED, "crash", f"the process ended with {status}"])
         else:
-            _answer(attack, case, own, pipe)
+            _answer(attack, case, case_folder, pipe)
 
 
 def _answer(attack: Attack, case: Case, folder: Path, pipe: int) -> None:

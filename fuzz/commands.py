@@ -94,8 +94,8 @@ def attack(rng: random.Random, folder: Path) -> str:
     before = {path.name for path in folder.iterdir()}
 
     def limited() -> None:
-        for one in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(one, signal.SIG_DFL)
+        for item in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(item, signal.SIG_DFL)
         if value is not None:
             resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
 

@@ -67,11 +67,11 @@ def attack(rng: random.Random, folder: Path) -> str:
     if kind == "folder":
         path.mkdir()
         for _ in range(rng.randint(1, 4)):
-            own = path / rng.choice(("", "a", "b", "c\n", "ü"))
-            own.mkdir(exist_ok=True)
+            subfolder = path / rng.choice(("", "a", "b", "c\n", "ü"))
+            subfolder.mkdir(exist_ok=True)
             inner = rng.choice(("lines", "eml", "mbox", rng.choice(tuple(READERS))))
             data = mutated(rng, seed(rng, inner))
-            (own / f"{rng.randint(0, 9)}{_suffix(rng, inner)}").write_bytes(data)
+            (subfolder / f"{rng.randint(0, 9)}{_suffix(rng, inner)}").write_bytes(data)
     else:
         path = folder / f"case{_suffix(rng, kind)}"
         path.write_bytes(mutated(rng, seed(rng, kind)))
@@ -96,7 +96,7 @@ def _read(path: Path, options: dict[str, Any], counts: bool) -> str:
             assert len(batch.labels) == len(texts)
             for labels in batch.labels:
                 assert isinstance(labels, list) and len(set(labels)) == len(labels)
-                assert all(one and one == one.strip() for one in labels)
+                assert all(label and label == label.strip() for label in labels)
                 assert not any(map(LONE_SURROGATES.search, labels))
         places = [batch.location(i) for i in range(len(batch))]
         assert all("\n" not in place for place in places)
@@ -107,7 +107,7 @@ def _read(path: Path, options: dict[str, Any], counts: bool) -> str:
         n_read += len(texts)
     assert n_read == documents.n_documents
     assert len(documents.skipped) == min(documents.n_skipped, 100)
-    assert all(one.isprintable() or "\n" not in one for one in documents.skipped)
+    assert all(item.isprintable() or "\n" not in item for item in documents.skipped)
     assert str(documents.columns_note) is not None
     documents.columns_note.encode()
     return "read"
@@ -208,7 +208,7 @@ def _mail(rng: random.Random) -> bytes:
     head = f"Subject: {subject}\nX-Label: {rng.choice('ab')}\nMIME-Version: 1.0\n"
     if len(parts) == 1:
         return f"{head}{parts[0]}".encode()
-    inside = "".join(f"--b\n{part}\n" for part in parts)
+    inside = "".join(f"--b\n{item}\n" for item in parts)
     return f"{head}Content-Type: multipart/mixed; boundary=b\n\n{inside}--b--\n".encode()
 
 

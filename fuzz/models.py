@@ -96,8 +96,8 @@ def texts(
     """Return documents of three categories, with some `more` words, and which they have."""
     documents, labels = [], []
     for i in range(n):
-        own = WORDS[i % 3 * 4 : i % 3 * 4 + 5]
-        words = rng.choices(own, k=6) + rng.choices(more, k=3)
+        topic = WORDS[i % 3 * 4 : i % 3 * 4 + 5]
+        words = rng.choices(topic, k=6) + rng.choices(more, k=3)
         documents.append(f"{' '.join(words[:4])}\n{' '.join(words[4:])} {i}")
         labels.append([("energy", "grain", "money")[i % 3]] + (["late"] if i % 5 == 4 else []))
     return documents, labels
@@ -125,7 +125,7 @@ def models() -> Iterator[tuple[str, Any]]:
 
     documents, several = texts(random.Random(7), 30)
     scripts, _ = texts(random.Random(7), 30, SCRIPTS)
-    one = [own[0] for own in several]
+    first = [item[0] for item in several]
     more = {
         "averaged": make_learner("perceptron", average="examples"),
         "averaged-romma": make_learner("romma", average="successes"),
@@ -142,17 +142,17 @@ def models() -> Iterator[tuple[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, learner in LEARNERS.items():
-            own = {k: v for k, v in short.items() if k in learner.parameters}
-            for kind, labels in (("one", one), ("several", several)):
+            limits = {k: v for k, v in short.items() if k in learner.parameters}
+            for kind, labels in (("one", first), ("several", several)):
                 options = {"strength": "book"} if name == "value-difference" else {}
-                given = make_learner(name, **own)
+                given = make_learner(name, **limits)
                 yield f"{name}-{kind}", Categorizer(given, **options).fit(documents, labels)
         for name, learner in more.items():
             options = {"strength": "book"} if name == "difference" else {}
             yield name, Categorizer(learner, **options).fit(documents, several)
         for name, options in LINES.items():
             learner = "naive-bayes" if name in ("book", "gaps") else "arow"
-            labels = one if name in ("selected", "isotonic", "gaps") else several
+            labels = first if name in ("selected", "isotonic", "gaps") else several
             given = scripts if name.startswith("scripts") else documents
             yield f"line-{name}", Categorizer(learner, **options).fit(given, labels)
             fresh = ["brand new words here", "crude oil again"]
@@ -163,7 +163,7 @@ def models() -> Iterator[tuple[str, Any]]:
         looked = Categorizer("arow", fields="lead").fit(documents * 9, several * 9)
         look_again(looked, documents * 9, several * 9)
         yield "looked", looked
-        yield "streamed", Categorizer("arow", ngram_range=(1, 2)).learn(documents[:6], one[:6])
+        yield "streamed", Categorizer("arow", ngram_range=(1, 2)).learn(documents[:6], first[:6])
         yield "nothing", Categorizer("arow").learn(["no label"], [[]])
         yield "single", Categorizer("perceptron").fit(documents[:4], [["a"], [], ["a"], []])
 
@@ -205,9 +205,9 @@ def change_header(rng: random.Random, header: dict[str, Any], other: dict[str, A
     elif how == "remove":
         del owner[key]
     elif how == "swap":
-        theirs = list(places(other))
-        alike = [one for one in theirs if one[-1] == key] or theirs
-        owner[key] = copy.deepcopy(at(other, path if path in theirs else rng.choice(alike)))
+        header_paths = list(places(other))
+        alike = [item for item in header_paths if item[-1] == key] or header_paths
+        owner[key] = copy.deepcopy(at(other, path if path in header_paths else rng.choice(alike)))
     elif how == "double" and isinstance(owner, list):
         owner.append(copy.deepcopy(owner[key]))
     elif how == "add" and isinstance(owner, dict):
@@ -232,8 +232,8 @@ def change_tensor(
     if how == "trade" and array.size:  # two values change places
         array = array.copy()
         flat = array.reshape(-1)
-        one, two = rng.randrange(len(flat)), rng.randrange(len(flat))
-        flat[[one, two]] = flat[[two, one]]
+        first, two = rng.randrange(len(flat)), rng.randrange(len(flat))
+        flat[[first, two]] = flat[[two, first]]
     elif how in ("values", "near") and array.size:
         array = array.copy()
         flat = array.reshape(-1)
@@ -290,16 +290,18 @@ def write(
     With `kinds`, the type that each tensor is to be read in, they are written as narrow as can be.
     """
     if kinds is not None:
-        tensors = {name: _narrowest(one) for name, one in tensors.items()}
-    arrays = {name: np.ascontiguousarray(one).reshape(one.shape) for name, one in tensors.items()}
+        tensors = {name: _narrowest(item) for name, item in tensors.items()}
+    arrays = {
+        name: np.ascontiguousarray(item).reshape(item.shape) for name, item in tensors.items()
+    }
     described = {
         name: [
-            one.dtype.name,
-            list(one.shape),
-            zlib.crc32(one.reshape(-1).view("u1").data),
+            item.dtype.name,
+            list(item.shape),
+            zlib.crc32(item.reshape(-1).view("u1").data),
             *([] if kinds is None else [kinds[name]]),
         ]
-        for name, one in arrays.items()
+        for name, item in arrays.items()
     }
     version = FORMAT_VERSION if kinds is None else NARROW_VERSION
     description = {"format_version": version, "thresher_version": "0", "header": header}
@@ -320,10 +322,10 @@ def attack(rng: random.Random, folder: Path) -> str:
             done.append(change_tensor(rng, tensors, other[1]))
     path, kinds = folder / "model.thresher", None
     if ("compacted" in chosen[0]) != (rng.random() < 0.05):
-        kinds = {name: one.dtype.name for name, one in tensors.items()}
+        kinds = {name: item.dtype.name for name, item in tensors.items()}
         if kinds and rng.random() < 0.1:
             name = rng.choice(sorted(kinds))
-            kinds[name] = rng.choice([*(np.dtype(one).name for one in DTYPES), *HOSTILE])
+            kinds[name] = rng.choice([*(np.dtype(dtype).name for dtype in DTYPES), *HOSTILE])
             done.append(f"kind {name} {kinds[name]!r}")
     (folder / "changes.txt").write_text("\n".join(done), encoding="utf-8", errors="replace")
     write(path, header, tensors, kinds=kinds)
@@ -341,7 +343,7 @@ def use(path: Path) -> str:
     assert np.isfinite(scores).all(), "scores are not finite"
     assert len(model.predict(PROBES)) == len(PROBES)
     ranked = model.rank(PROBES, 3)
-    assert all(len(one) == min(3, n) for one in ranked)
+    assert all(len(item) == min(3, n) for item in ranked)
     assert np.isfinite(model.decisions_.thresholds).all()
     try:
         probable = model.predict_proba(PROBES)
@@ -351,10 +353,12 @@ def use(path: Path) -> str:
     word = "ran"
     if n:
         explanations = [model.explain(text) for text in PROBES[:3]]
-        for one in explanations:
-            shares = [share.share for share in one.shares]
-            assert np.isfinite([*shares, one.score, one.threshold]).all(), "shares are not finite"
-            str(one)
+        for explanation in explanations:
+            shares = [share.share for share in explanation.shares]
+            assert np.isfinite([*shares, explanation.score, explanation.threshold]).all(), (
+                "shares are not finite"
+            )
+            str(explanation)
         for category in model.classes_.tolist()[:2]:
             for side in model.strongest(category, 5):
                 assert np.isfinite([weight for _, weight in side]).all()

@@ -96,16 +96,18 @@ def read_log(log: Path = LOG) -> dict[str, dict[str, Any]]:
     known: dict[str, dict[str, Any]] = {}
     for line in log.read_text().splitlines():
         new = json.loads(line)
-        one = known.setdefault(new["attack"], {**new, "cases": 0, "fresh": 0, "seconds": 0.0})
-        if one["cases"]:
-            assert new["seed"] not in one["seeds"], f"{new['attack']}: one seed, twice in the log"
+        record = known.setdefault(new["attack"], {**new, "cases": 0, "fresh": 0, "seconds": 0.0})
+        if record["cases"]:
+            assert new["seed"] not in record["seeds"], (
+                f"{new['attack']}: one seed, twice in the log"
+            )
         else:
-            one |= {"outcomes": Counter(), "failures": 0, "seeds": []}
-        one["seeds"].append(new["seed"])
-        one["outcomes"].update(new["outcomes"])
-        one["failures"] += len(new["failures"])
+            record |= {"outcomes": Counter(), "failures": 0, "seeds": []}
+        record["seeds"].append(new["seed"])
+        record["outcomes"].update(new["outcomes"])
+        record["failures"] += len(new["failures"])
         for number in ("cases", "fresh", "seconds"):
-            one[number] += new[number]
+            record[number] += new[number]
     return known
 
 
@@ -115,16 +117,16 @@ def table(known: dict[str, dict[str, Any]]) -> str:
     lines.append("|---|---|---|---|---:|")
     for promise in PROMISES:
         for attack in promise.attacks:
-            one = known[attack]
-            fresh = f", {one['fresh']:,} in processes of their own" if one["fresh"] else ""
-            outcomes = ", ".join(f"{n:,} {word}" for word, n in one["outcomes"].most_common())
+            record = known[attack]
+            fresh = f", {record['fresh']:,} in processes of their own" if record["fresh"] else ""
+            outcomes = ", ".join(f"{n:,} {word}" for word, n in record["outcomes"].most_common())
             tests = ", ".join(f"`{name}`" for name in promise.tests)
-            tried = f"{one['cases']:,} {one['what']}{fresh}"
+            tried = f"{record['cases']:,} {record['what']}{fresh}"
             lines.append(
-                f"| {promise.text} | {tests} | {tried} | {outcomes} | {one['failures']:,} |"
+                f"| {promise.text} | {tests} | {tried} | {outcomes} | {record['failures']:,} |"
             )
-    cases, hours = (sum(one[key] for one in known.values()) for key in ("cases", "seconds"))
-    failures = sum(one["failures"] for one in known.values())
+    cases, hours = (sum(item[key] for item in known.values()) for key in ("cases", "seconds"))
+    failures = sum(item["failures"] for item in known.values())
     lines += ["", f"Together {cases:,} cases in {hours / 3600:.1f} hours, {failures:,} failures."]
     return "\n".join(lines) + "\n"
 

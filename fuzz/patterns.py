@@ -76,7 +76,7 @@ def spans_of_python(source: str, texts: list[str]) -> list[list[tuple[int, int]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         asked = re.compile(source)
-    spans = [[match.span(asked.groups) for match in asked.finditer(one)] for one in texts]
+    spans = [[match.span(asked.groups) for match in asked.finditer(item)] for item in texts]
     return [[(max(start, 0), max(end, 0)) for start, end in some] for some in spans]
 
 
@@ -91,17 +91,17 @@ def attempt(case: Case, folder: Path) -> str:
     (folder / "case.json").write_text(json.dumps([source, texts, long]), encoding="utf-8")
     tokenizer = Tokenizer("words", source, 1, lowercase=False)
     list(tokenizer.cut([*texts, long]))
-    ours = [next(tokenizer.places(one))[1] for one in texts]
+    actual = [next(tokenizer.places(item))[1] for item in texts]
     old = signal.signal(signal.SIGALRM, _give_up)
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     try:
-        theirs = spans_of_python(source, texts)
+        expected = spans_of_python(source, texts)
     except SlowError:
         return "too slow for Python"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, old)
-    assert [[tuple(side) for side in sides.tolist()] for sides in ours] == theirs
+    assert [[tuple(side) for side in sides.tolist()] for sides in actual] == expected
     return "equal"
 
 

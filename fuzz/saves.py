@@ -48,9 +48,9 @@ def states() -> list[bytes]:
     """Return the model after each lesson, once this process has called what its children call."""
     from thresher import Categorizer
 
-    kept = [(state_file(number)).read_bytes() for number in range(N_STATES)]
+    contents = [(state_file(number)).read_bytes() for number in range(N_STATES)]
     Categorizer.load(state_file(0)).learn(*LESSON)
-    return kept
+    return contents
 
 
 def state_file(number: int) -> Path:
@@ -219,13 +219,13 @@ def two(rng: Case, folder: Path) -> str:
     times = rng.randint(1, 4), rng.randint(1, 4)
     keep = rng.random() < 0.5
     with (
-        child(lambda done: learn(path, done, times[0], keep_previous=keep)) as (one, its_pipe),
+        child(lambda done: learn(path, done, times[0], keep_previous=keep)) as (first, its_pipe),
         child(lambda done: learn(path, done, times[1], keep_previous=keep)) as (other, pipe),
     ):
         if is_killed:
             time.sleep(rng.random() * 0.03)
-            os.kill(one, signal.SIGKILL)
-        for process in (one, other):
+            os.kill(first, signal.SIGKILL)
+        for process in (first, other):
             os.waitpid(process, 0)
         learned, rest = steps(its_pipe), steps(pipe)
     assert rest == times[1] and (is_killed or learned == times[0])
@@ -247,7 +247,7 @@ def mix(rng: Case, folder: Path) -> str:
     plans = [(who, who % 2 == 0, rng.randint(1, 6)) for who in range(4)]
     is_killed = rng.random() < 0.5
     with (
-        child(lambda done: save(*plans[0])) as (one, _),
+        child(lambda done: save(*plans[0])) as (first, _),
         child(lambda done: save(*plans[1])) as (
             other,
             _,
@@ -258,8 +258,8 @@ def mix(rng: Case, folder: Path) -> str:
             thread.start()
         if is_killed:
             time.sleep(rng.random() * 0.01)
-            os.kill(rng.choice([one, other]), signal.SIGKILL)
-        for process in (one, other):
+            os.kill(rng.choice([first, other]), signal.SIGKILL)
+        for process in (first, other):
             os.waitpid(process, 0)
         for thread in threads:
             thread.join()
@@ -296,7 +296,7 @@ def odd(rng: Case, folder: Path) -> str:
         write_model(path, {"n": n}, {}, keep_previous=rng.random() < 0.3)
         assert read_model(path)[0] == {"n": n}
     write_model(path, {}, {})
-    left = [one for one in folder.rglob(".*") if one.name not in (name, name.rstrip("/."))]
+    left = [path for path in folder.rglob(".*") if path.name not in (name, name.rstrip("/."))]
     assert not left, left
     return "written"
 

@@ -106,7 +106,7 @@ class Soak:
             f"after {way}: {model.documents_seen_} documents in the file, "
             f"{self.twin.documents_seen_} learned"
         )
-        answers = [one.scores(self.probe).tobytes() for one in (model, self.twin)]
+        answers = [item.scores(self.probe).tobytes() for item in (model, self.twin)]
         assert answers[0] == answers[1], f"after {way}, the file is not what was learned"
 
     def _teach_the_twin(self) -> None:

@@ -72,26 +72,26 @@ def read_beside_a_learner(
     ]
     probe, problems = batches[0][:3], []
     alone, shared, apprentice = _fitted(options), _fitted(options), _fitted(options)
-    wanted = [alone.scores(batch) for batch in batches]
+    expected = [alone.scores(batch) for batch in batches]
     # What the model says after each of the steps that one thread will let it learn.
     states = [apprentice.scores(probe).tobytes()]
     for texts, labels in lessons:
         states.append(apprentice.learn(texts, labels).scores(probe).tobytes())
 
-    def ask(part: int) -> None:
-        for i in range(part, len(batches), readers):
-            if not np.array_equal(shared.scores(batches[i]), wanted[i]):
+    def ask(thread_number: int) -> None:
+        for i in range(thread_number, len(batches), readers):
+            if not np.array_equal(shared.scores(batches[i]), expected[i]):
                 problems.append("a wrong answer")
             shared.explain(batches[i][0])
 
-    def watch(part: int) -> None:
+    def watch(thread_number: int) -> None:
         from thresher import Categorizer
 
-        last, path = 0, folder / f"{part}.thresher"
+        last, path = 0, folder / f"{thread_number}.thresher"
         while last < len(states) - 1 and not problems:
             place = states.index(shared.scores(probe).tobytes())
             shared.predict(probe), shared.rank(probe), shared.explain(probe[0])
-            if part == 0:
+            if thread_number == 0:
                 shared.save(path)
                 place = states.index(Categorizer.load(path).scores(probe).tobytes())
             if place < last:
@@ -130,13 +130,13 @@ def _started(
 ) -> list[threading.Thread]:
     """Start threads whose exceptions are problems."""
 
-    def safely(part: int) -> None:
+    def safely(thread_number: int) -> None:
         try:
-            work(part)
+            work(thread_number)
         except BaseException as problem:
             problems.append(repr(problem))
 
-    threads = [threading.Thread(target=safely, args=(part,)) for part in range(number)]
+    threads = [threading.Thread(target=safely, args=(item,)) for item in range(number)]
     for thread in threads:
         thread.start()
     return threads

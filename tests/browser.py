@@ -62,12 +62,12 @@ class Browser:
 
     def _start(self, executable: str) -> None:
         commands, answers = os.pipe(), os.pipe()
-        theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (commands[0], answers[1])]
+        child_ends = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (commands[0], answers[1])]
         self._write, self._read = commands[1], answers[0]
 
         def place() -> None:  # in the child: the two ends where Chromium looks for them
-            os.dup2(theirs[0], 3)
-            os.dup2(theirs[1], 4)
+            os.dup2(child_ends[0], 3)
+            os.dup2(child_ends[1], 4)
 
         self._process = subprocess.Popen(
             [executable, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
@@ -77,7 +77,7 @@ class Browser:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        for fd in (commands[0], answers[1], *theirs):
+        for fd in (commands[0], answers[1], *child_ends):
             os.close(fd)
 
     def __enter__(self) -> Browser:
@@ -102,7 +102,7 @@ class Browser:
         if session is not None:
             message["sessionId"] = session or self._session
         os.write(self._write, json.dumps(message).encode() + b"\0")
-        answer = self._until(lambda one: one.get("id") == message["id"])
+        answer = self._until(lambda item: item.get("id") == message["id"])
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']['message']}")
         return answer["result"]
@@ -110,10 +110,10 @@ class Browser:
     def _until(self, is_wanted: Callable[[dict], bool]) -> dict:
         deadline = time.monotonic() + self.timeout
         while True:
-            one = self._next(deadline)
-            self._note(one)
-            if is_wanted(one):
-                return one
+            event = self._next(deadline)
+            self._note(event)
+            if is_wanted(event):
+                return event
 
     def _next(self, deadline: float) -> dict:
         while b"\0" not in self._buffer:
@@ -160,9 +160,9 @@ class Browser:
         self._call("Emulation.setEmulatedMedia", {"features": [scheme, still]})
         self._call("Emulation.setScriptExecutionDisabled", {"value": not script})
         self._call("Page.navigate", {"url": "about:blank"})
-        self._until(lambda one: one.get("method") == "Page.loadEventFired")
+        self._until(lambda item: item.get("method") == "Page.loadEventFired")
         self._call("Page.navigate", {"url": page.resolve().as_uri() + fragment})
-        self._until(lambda one: one.get("method") == "Page.loadEventFired")
+        self._until(lambda item: item.get("method") == "Page.loadEventFired")
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of a JavaScript expression in the page."""

@@ -87,17 +87,17 @@ def examples_of(X, y, weights=None):
 def bytes_of(learner):
     """All that a learner knows, as a model file would have it."""
     header, tensors = learner.state()
-    arrays = {name: (one.shape, one.dtype.str, one.tobytes()) for name, one in tensors.items()}
+    arrays = {name: (item.shape, item.dtype.str, item.tobytes()) for name, item in tensors.items()}
     return json.dumps(header, sort_keys=True), arrays
 
 
-def assert_same(one, other):
+def assert_same(first, other):
     """Assert that two fitted learners hold the same bits."""
-    ours, theirs = one.state()[1], other.state()[1]
-    assert ours.keys() == theirs.keys()
-    for name, array in ours.items():
-        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
-    assert getattr(one, "mistakes_", None) == getattr(other, "mistakes_", None)
+    left, right = first.state()[1], other.state()[1]
+    assert left.keys() == right.keys()
+    for name, array in left.items():
+        np.testing.assert_array_equal(array, right[name], err_msg=name)
+    assert getattr(first, "mistakes_", None) == getattr(other, "mistakes_", None)
 
 
 def read_everything(learner, rows):
@@ -140,7 +140,7 @@ def check_it_learns(learner):
 def check_several_labels(learner):
     X, indicator = several()
     names = np.array(["grain", "ship", "wheat"])
-    lists = [names[one > 0].tolist() for one in indicator]
+    lists = [names[item > 0].tolist() for item in indicator]
     by_matrix, by_names = clone(learner).fit(X, indicator), clone(learner).fit(X, lists)
     assert_same(by_matrix, by_names)
     assert by_names.classes_.tolist() == names.tolist()
@@ -210,11 +210,11 @@ def check_same_data_same_bits(learner):
 def check_threads_change_nothing(learner):
     X, _ = documents()
     labels = Labels.from_lists([[i % 40, i % 7] for i in range(len(X))], 40)
-    one, three = (
+    first, three = (
         clone(learner).fit_rows(Examples.of(rows_of(X), labels), n_jobs=n) for n in (1, 3)
     )
-    assert bytes_of(one) == bytes_of(three)
-    scores = [one.score_rows(rows_of(X), n_jobs=n) for n in (1, 3)]
+    assert bytes_of(first) == bytes_of(three)
+    scores = [first.score_rows(rows_of(X), n_jobs=n) for n in (1, 3)]
     assert scores[0].shape == (120, 40) and scores[0].dtype == np.float32
     np.testing.assert_array_equal(*scores)
 
@@ -261,14 +261,14 @@ def check_read_only_arrays_serve_all_reading(learner):
         array.flags.writeable = False
     kind = learner_class(header["learner"], [type(fitted)])
     loaded = kind.from_state(json.loads(json.dumps(header)), tensors)
-    for one in (loaded, deepcopy(fitted)):
-        make_read_only(one)
-        assert read_everything(one, rows) == expected
-        assert bytes_of(one) == before
+    for item in (loaded, deepcopy(fitted)):
+        make_read_only(item)
+        assert read_everything(item, rows) == expected
+        assert bytes_of(item) == before
     if isinstance(learner, Online):  # which takes private copies of what it changes
         wider, labels = rows_of(np.hstack([X, X[:, :2]])), labels_of(y, 4)
-        for one in (loaded, fitted):
-            one.grow(32, 4).learn_rows(wider, labels)
+        for entry in (loaded, fitted):
+            entry.grow(32, 4).learn_rows(wider, labels)
         assert bytes_of(loaded) == bytes_of(fitted) != before
         assert bytes_of(kind.from_state(header, tensors)) == before
 
@@ -279,7 +279,7 @@ def check_damaged_state_is_refused(learner):
     load = learner_class(header["learner"], [type(learner)]).from_state
     for name in tensors.keys() - {"live"}:
         with pytest.raises(ModelError):
-            load(header, {key: one for key, one in tensors.items() if key != name})
+            load(header, {key: item for key, item in tensors.items() if key != name})
         with pytest.raises(ModelError):
             load(header, tensors | {name: tensors[name][..., np.newaxis]})
         with pytest.raises(ModelError):
@@ -287,7 +287,7 @@ def check_damaged_state_is_refused(learner):
     for name in header:
         if name != "n_passes":
             with pytest.raises(ModelError):
-                load({key: one for key, one in header.items() if key != name}, tensors)
+                load({key: item for key, item in header.items() if key != name}, tensors)
         with pytest.raises(ModelError):
             load(header | {name: {"damaged": "yes"}}, tensors)
 
@@ -451,9 +451,9 @@ def check_online_pieces_equal_one_pass(learner):
     (whole.partial_fit if isinstance(learner, LinearSVM) else whole.fit)(X, y)
     for start, end in ((0, 50), (50, 51), (51, 120)):
         pieces.partial_fit(X[start:end], y[start:end], classes=[0, 1, 2])
-    ours, theirs = whole.state()[1], pieces.state()[1]
-    for name in ours:
-        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    left, right = whole.state()[1], pieces.state()[1]
+    for name in left:
+        np.testing.assert_array_equal(left[name], right[name], err_msg=name)
 
 
 def check_online_new_classes_may_appear(learner):
@@ -461,8 +461,8 @@ def check_online_new_classes_may_appear(learner):
     order = np.argsort(y, kind="stable")  # class 0, then class 1, then class 2
     grown = one_pass(learner)
     for _ in range(5):
-        for part in np.array_split(order, 6):
-            grown.partial_fit(X[part], y[part])
+        for item in np.array_split(order, 6):
+            grown.partial_fit(X[item], y[item])
     assert list(grown.classes_) == [0, 1, 2]
     assert grown.decision_function(X).shape == (len(X), 3)
     assert set(grown.predict(X)) <= {0, 1, 2}
@@ -535,9 +535,9 @@ def check_online_copies_go_on_learning(learner):
         deepcopy(fitted),
         type(fitted).from_state(json.loads(json.dumps(header)), tensors),
     ]
-    for one in (fitted, *copies):
-        one.grow(31, 4).learn_rows(rows_of(X), labels_of(y, 4))
-        one.grow(32, 5)
+    for item in (fitted, *copies):
+        item.grow(31, 4).learn_rows(rows_of(X), labels_of(y, 4))
+        item.grow(32, 5)
     for copy in copies:
         assert bytes_of(copy) == bytes_of(fitted)
 
@@ -569,8 +569,8 @@ def check_online_learning_is_undone(learner):
         undo()
         assert bytes_of(fitted) == before
         np.testing.assert_array_equal(fitted.score_rows(rows_of(X)), scores)
-    for one in (fitted, untouched):
-        one.grow(33, 7).learn_rows(rows_of(wider), labels_of(y, 7))
+    for item in (fitted, untouched):
+        item.grow(33, 7).learn_rows(rows_of(wider), labels_of(y, 7))
     assert bytes_of(fitted) == bytes_of(untouched)
 
 

@@ -76,7 +76,7 @@ def test_ratio_is_to_thresher_in_the_same_job_with_the_same_threads(number, expe
 
 
 def test_speed_up_is_to_one_thread_of_the_same_contender():
-    faster = [report.speed_up(one, RESULTS) for one in RESULTS]
+    faster = [report.speed_up(item, RESULTS) for item in RESULTS]
     assert faster == [None, 2.0, None, None, 1.5, None, None, None]
     assert report.speed_up(RESULTS[1], RESULTS[1:]) is None
     _, header, _, _ = list(report.tables(RESULTS))[1]  # where nobody has two threads
@@ -91,7 +91,7 @@ def test_ratio_is_to_the_first_of_ours_even_if_it_is_missing():
 def test_a_job_with_a_rival_has_ratios_to_it_too():
     figures = {"Thresher": 40.0, "Thresher, fast": 12.0, "fastText, 5 epochs": 16.0}
     results = [
-        result(name, job="document", figures={"median_us": one}) for name, one in figures.items()
+        result(name, job="document", figures={"median_us": item}) for name, item in figures.items()
     ]
     _, header, rows, _ = next(report.tables(results))
     assert header == ["contender", "threads", "ratio", "to fastText", "median µs"]
@@ -193,7 +193,7 @@ def test_clock_takes_the_best_and_keeps_the_first(small):
 def test_every_job_has_thresher_first_and_a_rival():
     for job in JOBS:
         for variant in variants(job, ["Reuters"], [1, 4]):
-            names = [one.name for one in contenders(job, variant)]
+            names = [contender.name for contender in contenders(job, variant)]
             assert names[0].startswith("Thresher")
             assert any(not name.startswith("Thresher") for name in names)
             assert len(set(names)) == len(names)
@@ -202,13 +202,13 @@ def test_every_job_has_thresher_first_and_a_rival():
 def test_every_figure_has_a_title():
     shown = {name for job in JOBS.values() for name in (job.main, *job.figures)}
     assert shown <= set(FIGURES)
-    assert all(one.job in JOBS for library in LIBRARIES for one in library.CONTENDERS)
+    assert all(contender.job in JOBS for library in LIBRARIES for contender in library.CONTENDERS)
 
 
 def test_chart_is_drawn_from_a_small_file(tmp_path):
-    kept = tmp_path / "peers.json"
-    kept.write_text(json.dumps(RESULTS))
-    results = json.loads(kept.read_text())
+    stored = tmp_path / "peers.json"
+    stored.write_text(json.dumps(RESULTS))
+    results = json.loads(stored.read_text())
     assert chart.bars(results, "train", "") == [
         ("Thresher", 0.5, None),
         ("LIBLINEAR", 3.0, None),
@@ -229,8 +229,13 @@ def test_tables_go_into_the_page_between_the_marks(tmp_path):
     page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
     facts = {"corpus": "Some", "train": 2, "test": 1, "categories": 2}
     machine = {"processors": 2, "processor": "P", "system": "S", "python": "3", "load": 0.0}
-    kept = {"data": facts, "machine": machine, "versions": {"river": "missing"}, "results": RESULTS}
-    runner.put_into_docs(kept, page)
+    stored = {
+        "data": facts,
+        "machine": machine,
+        "versions": {"river": "missing"},
+        "results": RESULTS,
+    }
+    runner.put_into_docs(stored, page)
     text = page.read_text()
     assert text.startswith(f"before\n{begin}")
     assert text.endswith(f"{end}\nafter\n")
@@ -293,12 +298,12 @@ def test_several_labels_with_thresholds_from_left_out_documents(tmp_path):
     data.write(tmp_path / "test.jsonl", [GRAIN, both, ("nothing here", [])])
     plan = {"train": str(tmp_path / "train.jsonl"), "test": str(tmp_path / "test.jsonl")}
     plan |= {"several": True, "decisions": str(tmp_path / "decisions.npz")}
-    for one in CONTENDERS:
-        if one.package == "scikit-learn":
-            answer = quality_cell.do(plan | {"contender": one.name})
+    for contender in CONTENDERS:
+        if contender.package == "scikit-learn":
+            answer = quality_cell.do(plan | {"contender": contender.name})
             assert "missing" not in answer, answer
-            assert answer["figures"]["break_even"] == 100.0, one.name
-            assert next(iter(answer["chosen"].values())) in one.settings["values"]
+            assert answer["figures"]["break_even"] == 100.0, contender.name
+            assert next(iter(answer["chosen"].values())) in contender.settings["values"]
     answer = quality_cell.do(plan | {"contender": f"{scikit_learn.PAIRS}, thresholds too"})
     assert answer["figures"]["micro_f1"] == 100.0
 
@@ -344,16 +349,18 @@ def test_table_has_stars_standing_and_published_figures(two_cells):
 
 
 def test_contenders_of_the_quality_table_have_names_of_their_own_and_settings_as_json():
-    names = [one.name for one in CONTENDERS]
+    names = [contender.name for contender in CONTENDERS]
     assert names[0] == ours.OURS
     assert len(set(names)) == len(names)
-    assert all(json.loads(json.dumps(one.settings)) == one.settings for one in CONTENDERS)
+    assert all(
+        json.loads(json.dumps(contender.settings)) == contender.settings for contender in CONTENDERS
+    )
     assert len({task.name for task in TASKS}) == len(TASKS) == 8
 
 
 def test_every_learner_by_its_name_is_a_contender():
-    one = find(f"{ours.LEARNER}rocchio")
-    assert one.settings == {"learner": "rocchio"} and one.package == "thresher"
+    first = find(f"{ours.LEARNER}rocchio")
+    assert first.settings == {"learner": "rocchio"} and first.package == "thresher"
 
 
 def test_every_race_is_of_a_learner_there_is():
@@ -366,8 +373,8 @@ def test_every_race_is_of_a_learner_there_is():
     "name", ["naive-bayes", "nearest-neighbors", "maximum-entropy, method=gis"]
 )
 def test_a_race_times_both_on_the_largest_categories(name, tmp_path):
-    for part in ("train", "test"):
-        data.write(tmp_path / f"{part}.jsonl", [GRAIN, GOLD, GRAIN] * 12)
+    for item in ("train", "test"):
+        data.write(tmp_path / f"{item}.jsonl", [GRAIN, GOLD, GRAIN] * 12)
     race = next(race for race in learners.RACES if race.name.startswith(name))
     race = dataclasses.replace(race, categories=1)
     figures = learners.run_race(race, tmp_path / "train.jsonl", tmp_path / "test.jsonl")

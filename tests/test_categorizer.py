@@ -26,13 +26,13 @@ from thresher.model import train
 def library():
     """Texts and labels of a part of the standard library's documentation."""
     train, test = standard_library()
-    wanted = {"asyncio", "email", "logging", "http", "tkinter", "xml"}
+    expected = {"asyncio", "email", "logging", "http", "tkinter", "xml"}
     return [
         (
-            [e.text for e in part if e.labels[0] in wanted],
-            [e.labels for e in part if e.labels[0] in wanted],
+            [e.text for e in item if e.labels[0] in expected],
+            [e.labels for e in item if e.labels[0] in expected],
         )
-        for part in (train, test)
+        for item in (train, test)
     ]
 
 
@@ -43,14 +43,14 @@ def trained(library):
 
 
 def first_labels(labels):
-    return [one[0] for one in labels]
+    return [label[0] for label in labels]
 
 
 def test_it_learns_what_can_be_learned(trained, library):
     _, (texts, labels) = library
     result = trained.evaluate(texts, labels)
     assert result.micro["f1"] > 0.8
-    assert trained.categories_ == sorted({name for one in labels for name in one})
+    assert trained.categories_ == sorted({name for label in labels for name in label})
 
 
 def test_single_label_data_gives_one_category_each(library):
@@ -192,7 +192,7 @@ def test_an_explanation_prints_in_all_its_forms(trained, library):
 
 def test_explaining_a_document_with_no_known_word(trained):
     explanation = trained.explain("zzz qqq", "email")
-    lines = [one.feature for one in explanation.shares]
+    lines = [share.feature for share in explanation.shares]
     assert "(always on)" in lines and all(line.startswith("(") for line in lines)  # no words
     assert not explanation.chosen
     assert explanation.change is not None and explanation.change.action == "add"
@@ -231,7 +231,7 @@ def test_a_category_that_comes_late_does_not_take_everything(library):
     (texts, labels), (test_texts, _) = library
     categorizer = Categorizer().fit(texts, labels)
     categorizer.learn(["the quokka hops over the fence"], [["marsupial"]])
-    taken = sum("marsupial" in one for one in categorizer.predict(test_texts))
+    taken = sum("marsupial" in item for item in categorizer.predict(test_texts))
     assert taken <= 0.003 * len(test_texts)
     assert "marsupial" in categorizer.predict(["the quokka hops over the fence"])[0]
 
@@ -249,12 +249,12 @@ def test_many_documents_with_many_labels_are_learned_without_dual_variables(monk
 
 def test_learning_after_loading_equals_learning_without_saving(library, tmp_path):
     (texts, labels), _ = library
-    one = Categorizer().fit(texts[:300], labels[:300])
-    one.save(tmp_path / "model")
+    first = Categorizer().fit(texts[:300], labels[:300])
+    first.save(tmp_path / "model")
     other = Categorizer.load(tmp_path / "model")
-    for categorizer in (one, other):
+    for categorizer in (first, other):
         categorizer.learn(texts[300:400], labels[300:400])
-    one.save(tmp_path / "one")
+    first.save(tmp_path / "one")
     other.save(tmp_path / "other")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 

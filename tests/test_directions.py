@@ -66,11 +66,11 @@ def imports():
                 continue
             names = []
             if isinstance(node, ast.ImportFrom) and node.module == "thresher":
-                names = [f"thresher.{one.name}" for one in node.names]
+                names = [f"thresher.{name.name}" for name in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names = [node.module]
             elif isinstance(node, ast.Import):
-                names = [one.name for one in node.names]
+                names = [name.name for name in node.names]
             for name in names:
                 parts = name.split(".")
                 if parts[0] == "thresher" and parts[1:2] not in ([], [room], ["__version__"]):

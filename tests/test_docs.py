@@ -107,7 +107,9 @@ def known_options(command, rest):
     if hasattr(command, "commands"):
         command = command.commands[rest.split()[0]]
     parameters = command.get_params(typer.Context(command))
-    return {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
+    return {
+        name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)
+    }
 
 
 def test_every_public_name_is_in_the_reference():

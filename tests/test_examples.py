@@ -35,7 +35,7 @@ def filled(request, monkeypatch):
     for rows, labels in parts:
         spool.append(rows, labels)
     assert spool.on_disk == (request.param == "disk")
-    documents = [one for rows, _ in parts for one in as_dicts(rows)]
+    documents = [as_dict for rows, _ in parts for as_dict in as_dicts(rows)]
     return spool, documents, Labels.concatenate([labels for _, labels in parts])
 
 
@@ -44,7 +44,7 @@ def read_all(spool, order=None):
         (rows, labels) if visits is None else (rows.take(visits), labels.take(visits))
         for rows, labels, visits in spool.blocks(order)
     ]
-    documents = [one for rows, _ in blocks for one in as_dicts(rows)]
+    documents = [as_dict for rows, _ in blocks for as_dict in as_dicts(rows)]
     return documents, Labels.concatenate([labels for _, labels in blocks])
 
 
@@ -69,7 +69,7 @@ def test_map_replaces_rows_and_keeps_labels(filled):
     spool, documents, labels = filled
     spool.map(lambda rows: rows._replace(values=rows.values * 2))
     read, read_labels = read_all(spool)
-    assert read == [{k: v * 2 for k, v in one.items()} for one in documents]
+    assert read == [{k: v * 2 for k, v in document.items()} for document in documents]
     np.testing.assert_array_equal(read_labels.to_dense(), labels.to_dense())
 
 

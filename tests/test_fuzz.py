@@ -47,12 +47,12 @@ def test_every_kind_of_failure_is_counted_and_kept(tmp_path, fresh, jobs):
     assert outcome.outcomes == {"read": 8, "refused": 2, "FAILED": 10}
     inputs = {}
     for failure in outcome.failures:
-        kept = tmp_path / "failures" / f"all-1-{failure.number}"
-        assert f"--seed 1 --only {failure.number}\n" in (kept / "FAILURE.txt").read_text()
-        inputs[failure.number] = (kept / "input").read_text()
+        stored = tmp_path / "failures" / f"all-1-{failure.number}"
+        assert f"--seed 1 --only {failure.number}\n" in (stored / "FAILURE.txt").read_text()
+        inputs[failure.number] = (stored / "input").read_text()
     again = run(attack, 1, range(15, 16), home=tmp_path)
-    kept = tmp_path / "failures" / "all-1-15" / "input"
-    assert len(again.failures) == 1 and kept.read_text() == inputs[15]
+    stored = tmp_path / "failures" / "all-1-15" / "input"
+    assert len(again.failures) == 1 and stored.read_text() == inputs[15]
     assert not any((tmp_path / "scratch").iterdir())
 
 
@@ -96,13 +96,13 @@ def test_every_attack_is_on_a_promise_and_every_promise_has_tests():
     promised = [name for promise in page.PROMISES for name in promise.attacks]
     assert sorted(promised) == sorted([*attacks(), "soak"])
     folder = Path(__file__).parent
-    assert all((folder / name).is_file() for one in page.PROMISES for name in one.tests)
+    assert all((folder / name).is_file() for promise in page.PROMISES for name in promise.tests)
 
 
 def test_the_page_says_what_the_log_says():
     text, known = page.PAGE.read_text(), page.read_log()
     assert page.filled(text, known) == text
-    assert not any(one["failures"] for one in known.values())
+    assert not any(item["failures"] for item in known.values())
 
 
 def test_runs_with_several_seeds_are_added_up(tmp_path):
@@ -110,8 +110,8 @@ def test_runs_with_several_seeds_are_added_up(tmp_path):
     attack = Attack("all", "cases", lambda case, folder: "read", 3, fresh=1.0)
     for seed in (1, 2):
         append(log, run(attack, seed, range(3), home=tmp_path))
-    ((name, one),) = page.read_log(log).items()
-    assert (name, one["cases"], one["fresh"], one["seeds"]) == ("all", 6, 6, [1, 2])
+    ((name, first),) = page.read_log(log).items()
+    assert (name, first["cases"], first["fresh"], first["seeds"]) == ("all", 6, 6, [1, 2])
     append(log, run(attack, 2, range(3), home=tmp_path))
     with pytest.raises(AssertionError, match="one seed, twice"):
         page.read_log(log)

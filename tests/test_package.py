@@ -28,9 +28,13 @@ def test_every_public_name_is_there():
 
 
 def test_every_learner_is_public():
-    own = [one for one in thresher.LEARNERS.values() if one.__module__.startswith("thresher.")]
-    assert len(own) >= 10
-    for learner in own:
+    learners = [
+        learner
+        for learner in thresher.LEARNERS.values()
+        if learner.__module__.startswith("thresher.")
+    ]
+    assert len(learners) >= 10
+    for learner in learners:
         assert getattr(thresher, learner.__name__) is learner
 
 
@@ -38,15 +42,15 @@ def test_words_that_are_choices_are_typed_as_such():
     """So that an editor offers them, and a checker of types refuses others."""
     n_choices = 0
     for name in thresher.__all__:
-        one = getattr(thresher, name)
-        if not (isinstance(one, type) and issubclass(one, Estimator)):
+        estimator = getattr(thresher, name)
+        if not (isinstance(estimator, type) and issubclass(estimator, Estimator)):
             continue
-        hints = typing.get_type_hints(one)
-        for field_name, field in one.parameters.items():
+        hints = typing.get_type_hints(estimator)
+        for field_name, field in estimator.parameters.items():
             if isinstance(field.kind, Choice):
                 n_choices += 1
                 parts = typing.get_args(hints[field_name])
-                words = {word for part in parts for word in typing.get_args(part) or [part]}
+                words = {word for item in parts for word in typing.get_args(item) or [item]}
                 choices = {type(None) if word is None else word for word in field.kind.choices}
                 assert words == choices, f"{name}.{field_name}: {hints[field_name]}"
     assert n_choices > 30
@@ -112,10 +116,10 @@ def test_rows_are_taken_in_any_order(rows):
 
 @pytest.mark.parametrize("renumber", [True, False])
 def test_columns_are_left_out(rows, renumber):
-    kept = np.array([True, False, True, False, True])
+    is_kept = np.array([True, False, True, False, True])
     dense = rows.to_scipy().toarray()
-    expected = dense[:, kept] if renumber else np.where(kept, dense, 0)
-    np.testing.assert_array_equal(rows.keep(kept, renumber).to_scipy().toarray(), expected)
+    expected = dense[:, is_kept] if renumber else np.where(is_kept, dense, 0)
+    np.testing.assert_array_equal(rows.keep(is_kept, renumber).to_scipy().toarray(), expected)
 
 
 def test_rows_are_stacked(rows):

@@ -44,8 +44,8 @@ def as_lists(rows):
 
 @pytest.mark.usefixtures("at_once")
 def test_pieces_are_all_rows_in_their_order(rows):
-    parts = [(entries, as_lists(part)) for entries, part in rows.pieces()]
-    assert [one for _, part in parts for one in part] == as_lists(rows)
+    parts = [(entries, as_lists(item)) for entries, item in rows.pieces()]
+    assert [item for _, entry in parts for item in entry] == as_lists(rows)
     assert [entries.start for entries, _ in parts[1:]] == [
         entries.stop for entries, _ in parts[:-1]
     ]
@@ -67,13 +67,13 @@ def test_rows_and_labels_are_taken_in_any_order(rows, order):
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_columns_are_left_out_and_numbered_anew(rows, share):
-    kept = np.random.default_rng(0).random(N_COLUMNS) < share
-    new = dict(zip(np.flatnonzero(kept).tolist(), range(N_COLUMNS), strict=False))
-    left = [([(c, v) for c, v in one if kept[c]], length) for one, length in as_lists(rows)]
-    same = rows.keep(kept, renumber=False)
+    is_kept = np.random.default_rng(0).random(N_COLUMNS) < share
+    new = dict(zip(np.flatnonzero(is_kept).tolist(), range(N_COLUMNS), strict=False))
+    left = [([(c, v) for c, v in item if is_kept[c]], length) for item, length in as_lists(rows)]
+    same = rows.keep(is_kept, renumber=False)
     assert (as_lists(same), same.n_columns) == (left, N_COLUMNS)
-    narrow = rows.keep(kept)
-    assert as_lists(narrow) == [([(new[c], v) for c, v in one], n) for one, n in left]
+    narrow = rows.keep(is_kept)
+    assert as_lists(narrow) == [([(new[c], v) for c, v in item], n) for item, n in left]
     assert narrow.n_columns == len(new)
 
 
@@ -110,11 +110,11 @@ def test_what_is_set_apart_can_be_given_up(rows, memory_limit):
     spool = Spool(memory_limit)
     spool.append(rows._replace(lengths=None), Labels.from_lists([[i % 3] for i in range(36)], 3))
     counts, chosen = Examples(spool), np.array([30, 2, 35, 7])
-    part = counts.take(chosen).apart()
-    assert part.is_shared == (memory_limit == 0)  # what is on disk is not copied
-    if not part.is_shared:
-        part = part.rewrite(lambda one: one._replace(values=-one.values), N_COLUMNS)
-        part.close()
+    piece = counts.take(chosen).apart()
+    assert piece.is_shared == (memory_limit == 0)  # what is on disk is not copied
+    if not piece.is_shared:
+        piece = piece.rewrite(lambda item: item._replace(values=-item.values), N_COLUMNS)
+        piece.close()
     ((left, labels),) = list(counts)
     np.testing.assert_array_equal(left.values, rows.values)
     assert labels.n_rows == 36

@@ -111,11 +111,11 @@ def test_the_documented_pipeline_is_the_categorizer():
 )
 @pytest.mark.parametrize("several", [False, True], ids=["one label", "several"])
 def test_any_classifier_of_scikit_learn_is_a_learner(estimator, several, tmp_path):
-    labels = [[one] if i % 7 else [] for i, one in enumerate(LABELS)] if several else LABELS
+    labels = [[item] if i % 7 else [] for i, item in enumerate(LABELS)] if several else LABELS
     model = Categorizer(estimator).fit(TEXTS, labels)
     assert model.score(TEXTS, labels) > (0.7 if several else 0.95)
     explanation = model.explain(TEXTS[0], "grain")
-    total = sum(one.share for one in explanation.shares) - explanation.threshold
+    total = sum(share.share for share in explanation.shares) - explanation.threshold
     margin = model.scores(TEXTS[:1])[0, 0] - model.decisions_.thresholds[0]
     assert total == pytest.approx(float(margin), abs=1e-4)
     if hasattr(type(estimator), "coef_") or isinstance(estimator, LinearSVC | LogisticRegression):
@@ -131,11 +131,11 @@ def test_any_classifier_of_scikit_learn_is_a_learner(estimator, several, tmp_pat
 
 
 def test_a_wrapped_svm_equals_the_pipeline_it_stands_for():
-    ours = Categorizer(LinearSVC(random_state=0)).fit(TEXTS, LABELS)
-    theirs = make_pipeline(TfidfVectorizer(sublinear_tf=True), LinearSVC(random_state=0))
-    theirs.fit(TEXTS, LABELS)
+    actual = Categorizer(LinearSVC(random_state=0)).fit(TEXTS, LABELS)
+    expected = make_pipeline(TfidfVectorizer(sublinear_tf=True), LinearSVC(random_state=0))
+    expected.fit(TEXTS, LABELS)
     np.testing.assert_allclose(
-        ours.decision_function(TEXTS), theirs.decision_function(TEXTS), atol=1e-3
+        actual.decision_function(TEXTS), expected.decision_function(TEXTS), atol=1e-3
     )
 
 
@@ -157,11 +157,11 @@ def test_sample_weight_counts():
     """A document of no weight is as good as absent; one of weight two as good as given twice."""
     weight = np.ones(len(TEXTS))
     weight[LABELS.index("oil")] = 0
-    kept = weight > 0
+    selected = weight > 0
     weighed = Categorizer("naive-bayes").fit(TEXTS, LABELS, sample_weight=weight)
     without = Categorizer("naive-bayes").fit(
-        [t for t, k in zip(TEXTS, kept, strict=True) if k],
-        [y for y, k in zip(LABELS, kept, strict=True) if k],
+        [t for t, k in zip(TEXTS, selected, strict=True) if k],
+        [y for y, k in zip(LABELS, selected, strict=True) if k],
     )
     np.testing.assert_allclose(weighed.scores(TEXTS), without.scores(TEXTS), rtol=1e-4, atol=1e-4)
     model = Categorizer().fit(TEXTS, LABELS)

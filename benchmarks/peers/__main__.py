@@ -58,12 +58,12 @@ def options() -> argparse.Namespace:
 
 def tasks(chosen: argparse.Namespace, facts: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what is to be done, job by job, so that rivals run one after the other."""
-    wanted = [name.lower() for name in chosen.only or [""]]
+    patterns = [name.lower() for name in chosen.only or [""]]
     growth = [1, 4] if chosen.quick else list(data.GROWTH)
     for job in chosen.jobs:
         for variant in variants(job, list(facts["texts"]), growth):
             for contender in contenders(job, variant):
-                if not any(name in contender.name.lower() for name in wanted):
+                if not any(name in contender.name.lower() for name in patterns):
                     continue
                 # A file that is repeated is long enough to be measured once.
                 repeat = 1 if job == "growth" and variant != "x1" else chosen.repeat
@@ -138,10 +138,10 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def heading(kept: dict[str, Any]) -> str:
+def heading(stored: dict[str, Any]) -> str:
     """Return a paragraph on data, machine and versions."""
-    facts, here = kept["data"], kept["machine"]
-    named = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
+    facts, here = stored["data"], stored["machine"]
+    named = ", ".join(f"{name} {number}" for name, number in stored["versions"].items())
     return (
         f"{facts['corpus']}: {facts['train']:,} training and {facts['test']:,} test documents, "
         f"{facts['categories']} categories. {here['processors']} processors, "
@@ -150,29 +150,29 @@ def heading(kept: dict[str, Any]) -> str:
     )
 
 
-def put_into_docs(kept: dict[str, Any], page: Path = PAGE) -> None:
+def put_into_docs(stored: dict[str, Any], page: Path = PAGE) -> None:
     """Replace the tables between the marks of the page."""
-    report.put_between(page, MARKS, f"{heading(kept)}\n\n{report.markdown(kept['results'])}")
+    report.put_between(page, MARKS, f"{heading(stored)}\n\n{report.markdown(stored['results'])}")
 
 
 def main() -> None:
     """Do what the command line asks."""
     chosen = options()
     if chosen.show:
-        kept = json.loads(chosen.show.read_text(encoding="utf-8"))
+        stored = json.loads(chosen.show.read_text(encoding="utf-8"))
     else:
-        kept = run_all(chosen)
+        stored = run_all(chosen)
         chosen.output.parent.mkdir(parents=True, exist_ok=True)
-        chosen.output.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    print(f"\n{heading(kept)}\n")
-    report.show(kept["results"])
+        chosen.output.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    print(f"\n{heading(stored)}\n")
+    report.show(stored["results"])
     if not chosen.quick and not chosen.only:
         from benchmarks.peers import chart
 
-        chart.draw(kept["results"], chosen.chart)
+        chart.draw(stored["results"], chosen.chart)
         print(f"The chart is in {chosen.chart}.")
     if chosen.docs:
-        put_into_docs(kept)
+        put_into_docs(stored)
 
 
 if __name__ == "__main__":

@@ -84,10 +84,10 @@ class Case:
         """Return prepared rows as a scipy matrix, and the truth as an indicator matrix."""
         from scipy.sparse import csr_matrix
 
-        with np.load(self.files / "rows.npz") as kept:
-            parts = kept["values"], kept["indices"], kept["indptr"]
-            truth = kept["truth"]
-            matrix = csr_matrix(parts, shape=tuple(kept["shape"]))
+        with np.load(self.files / "rows.npz") as arrays:
+            parts = arrays["values"], arrays["indices"], arrays["indptr"]
+            truth = arrays["truth"]
+            matrix = csr_matrix(parts, shape=tuple(arrays["shape"]))
         return matrix, truth[:, :1] if self.variant == "one category" else truth
 
     # ------------------------------------------------------------------ the ruler
@@ -146,7 +146,7 @@ class Case:
         for _ in range(self.repeat):
             began = perf_counter()
             subprocess.run(
-                [str(one) for one in arguments],
+                [str(argument) for argument in arguments],
                 check=True,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -179,7 +179,7 @@ class Case:
             The score of each document for each category. Without it there is no break-even.
         """
         _, labels = data.read(self.test)
-        names = sorted({name for one in labels for name in one} | set(categories))
+        names = sorted({name for label in labels for name in label} | set(categories))
         number = {name: i for i, name in enumerate(names)}
         truth, decisions = (indicator(lists, number) for lists in (labels, decided))
         figures = f1(truth, decisions)

@@ -31,19 +31,19 @@ def bars(results: list[Result], job: str, variant: str) -> list[Bar]:
     job, variant : str
         What the panel shows; if nobody did that variant, the job's first.
     """
-    here = [one for one in results if one["job"] == job and one["threads"] == 1]
-    known = list(dict.fromkeys(one["variant"] for one in here))
+    here = [result for result in results if result["job"] == job and result["threads"] == 1]
+    known = list(dict.fromkeys(item["variant"] for item in here))
     variant = variant if variant in known else (known or [""])[0]
     contenders = [
-        (one["contender"], one["figures"][JOBS[job].main], one["figures"].get("micro_f1"))
-        for one in here
-        if one["variant"] == variant and JOBS[job].main in one.get("figures", {})
+        (item["contender"], item["figures"][JOBS[job].main], item["figures"].get("micro_f1"))
+        for item in here
+        if item["variant"] == variant and JOBS[job].main in item.get("figures", {})
     ]
-    ours = [one for one in contenders if one[0].startswith(OURS)]
+    of_thresher = [contender for contender in contenders if contender[0].startswith(OURS)]
     # The first is the one to compare; and with it what comes by default.
-    ours = [one for one in ours if one in (ours[0], (OURS, *one[1:]))]
-    others = [one for one in contenders if not one[0].startswith(OURS)]
-    return sorted(ours + others, key=lambda one: one[1])
+    of_thresher = [item for item in of_thresher if item in (of_thresher[0], (OURS, *item[1:]))]
+    others = [contender for contender in contenders if not contender[0].startswith(OURS)]
+    return sorted(of_thresher + others, key=lambda item: item[1])
 
 
 def draw(results: list[Result], path: Path) -> None:
@@ -63,7 +63,7 @@ def draw(results: list[Result], path: Path) -> None:
     from matplotlib import pyplot
 
     panels = [(title, bars(results, job, variant), job) for job, variant, title in PANELS]
-    panels = [one for one in panels if one[1]]
+    panels = [panel for panel in panels if panel[1]]
     pairs = [panels[i : i + 2] for i in range(0, len(panels), 2)]
     rows = [max(len(its_bars) for _, its_bars, _ in pair) for pair in pairs]
     figure, axes = pyplot.subplots(
@@ -90,16 +90,18 @@ def draw(results: list[Result], path: Path) -> None:
 
 def _panel(axis: Any, its_bars: list[Bar], *, in_microseconds: bool) -> None:
     names, values = [name for name, *_ in its_bars], [value for _, value, _ in its_bars]
-    ours = [name.startswith(OURS) for name in names]
-    drawn = axis.barh(names, values, color=[ACCENT if one else OTHERS for one in ours], height=0.7)
-    mine = next((value for value, own in zip(values, ours, strict=True) if own), None)
+    of_thresher = [name.startswith(OURS) for name in names]
+    drawn = axis.barh(
+        names, values, color=[ACCENT if item else OTHERS for item in of_thresher], height=0.7
+    )
+    mine = next((value for value, item in zip(values, of_thresher, strict=True) if item), None)
     captions = [
-        _words(bar, None if own else mine, in_microseconds)
-        for bar, own in zip(its_bars, ours, strict=True)
+        _words(bar, None if item else mine, in_microseconds)
+        for bar, item in zip(its_bars, of_thresher, strict=True)
     ]
     axis.bar_label(drawn, captions, color=INK, padding=4)
-    for label, own in zip(axis.get_yticklabels(), ours, strict=True):
-        label.set(color=ACCENT if own else INK, fontweight="bold" if own else "normal")
+    for label, entry in zip(axis.get_yticklabels(), of_thresher, strict=True):
+        label.set(color=ACCENT if entry else INK, fontweight="bold" if entry else "normal")
     if in_microseconds:
         axis.set_xscale("log")
         axis.set_xlim(1, max(values) ** 1.7)

@@ -68,7 +68,7 @@ def _missing(corpus: str, instead: str) -> str:
 def _standard_library() -> tuple[str, Pairs, Pairs]:
     from thresher.corpora.standard_library import standard_library
 
-    parts = [[(entry.text, entry.labels) for entry in part] for part in standard_library()]
+    parts = [[(entry.text, entry.labels) for entry in item] for item in standard_library()]
     return "Python's own documentation", *parts
 
 
@@ -84,7 +84,9 @@ def read(path: Path) -> tuple[list[str], list[list[str]]]:
     """Read JSON lines the way that is fastest without Thresher's help."""
     with path.open(encoding="utf-8") as file:
         documents = [json.loads(line) for line in file]
-    return [one["text"] for one in documents], [one["labels"] for one in documents]
+    return [document["text"] for document in documents], [
+        document["labels"] for document in documents
+    ]
 
 
 def stream(path: Path) -> Iterator[tuple[str, list[str]]]:

@@ -66,21 +66,23 @@ def tables(results: list[Result]) -> Iterator[tuple[str, list[str], list[list[st
     results : list of dict
         What all contenders did.
     """
-    for job, variant in dict.fromkeys((one["job"], one["variant"]) for one in results):
-        here = [one for one in results if (one["job"], one["variant"]) == (job, variant)]
-        measured = {name for one in here for name in one.get("figures", {})}
+    for job, variant in dict.fromkeys((result["job"], result["variant"]) for result in results):
+        here = [
+            result for result in results if (result["job"], result["variant"]) == (job, variant)
+        ]
+        measured = {name for item in here for name in item.get("figures", {})}
         shown = [name for name in (JOBS[job].main, *JOBS[job].figures) if name in measured]
         title = JOBS[job].title + (f": {variant}" if variant else "")
         rival = JOBS[job].rival
-        threads = ["speed-up"] if any(one["threads"] > 1 for one in here) else []
+        threads = ["speed-up"] if any(item["threads"] > 1 for item in here) else []
         ratios = [*threads, "ratio", *([f"to {rival}"] if rival else [])]
         header = ["contender", "threads", *ratios, *(FIGURES[name][0] for name in shown)]
         missing = [
-            f"{one['contender']} is missing: {one['missing'].rstrip('.')}."
-            for one in here
-            if "missing" in one
+            f"{item['contender']} is missing: {item['missing'].rstrip('.')}."
+            for item in here
+            if "missing" in item
         ]
-        rows = [_row(one, results, shown, bool(threads)) for one in here]
+        rows = [_row(item, results, shown, bool(threads)) for item in here]
         yield title, header, rows, list(dict.fromkeys(missing))
 
 
@@ -97,7 +99,7 @@ def _row(result: Result, results: list[Result], shown: list[str], with_speed_up:
         FIGURES[name][1].format(result["figures"][name]) if name in result["figures"] else ""
         for name in shown
     ]
-    return [*start, *(f"{one:.2f} ×" if one else "" for one in times), *cells]
+    return [*start, *(f"{seconds:.2f} ×" if seconds else "" for seconds in times), *cells]
 
 
 def markdown(results: list[Result]) -> str:

@@ -55,8 +55,12 @@ def heading(here: dict[str, Any], libraries: dict[str, str]) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Do what the command line asks."""
     chosen = options(arguments)
-    wanted = [name.lower() for name in chosen.only or [""]]
-    contenders = [one for one in CONTENDERS if any(name in one.name.lower() for name in wanted)]
+    patterns = [name.lower() for name in chosen.only or [""]]
+    contenders = [
+        contender
+        for contender in CONTENDERS
+        if any(name in contender.name.lower() for name in patterns)
+    ]
     tasks = [task for task in TASKS if not chosen.corpora or task.name in chosen.corpora]
     cells = run_all(tasks, contenders, chosen.results, again=chosen.again)
     times_path = chosen.results / "fit-times.json"
@@ -71,8 +75,8 @@ def main(arguments: list[str] | None = None) -> None:
         text += f"#### One fit, in turns, the best of three\n\n{fit_times.markdown(times)}\n"
     print(f"\n{text}\n{spread}")
     if chosen.json:
-        kept = {"machine": here, "versions": libraries, "cells": [asdict(one) for one in cells]}
-        chosen.json.write_text(json.dumps(kept | {"fit_times": times}, indent=1) + "\n")
+        stored = {"machine": here, "versions": libraries, "cells": [asdict(cell) for cell in cells]}
+        chosen.json.write_text(json.dumps(stored | {"fit_times": times}, indent=1) + "\n")
     if chosen.docs:
         put_between(PAGE, MARKS, text)
         if spread:

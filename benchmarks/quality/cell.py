@@ -57,7 +57,7 @@ def test(learned: Any, categories: list[str], path: Path, decisions: str) -> dic
     from thresher.evaluation import evaluate
 
     texts, labels = read(path)
-    names = sorted({name for own in labels for name in own} | set(categories))
+    names = sorted({name for label in labels for name in label} | set(categories))
     number = {name: i for i, name in enumerate(names)}
     began = perf_counter()
     answer = learned.answer(texts)

@@ -90,7 +90,7 @@ def prepare(task: Task, folder: Path) -> Files:
     folder : Path
         Where the files go.
     """
-    files = Files(*(folder / f"{task.name}.{part}.jsonl" for part in ("train", "test")))
+    files = Files(*(folder / f"{task.name}.{item}.jsonl" for item in ("train", "test")))
     if not (files.train.exists() and files.test.exists()):
         folder.mkdir(parents=True, exist_ok=True)
         for path, pairs in zip((files.train, files.test), task.read(), strict=True):

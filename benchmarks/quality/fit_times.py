@@ -82,7 +82,8 @@ def run(results: Path, races: Sequence[Race] = RACES, tasks: Sequence[Task] = TA
                 row["missing"] = missing[name]
             else:
                 row |= {
-                    key: min(one[key] for one in times[name]) for key in ("seconds", "processor")
+                    key: min(seconds[key] for seconds in times[name])
+                    for key in ("seconds", "processor")
                 }
             rows.append(row)
     return rows
@@ -100,8 +101,8 @@ def markdown(rows: list[dict], races: Sequence[Race] = RACES) -> str:
         for task in race.tasks:
             mine, their = place.get((task, race.ours)), place.get((task, race.theirs))
             if mine and their:
-                seconds = [one.get("processor") for one in (mine, their)]
-                shown = ["missing" if one is None else f"{one:.2f}" for one in seconds]
+                seconds = [item.get("processor") for item in (mine, their)]
+                shown = ["missing" if second is None else f"{second:.2f}" for second in seconds]
                 ratio = "" if None in seconds else f"{seconds[0] / seconds[1]:.2f} ×"
                 limit = "" if race.limit is None else f"{race.limit:.1f} ×"
                 cells = (titles.get(task, task), race.ours, shown[0], race.theirs, shown[1])

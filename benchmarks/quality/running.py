@@ -49,14 +49,14 @@ class Cell:
 
     def load(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Return truth and decisions, documents by categories, and the names of the columns."""
-        with np.load(self.decisions) as kept:
-            shape = tuple(kept["shape"])
+        with np.load(self.decisions) as stored:
+            shape = tuple(stored["shape"])
             size = int(np.prod(shape))
             truth, decided = (
-                np.unpackbits(kept[name], count=size).reshape(shape).astype(bool)
+                np.unpackbits(stored[name], count=size).reshape(shape).astype(bool)
                 for name in ("truth", "decided")
             )
-            return truth, decided, kept["names"].tolist()
+            return truth, decided, stored["names"].tolist()
 
 
 def run_cell(task: Task, contender: Contender, results: Path, *, again: bool = False) -> Cell:
@@ -84,16 +84,16 @@ def run_cell(task: Task, contender: Contender, results: Path, *, again: bool = F
     path = results / "cells" / f"{task.name}.{words}.{digest}.json"
     decisions = path.with_suffix(".npz")
     if not again and path.exists() and decisions.exists():
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
         answer = run_process(task, contender, files, decisions)
-        kept = asdict(Cell(task.name, contender.name, version=version, **answer))
-        if not kept["missing"]:
+        stored = asdict(Cell(task.name, contender.name, version=version, **answer))
+        if not stored["missing"]:
             aside = path.with_suffix(".part")
-            aside.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+            aside.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
             aside.replace(path)
-    return Cell(**kept | {"decisions": "" if kept["missing"] else str(decisions)})
+    return Cell(**stored | {"decisions": "" if stored["missing"] else str(decisions)})
 
 
 def run_process(

@@ -49,12 +49,12 @@ def compare(ours: Cell, other: Cell, several: bool) -> dict[str, float]:
             f"{ours.task}; run them again with --again."
         )
     if several:
-        evaluations = (evaluate(None, truth, names, decisions=one) for one in (mine, its))
+        evaluations = (evaluate(None, truth, names, decisions=item) for item in (mine, its))
         return {
             "main": micro_sign_test(mine, its, truth).p_value,
             "macro": macro_t_test(*evaluations).p_value,
         }
-    right = ((one == truth).all(axis=1, keepdims=True) for one in (mine, its))
+    right = ((item == truth).all(axis=1, keepdims=True) for item in (mine, its))
     return {"main": micro_sign_test(*right, np.ones((len(truth), 1), bool)).p_value}
 
 

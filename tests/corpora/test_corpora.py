@@ -259,7 +259,7 @@ def small_reuters(tmp_path):
 )
 def test_reuters_splits(small_reuters, variant, ids):
     corpus = read("reuters21578", small_reuters, variant=variant)
-    assert {name: part.ids for name, part in corpus.parts.items()} == ids
+    assert {name: item.ids for name, item in corpus.parts.items()} == ids
 
 
 def test_reuters_text_and_topics(small_reuters):
@@ -367,11 +367,11 @@ LINES = st.sampled_from([*QUOTED, "--", " -- ", "", " ", "text", "said", "\f", "
 
 @given(st.lists(LINES | st.text(max_size=5), max_size=12).map("\n".join))
 def test_removal_is_that_of_scikit_learn(text):
-    from sklearn.datasets import _twenty_newsgroups as theirs
+    from sklearn.datasets import _twenty_newsgroups as reference
 
-    assert newsgroups20.without(text, ("headers",)) == theirs.strip_newsgroup_header(text)
-    assert newsgroups20.without(text, ("footers",)) == theirs.strip_newsgroup_footer(text)
-    assert newsgroups20.without(text, ("quotes",)) == theirs.strip_newsgroup_quoting(text)
+    assert newsgroups20.without(text, ("headers",)) == reference.strip_newsgroup_header(text)
+    assert newsgroups20.without(text, ("footers",)) == reference.strip_newsgroup_footer(text)
+    assert newsgroups20.without(text, ("quotes",)) == reference.strip_newsgroup_quoting(text)
 
 
 def test_ling_spam(tmp_path):
@@ -432,7 +432,7 @@ def small_medline(tmp_path):
     def heading(name, descriptor="N", qualifier="N"):
         return HEADING.format(name=name, descriptor=descriptor, qualifier=qualifier)
 
-    parts = "".join(f"<AbstractText>{part}</AbstractText>" for part in ("First.", "Second."))
+    parts = "".join(f"<AbstractText>{item}</AbstractText>" for item in ("First.", "Second."))
     abstract = f"<Abstract>{parts}</Abstract>"
     articles = [
         (

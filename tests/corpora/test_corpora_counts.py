@@ -183,12 +183,12 @@ def test_newsgroups_by_group_and_without_parts(local):
         "talk.religion.misc": [377, 251],
         "rec.sport.hockey": [600, 399],
     }.items():
-        assert [part[group] for part in groups] == counts
-    from sklearn.datasets import _twenty_newsgroups as theirs
+        assert [item[group] for item in groups] == counts
+    from sklearn.datasets import _twenty_newsgroups as reference
 
     for text in corpus.split("all").texts[::10]:
-        expected = theirs.strip_newsgroup_header(text)
-        expected = theirs.strip_newsgroup_quoting(theirs.strip_newsgroup_footer(expected))
+        expected = reference.strip_newsgroup_header(text)
+        expected = reference.strip_newsgroup_quoting(reference.strip_newsgroup_footer(expected))
         assert newsgroups20.without(text, ("headers", "footers", "quotes")) == expected
 
 
@@ -196,8 +196,8 @@ def test_newsgroups_by_group_and_without_parts(local):
 def test_mail_and_reviews_by_category(local):
     spam = loaded("ling-spam:bare")
     assert Counter(map(tuple, spam.split("all").labels)) == {("ham",): 2_412, ("spam",): 481}
-    for part in spam.parts.values():
-        assert sum(names == ["spam"] for names in part.labels) in (48, 49)
+    for item in spam.parts.values():
+        assert sum(names == ["spam"] for names in item.labels) in (48, 49)
     reviews = loaded("movie-reviews:v1.0").split()
     assert Counter(map(tuple, reviews.labels)) == {("neg",): 700, ("pos",): 700}
     assert len(loaded("ohsumed23:single").categories()) == 23

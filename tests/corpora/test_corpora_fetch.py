@@ -304,7 +304,7 @@ def test_what_stands_in_several_folders_may_not_count(tmp_path):
     pattern = r"(docs/\w/\d)$"
     files = {"docs/a/1": b"one", "docs/b/2": b"two"}
     several = {**files, "docs/a/3": b"three", "docs/b/3": b"three"}
-    paths = [write_tar(tmp_path / f"{i}.tar.gz", one) for i, one in enumerate((files, several))]
+    paths = [write_tar(tmp_path / f"{i}.tar.gz", item) for i, item in enumerate((files, several))]
     plain, alone = (
         [
             _archive.digest_of_members(_archive.members(path, pattern), pattern, alone=alone)

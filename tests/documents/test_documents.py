@@ -1063,7 +1063,7 @@ def test_a_document_of_50_megabytes(tmp_path, name):
     else:
         make_files(path, {"x/1": b"first", "x/2": text.encode(), "x/3": b"last"})
     texts, _ = read_all(read_documents(path))
-    assert [len(one) for one in texts] == [
+    assert [len(text) for text in texts] == [
         5,
         len(text) + (name in ("a.csv", "a.jsonl", "a.parquet")),
         4,
@@ -1110,7 +1110,7 @@ def test_asking_for_columns_wins_over_familiar_ones(tmp_path):
     assert (batch.texts.to_pylist(), batch.labels) == (["wheat"], [["a"]])
 
 
-@pytest.mark.parametrize("texts", [[b"toner"], [None, "toner"], (one for one in ["toner"])])
+@pytest.mark.parametrize("texts", [[b"toner"], [None, "toner"], (item for item in ["toner"])])
 def test_what_is_no_list_of_texts_is_answered_with_what_is(texts):
     with pytest.raises(DocumentError, match="texts alone are given as a list of str"):
         list(read_documents(texts))

@@ -20,7 +20,7 @@ WORDS = {
     "energy": ["oil", "crude", "barrel", "refinery", "opec", "drilling", "pipeline"],
 }
 RANDOM = np.random.default_rng(0)
-TEXTS = [" ".join(RANDOM.choice(WORDS[one], 12)) for one in ["grain"] * 4 + ["energy"] * 4] * 6
+TEXTS = [" ".join(RANDOM.choice(WORDS[item], 12)) for item in ["grain"] * 4 + ["energy"] * 4] * 6
 TEXTS = [" ".join(RANDOM.permutation(text.split())[:9]) for text in TEXTS]
 LABELS = (["grain"] * 4 + ["energy"] * 4) * 6
 HOSTILE = ["</script><script>broken=1</script>", '"><img src=x onerror=broken=1>', "‮evil & <b>"]
@@ -70,16 +70,18 @@ def test_the_concepts_of_a_document_are_brought_by_its_words(view):
     concepts, is_known = view.of_document("wheat wheat silo opec nonsense", top=9, least=0)
     assert is_known
     for size in (2, 4):
-        own = [one for one in concepts if one.size == size]
-        assert sum(one.share for one in own) == pytest.approx(1, abs=1e-5)
-        assert [one.share for one in own] == sorted((one.share for one in own), reverse=True)
+        of_model = [concept for concept in concepts if concept.size == size]
+        assert sum(item.share for item in of_model) == pytest.approx(1, abs=1e-5)
+        assert [item.share for item in of_model] == sorted(
+            (item.share for item in of_model), reverse=True
+        )
     best = concepts[0]
     assert [word for word, _ in best.words] == ["wheat", "silo"]
-    assert sum(part for _, part in best.words) == pytest.approx(1, abs=0.02)
+    assert sum(item for _, item in best.words) == pytest.approx(1, abs=0.02)
     unknown, is_known = view.of_document("nonsense", least=0)
-    assert not is_known and not any(one.words for one in unknown)
+    assert not is_known and not any(item.words for item in unknown)
     np.testing.assert_allclose(
-        sorted(one.share for one in unknown), np.sort(view.shares), rtol=1e-5
+        sorted(item.share for item in unknown), np.sort(view.shares), rtol=1e-5
     )
 
 
@@ -89,9 +91,11 @@ def test_the_concepts_of_a_word_follow_from_bayes(view):
         model = view.sizes.index(size)
         joint = view.concepts.word_probabilities_[model][column] * view.shares[place]
         by_hand = np.sort(joint / joint.sum())[::-1]
-        own = [one for one in view.of_word("OPEC", least=0) if one.size == size]
-        np.testing.assert_allclose([one.share for one in own], by_hand[by_hand > 1e-12], rtol=1e-5)
-    assert all(word != "opec" for one in view.of_word("opec") for word, _ in one.words)
+        of_model = [item for item in view.of_word("OPEC", least=0) if item.size == size]
+        np.testing.assert_allclose(
+            [item.share for item in of_model], by_hand[by_hand > 1e-12], rtol=1e-5
+        )
+    assert all(word != "opec" for item in view.of_word("opec") for word, _ in item.words)
     assert view.of_word("opec", top=3)[0].words[0][0] in WORDS["energy"]
 
 
@@ -109,7 +113,9 @@ def test_a_word_that_concepts_do_not_know_gets_a_sentence(view, word, sentence):
 
 
 def test_weights_of_concepts_are_those_of_the_learner():
-    view = ConceptView(fitted(labels=[[one] for one in LABELS], block_weights={"concepts": 2.0}))
+    view = ConceptView(
+        fitted(labels=[[label] for label in LABELS], block_weights={"concepts": 2.0})
+    )
     weights = view.model.learner.linear_weights()[:6] * 2 / np.sqrt(len(view.sizes))
     np.testing.assert_allclose(view.influence(), weights, rtol=1e-6)
     influences = view.of_category("grain")
@@ -117,7 +123,7 @@ def test_weights_of_concepts_are_those_of_the_learner():
     number = view.categorizer.categories_.index("grain")
     for z, text, weight in influences:
         assert weight == pytest.approx(weights[z, number]) and text == view.features.concept_name(z)
-    sizes = [abs(one.weight) for one in influences]
+    sizes = [abs(influence.weight) for influence in influences]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -126,15 +132,17 @@ def test_rules_about_concepts_are_those_with_thresholds():
     view = ConceptView(categorizer)
     rules = dict(categorizer.rules("grain"))
     influences = view.of_category("grain")
-    assert {one.text: one.weight for one in influences} == {
+    assert {influence.text: influence.weight for influence in influences} == {
         text: share for text, share in rules.items() if "concept" in text
     }
     number = categorizer.categories_.index("grain")
     for z in range(len(view)):
-        total = sum(one.weight for one in influences if one.number == z)
+        total = sum(influence.weight for influence in influences if influence.number == z)
         assert view.influence()[z, number] == pytest.approx(total)
-    part = sum(abs(one.weight) for one in influences) / sum(map(abs, rules.values()))
-    assert view.weight_on_concepts("grain") == pytest.approx(part, rel=1e-5)
+    expected_share = sum(abs(influence.weight) for influence in influences) / sum(
+        map(abs, rules.values())
+    )
+    assert view.weight_on_concepts("grain") == pytest.approx(expected_share, rel=1e-5)
 
 
 def test_a_learner_without_weights_and_rules_has_no_influence():
@@ -159,16 +167,16 @@ def test_examples_are_the_documents_that_belong_most(view):
     for z in range(2):
         is_grain = view.concept(z, 1).words[0][0] in WORDS["grain"]
         longest = "wheat corn" if is_grain else "crude oil barrel opec"
-        assert [one.beginning for one in examples[z]] == [longest] * 2
+        assert [example.beginning for example in examples[z]] == [longest] * 2
         assert examples[z][0].share > 0.9 and examples[z][0].location.startswith("document ")
     together = view.examples(texts[:7], top=3)
-    assert len(together) == 6 and all(len(one) <= 3 for one in together)
+    assert len(together) == 6 and all(len(item) <= 3 for item in together)
 
 
 def test_the_best_documents_are_the_same_however_they_are_cut_into_batches(view, tmp_path):
     file = tmp_path / "texts.jsonl"
     file.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
-    in_one = [[one.beginning for one in concept] for concept in view.examples(TEXTS)]
+    in_one = [[item.beginning for item in concept] for concept in view.examples(TEXTS)]
     memberships = view.concepts.memberships(view.counter.count(TEXTS))
     n_known = [len(set(text.split())) for text in TEXTS]
     for z, beginnings in enumerate(in_one):
@@ -176,7 +184,7 @@ def test_the_best_documents_are_the_same_however_they_are_cut_into_batches(view,
             range(len(TEXTS)), key=lambda i: (-round(float(memberships[i, z]), 2), -n_known[i], i)
         )
         assert beginnings == [TEXTS[i] for i in order[:3] if memberships[i, z] >= 0.01]
-    assert [[one.beginning for one in concept] for concept in view.examples(file)] == in_one
+    assert [[item.beginning for item in concept] for concept in view.examples(file)] == in_one
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -227,7 +235,7 @@ def test_the_concepts_of_a_model_are_listed(model):
     shares = [float(share) for share in re.findall(r"^ +\d+ +(0\.\d+)", printed, re.M)]
     assert len(shares) == 6 and sum(shares) == pytest.approx(2, abs=0.01)
     data = json.loads(run("concepts", model, "--json"))["concepts"]
-    assert [set(one) for one in data] == [{"number", "size", "share", "words"}] * 6
+    assert [set(item) for item in data] == [{"number", "size", "share", "words"}] * 6
 
 
 def test_many_concepts_are_listed_when_all_are_asked_for(tmp_path):
@@ -314,7 +322,7 @@ def hostile_page(tmp_path_factory):
     """The page of a model whose categories, words and texts try to break it."""
     path = tmp_path_factory.mktemp("page") / "hostile.html"
     texts = [f"{HOSTILE[i % 3]} {text}" for i, text in enumerate(TEXTS)]
-    labels = [HOSTILE[0] if one == "grain" else HOSTILE[1] for one in LABELS]
+    labels = [HOSTILE[0] if label == "grain" else HOSTILE[1] for label in LABELS]
     categorizer = fitted(texts=texts, labels=labels, tokens="whitespace")
     write_concept_page(path, ConceptView(categorizer), texts, title=HOSTILE[0])
     return path
@@ -423,7 +431,7 @@ def test_the_list_is_sorted_and_filtered(browser, page):
     browser.evaluate("document.getElementById('find').focus()")
     browser.type("opec")
     assert 0 < len(browser.evaluate(names)) < 6
-    assert all("opec" in one for one in browser.evaluate(names))
+    assert all("opec" in item for item in browser.evaluate(names))
     shown = browser.evaluate("document.getElementById('matches').textContent")
     assert re.fullmatch(r"\d of 6 concepts", shown)
 

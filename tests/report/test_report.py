@@ -51,12 +51,12 @@ def make_documents(n, n_categories=12, seed=0, names=None, labels_each=2):
     names = names or [f"category {c}" for c in range(n_categories)]
     texts, labels = [], []
     for _ in range(n):
-        own = random.choice(len(names), random.integers(1, labels_each + 1), replace=False)
-        words = [f"word{c}x{random.integers(6)}" for c in own for _ in range(4)]
+        chosen = random.choice(len(names), random.integers(1, labels_each + 1), replace=False)
+        words = [f"word{c}x{random.integers(6)}" for c in chosen for _ in range(4)]
         words += [f"common{random.integers(30)}" for _ in range(10)]
         words += [f"word{random.integers(len(names))}x{random.integers(6)}" for _ in range(3)]
         texts.append("\n".join(random.permutation(words)))
-        labels.append([names[c] for c in own])
+        labels.append([names[c] for c in chosen])
     return texts, labels
 
 
@@ -148,9 +148,9 @@ def test_confusions_equal_a_count_by_hand(block, seed):
     scores, labels, thresholds = random_case(seed, n=12)
     decided = scores > thresholds
     n, expected = labels.shape[1], {}
-    for own, given_ in zip(labels, decided, strict=True):
-        missed = np.flatnonzero(own & ~given_).tolist() or [n]
-        wrong = np.flatnonzero(given_ & ~own).tolist() or [n]
+    for item, given_ in zip(labels, decided, strict=True):
+        missed = np.flatnonzero(item & ~given_).tolist() or [n]
+        wrong = np.flatnonzero(given_ & ~item).tolist() or [n]
         for pair in product(missed, wrong):
             expected[pair] = expected.get(pair, 0) + 1
     expected.pop((n, n), None)
@@ -173,16 +173,16 @@ def test_the_worst_errors_are_the_same_however_documents_are_cut_into_batches(mo
     decisions = Decisions(mode, np.zeros(5))
     labels = [[names[c]] for c in random.integers(0, 5, 90)]
     documents = [str(i) for i in range(90)]
-    kept = []
+    results = []
     for size in (90, 7):
         worst, start = WorstErrors(names, decisions, most=6), 0
         for batch in from_texts(documents, labels, batch_size=size):
             rows = scores[start : start + len(batch)]
             worst.see(batch, rows, decisions.decide(rows))
             start += len(batch)
-        kept.append([(one.kind, one.category, one.text, one.margin) for one in worst])
-    assert kept[0] == kept[1]
-    kinds = [kind for kind, *_ in kept[0]]
+        results.append([(item.kind, item.category, item.text, item.margin) for item in worst])
+    assert results[0] == results[1]
+    kinds = [kind for kind, *_ in results[0]]
     assert kinds.count("wrong") == 6
     assert kinds.count("missed") == (6 if mode == "multi-label" else 0)
 
@@ -193,14 +193,14 @@ def test_the_worst_errors_of_one_category_are_those_with_the_largest_margins():
     decisions = Decisions(thresholds=[0.25])
     worst = WorstErrors(["grain"], decisions, most=5)
     texts = [str(i) for i in range(50)]
-    [batch] = from_texts(texts, [["grain"] if own else [] for own in belongs])
+    [batch] = from_texts(texts, [["grain"] if belong else [] for belong in belongs])
     worst.see(batch, scores, decisions.decide(scores))
     margins = scores[:, 0] - 0.25
     missed = sorted(-margins[belongs & (margins <= 0)], reverse=True)[:5]
     wrong = sorted(margins[~belongs & (margins > 0)], reverse=True)[:5]
-    assert [one.margin for one in worst] == pytest.approx(missed + wrong)
-    for one in worst:
-        assert one.margin == pytest.approx(abs(margins[int(one.text)]))
+    assert [item.margin for item in worst] == pytest.approx(missed + wrong)
+    for item in worst:
+        assert item.margin == pytest.approx(abs(margins[int(item.text)]))
 
 
 def test_an_excerpt_keeps_the_words_that_matter_and_the_verdict(categorizer):
@@ -236,9 +236,9 @@ def one_each(confusion, names=None):
         for pair in product(range(n), range(n + 1))
         for _ in range((*confusion[pair[0]], 0)[pair[1]])
     ]
-    own, given_ = np.array(pairs).T
+    chosen, given_ = np.array(pairs).T
     eyes = np.vstack([np.eye(n, dtype=bool), np.zeros(n, bool)])
-    return evaluate(None, eyes[own], names or list("abcdefgh"[:n]), decisions=eyes[given_])
+    return evaluate(None, eyes[chosen], names or list("abcdefgh"[:n]), decisions=eyes[given_])
 
 
 def plain(evaluation):
@@ -347,11 +347,11 @@ def test_the_least_certain_are_those_near_another_decision(monkeypatch, block):
 
 def test_the_cards_tell_four_different_things():
     random = np.random.default_rng(3)
-    own = np.repeat([0, 1, 2], 40)
-    scores = np.eye(3)[own] + random.normal(size=(120, 3)) / 2
+    chosen = np.repeat([0, 1, 2], 40)
+    scores = np.eye(3)[chosen] + random.normal(size=(120, 3)) / 2
     decisions = Decisions("single-label").grow(3)
     evaluation = evaluate(
-        scores, np.eye(3)[own], ["a", "b", "c"], decisions=decisions.decide(scores)
+        scores, np.eye(3)[chosen], ["a", "b", "c"], decisions=decisions.decide(scores)
     )
     text = Report(evaluation, decisions).to_html()
     cards = re.findall(r'<div class="figure"><h2>(.*?)</h2>', text)
@@ -361,7 +361,7 @@ def test_the_cards_tell_four_different_things():
         "Most frequent confusion",
         "Least certain tenth",
     ]
-    wrong = ~(evaluation.decisions == np.eye(3)[own]).all(axis=1)
+    wrong = ~(evaluation.decisions == np.eye(3)[chosen]).all(axis=1)
     ranked = np.argsort(np.sort(scores)[:, 2] - np.sort(scores)[:, 1], kind="stable")
     shown = head(Report(evaluation, decisions))
     assert (
@@ -369,7 +369,7 @@ def test_the_cards_tell_four_different_things():
         in shown
     )
     decisions.allow_none, decisions.thresholds = True, np.full(3, 1.0)
-    evaluation = evaluate(scores, np.eye(3)[own], decisions=decisions.decide(scores))
+    evaluation = evaluate(scores, np.eye(3)[chosen], decisions=decisions.decide(scores))
     n_open = int((~evaluation.decisions.any(axis=1)).sum())
     assert n_open > 5 and f"; {n_open} got no category." in head(Report(evaluation, decisions))
     assert f"No category assigned {n_open} of 120" in head(Report(evaluation, decisions))
@@ -548,8 +548,8 @@ def test_one_of_anything_is_one():
         charts.reliability_chart(ReliabilityCurve(*map(np.array, ([0.5], [1.0], [1])))),
     ]
     ones = ["50.0, 1 document<", "pass 2: 1 correction<", "1 document: F1", ", 1 pair<"]
-    for chart, one in zip(drawn, ones, strict=True):
-        assert one in chart
+    for chart, item in zip(drawn, ones, strict=True):
+        assert item in chart
     assert "20 documents<" in drawn[0] and "after 1 document and" in drawn[2]
 
 
@@ -563,7 +563,7 @@ def test_a_learning_curve_is_drawn_when_there_is_one():
 def test_probabilities_are_shown_when_there_are_some(tmp_path):
     texts, labels = make_documents(200, labels_each=1)
     model = Categorizer().fit(texts, labels)
-    numbers = [model.categories_.index(one) for [one] in labels]
+    numbers = [model.categories_.index(item) for [item] in labels]
     model.decisions_.calibrate(model.scores(texts), np.eye(12)[numbers])
     write_report(tmp_path / "report.html", model, texts, labels)
     text = (tmp_path / "report.html").read_text()
@@ -584,7 +584,7 @@ def test_the_command_line_writes_the_page(categorizer, tmp_path):
     model, data, page = tmp_path / "m.thresher", tmp_path / "data.jsonl", tmp_path / "r.html"
     categorizer.save(model)
     texts, labels = make_documents(50, seed=4)
-    lines = [json.dumps({"text": t, "labels": one}) for t, one in zip(texts, labels, strict=True)]
+    lines = [json.dumps({"text": t, "labels": item}) for t, item in zip(texts, labels, strict=True)]
     data.write_text("\n".join(lines))
     command = ["evaluate", str(model), str(data), "--report", str(page), "--json"]
     result = CliRunner().invoke(app, command)
@@ -734,7 +734,7 @@ def test_no_word_and_no_number_is_broken_on_a_phone(browser, tmp_path):
     ]
     texts, labels = make_documents(300, names=names, labels_each=1)
     texts = [text.replace("common1", "pharmaceutical administration") for text in texts]
-    model = Categorizer().fit(texts[:200], [one for [one] in labels[:200]])
+    model = Categorizer().fit(texts[:200], [item for [item] in labels[:200]])
     claimed = [labels[i if i % 4 else 499 - i][0] for i in range(200, 300)]  # a quarter is not so
     write_report(tmp_path / "r.html", model, texts[200:], claimed)
     (tmp_path / "e.html").write_text(explanation_page(model.explain(texts[0])))
@@ -761,7 +761,7 @@ def test_a_name_goes_to_the_next_line_rather_than_in_two(browser, tmp_path):
 
 def test_a_name_from_right_to_left_turns_no_sentence_round(browser, tmp_path):
     texts, labels = ["قمح ذرة", "نفط برميل"] * 5, ["الحبوب", "النفط الخام"] * 5
-    model = Categorizer(mode="multi-label").fit(texts, [[one] for one in labels])
+    model = Categorizer(mode="multi-label").fit(texts, [[label] for label in labels])
     (tmp_path / "e.html").write_text(explanation_page(model.explain("قمح", "النفط الخام")))
     browser.open(tmp_path / "e.html")
     first = "document.querySelector('.thresher-explanation b')"

@@ -28,14 +28,14 @@ def contenders(job: str, variant: str = "") -> list[Contender]:
     variant : str
         The form of the job.
     """
-    every = [one for library in LIBRARIES for one in library.CONTENDERS]
-    return [one for one in every if one.job == job and one.variants in variant]
+    every = [contender for library in LIBRARIES for contender in library.CONTENDERS]
+    return [item for item in every if item.job == job and item.variants in variant]
 
 
 def find(job: str, name: str) -> tuple[ModuleType, Contender]:
     """Return a contender by name, and the library's file that it comes from."""
     for library in LIBRARIES:
-        for one in library.CONTENDERS:
-            if (one.job, one.name) == (job, name):
-                return library, one
+        for contender in library.CONTENDERS:
+            if (contender.job, contender.name) == (job, name):
+                return library, contender
     raise LookupError(f"Nobody called {name!r} does the job {job!r}.")

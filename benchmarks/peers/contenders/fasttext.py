@@ -113,7 +113,10 @@ def results(case: Case, name: str) -> dict[str, float]:
             for line in source:
                 text = plain(json.loads(line)["text"])
                 labels, chances = model.predict(text, k=-1, threshold=0.5)
-                row = {"predicted": names_of(labels), "scores": [float(one) for one in chances]}
+                row = {
+                    "predicted": names_of(labels),
+                    "scores": [float(chance) for chance in chances],
+                }
                 target.write(json.dumps(row) + "\n")
 
     return case.stream(work)

@@ -24,7 +24,7 @@ def learn(case: Case) -> tuple:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts, labels = data.read(case.train)
-    names = sorted({name for one in labels for name in one})
+    names = sorted({name for label in labels for name in label})
     truth = indicator(labels, {name: i for i, name in enumerate(names)})
     vectorizer = TfidfVectorizer(sublinear_tf=True)
     rows = vectorizer.fit_transform(texts)

@@ -117,7 +117,7 @@ def document(case: Case) -> dict[str, float]:
 
 def write(path: Path, decided: Iterable[Iterable[str]]) -> None:
     """Write a line of categories for each document."""
-    path.write_text("".join("\t".join(one) + "\n" for one in decided), encoding="utf-8")
+    path.write_text("".join("\t".join(item) + "\n" for item in decided), encoding="utf-8")
 
 
 def _time_to_load(case: Case) -> dict[str, float]:
@@ -133,11 +133,13 @@ def stack(case: Case) -> tuple[Any, np.ndarray, np.ndarray, Any]:
     """Return vectorizer, weights and intercepts of all categories, and their names."""
     pipeline, binarizer = load(case)
     vectorizer, classifier = (step for _, step in pipeline.steps)
-    weights = np.ascontiguousarray(np.vstack([one.coef_ for one in classifier.estimators_]).T)
+    weights = np.ascontiguousarray(
+        np.vstack([estimator.coef_ for estimator in classifier.estimators_]).T
+    )
     return (
         vectorizer,
         weights,
-        np.hstack([one.intercept_ for one in classifier.estimators_]),
+        np.hstack([estimator.intercept_ for estimator in classifier.estimators_]),
         (binarizer.classes_),
     )
 
@@ -186,7 +188,7 @@ def growth(case: Case) -> dict[str, float]:
     from sklearn.linear_model import SGDClassifier
 
     first = data.read(case.files / "train-x1.jsonl")[1]
-    names = sorted({name for one in first for name in one})
+    names = sorted({name for item in first for name in item})
     number = {name: i for i, name in enumerate(names)}
 
     def work() -> None:
@@ -195,8 +197,8 @@ def growth(case: Case) -> dict[str, float]:
         for texts, labels in pieces(case.train):
             rows = vectorizer.transform(texts)
             truth = np.zeros((len(texts), len(names)), int)
-            for i, one in enumerate(labels):
-                truth[i, [number[name] for name in one]] = 1
+            for i, item in enumerate(labels):
+                truth[i, [number[name] for name in item]] = 1
             for classifier, column in zip(classifiers, truth.T, strict=True):
                 classifier.partial_fit(rows, column, classes=[0, 1])
 
@@ -211,7 +213,7 @@ def pieces(path: Path) -> Iterable[tuple[list[str], list[list[str]]]]:
     with path.open(encoding="utf-8") as file:
         while lines := list(islice(file, CHUNK)):
             documents = [json.loads(line) for line in lines]
-            yield [one["text"] for one in documents], [one["labels"] for one in documents]
+            yield [item["text"] for item in documents], [item["labels"] for item in documents]
 
 
 def startup(case: Case) -> dict[str, float]:

@@ -89,7 +89,7 @@ def predict(case: Case, **settings: Any) -> dict[str, float]:
 
     def work() -> None:
         batches = (model.decide(scores) for _, scores in model.score_batches(case.test))
-        lines = ("\t".join(one) + "\n" for batch in batches for one in batch)
+        lines = ("\t".join(item) + "\n" for batch in batches for item in batch)
         case.output.write_text("".join(lines), encoding="utf-8")
 
     figures = case.best(work)
@@ -134,9 +134,9 @@ def one_pass(case: Case, learner: str) -> dict[str, float]:
     from thresher import LEARNERS
 
     rows, truth = case.rows()
-    one = case.variant == "one category"
-    target = truth[:, 0].astype(int) if one else truth.astype(int)
-    classes = np.arange(2 if one else truth.shape[1])
+    is_single = case.variant == "one category"
+    target = truth[:, 0].astype(int) if is_single else truth.astype(int)
+    classes = np.arange(2 if is_single else truth.shape[1])
 
     def work() -> None:
         LEARNERS[learner](n_jobs=case.threads).partial_fit(rows, target, classes=classes)

@@ -74,7 +74,7 @@ def decide(case: Case, names: list[str]) -> list[list[str]]:
     lines.write_text("".join(f"| {plain(text)}\n" for text in texts), encoding="utf-8")
     Workspace(f"-t -i {_model(case)} -d {lines} -p {predictions} --quiet").finish()
     numbers = (line.strip().split(",") for line in predictions.read_text().splitlines())
-    return [[names[int(i)] for i in one if i and i != "0"] for one in numbers]
+    return [[names[int(i)] for i in number if i and i != "0"] for number in numbers]
 
 
 def train(case: Case, name: str) -> dict[str, float]:

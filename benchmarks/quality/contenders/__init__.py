@@ -16,13 +16,13 @@ FIT_ONLY = (*ours.FIT_ONLY, *scikit_learn.FIT_ONLY)  # for the comparison of fit
 
 def find(name: str) -> Contender:
     """Return a contender by name."""
-    for one in (*CONTENDERS, *FIT_ONLY):
-        if one.name == name:
-            return one
+    for item in (*CONTENDERS, *FIT_ONLY):
+        if item.name == name:
+            return item
     base, _, seed = name.partition(", seed ")
     if seed.isdigit() and base in (ours.OURS, *ours.LOOKS):
         return ours.with_seed(base, int(seed))
     if name.startswith(ours.LEARNER):
         return ours.of_learner(name.removeprefix(ours.LEARNER))
-    known = ", ".join(one.name for one in CONTENDERS)
+    known = ", ".join(contender.name for contender in CONTENDERS)
     raise LookupError(f"There is no contender called {name!r}; there are {known}.")

@@ -41,10 +41,10 @@ def learn(problem: Problem, settings: dict[str, Any]) -> Learned:
     ]
     random.Random(0).shuffle(lines)
     path.write_text("".join(lines), encoding="utf-8")
-    own = settings["several" if problem.several else "single"]
+    limits = settings["several" if problem.several else "single"]
     for tries_left in reversed(range(TRIES)):
         try:
-            model = fasttext.train_supervised(str(path), thread=1, verbose=0, **own)
+            model = fasttext.train_supervised(str(path), thread=1, verbose=0, **limits)
             break
         except RuntimeError:
             if not tries_left:

@@ -66,7 +66,9 @@ class OneParameter:
     def scores(self, classifier: Any, rows: Any) -> np.ndarray:
         """Return one score for each document and category, above zero where it would assign."""
         if self.several:
-            return np.column_stack([_binary(one, rows) for one in classifier.estimators_])
+            return np.column_stack(
+                [_binary(estimator, rows) for estimator in classifier.estimators_]
+            )
         if hasattr(classifier, "decision_function"):
             scores = classifier.decision_function(rows)
             return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores

@@ -27,8 +27,8 @@ def learn(problem: Problem, settings: dict[str, Any]) -> Learned:
     number = {name: i for i, name in enumerate(names)}
     n = len(names) if problem.several else len(names) - 1
     lines = [
-        f"{','.join(str(number[name]) for name in own or [NONE])} | {plain(text)}\n"
-        for text, own in zip(problem.texts, problem.labels, strict=True)
+        f"{','.join(str(number[name]) for name in item or [NONE])} | {plain(text)}\n"
+        for text, item in zip(problem.texts, problem.labels, strict=True)
     ]
     random.Random(0).shuffle(lines)
     train, model = problem.folder / "train.vw", problem.folder / "model.vw"
