@@ -50,9 +50,9 @@ def test_documents_are_recalled_as_often_as_what_they_stand_for():
     rows = Rows(np.arange(101), np.zeros(100, np.int32), np.ones(100, np.float32), 1)
     labels = Labels.from_lists([[0]] * 90 + [[1]] * 10, 2)
     memory = Memory(capacity=20, seed=0).with_more(rows, labels, np.arange(100))
-    assert np.bincount(memory.homes).tolist() == [10, 10]
+    assert np.bincount(memory.slot_categories).tolist() == [10, 10]
     generator = np.random.default_rng(0)
-    rare = [np.mean(memory.homes[memory.recall(2, generator)] == 1) for _ in range(1000)]
+    rare = [np.mean(memory.slot_categories[memory.recall(2, generator)] == 1) for _ in range(1000)]
     assert 0.08 < np.mean(rare) < 0.14
 
 

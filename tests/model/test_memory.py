@@ -60,39 +60,103 @@ def content(memory):
 
 def test_documents_are_spread_over_the_categories():
     memory = memory_of([[0]] * 40 + [[1]] * 3 + [[]] * 5, capacity=12)
-    assert np.bincount(memory.homes + 1, minlength=4).tolist() == [4, 5, 3, 0]
+    assert np.bincount(memory.slot_categories + 1, minlength=4).tolist() == [4, 5, 3, 0]
     assert memory.seen.tolist() == [5, 40, 3, 0]
     # Each stands for as many as there were, of those that are kept for the same.
-    assert memory.weights()[memory.homes == 0].tolist() == [8.0] * 5
-    assert memory.weights()[memory.homes == 1].tolist() == [1.0] * 3
+    assert memory.weights()[memory.slot_categories == 0].tolist() == [8.0] * 5
+    assert memory.weights()[memory.slot_categories == 1].tolist() == [1.0] * 3
 
 
-def test_a_document_is_kept_for_the_rarest_of_its_labels():
-    memory = memory_of([[0], [0], [0, 1], [0, 1], [0, 1]])
-    assert memory.homes.tolist() == [0, 0, 1, 1, 0]
-    examples = Examples.of(
-        rows_of([[i] for i in range(4)]), Labels.from_lists([[0], [0, 1], [1, 0], [0]], 2)
-    )
-    assert sampled(examples, 10, seed=0).homes.tolist() == [0, 1, 1, 0]
+def test_a_document_may_take_a_slot_of_each_of_its_labels():
+    memory = memory_of([[0], [0, 1], [], [1, 0]])
+    assert memory.slot_documents.tolist() == [0, 1, 1, 2, 3, 3]
+    assert memory.slot_categories.tolist() == [0, 0, 1, -1, 1, 0]
+    # One that is rare keeps its documents, and they stand for no more than themselves.
+    memory = memory_of([[0, 1]] + [[0]] * 60, capacity=7)
+    assert 0 in memory.numbers.tolist() and memory.seen.tolist() == [0, 61, 1, 0]
+    assert memory.weights()[memory.numbers == 0].tolist() == [1.0]
 
 
-@given(
-    st.lists(st.lists(st.integers(0, 2), max_size=2, unique=True), min_size=1, max_size=40),
-    st.integers(1, 12),
-    st.integers(1, 5),
+LABEL_LISTS = st.lists(
+    st.lists(st.integers(0, 2), max_size=3, unique=True), min_size=1, max_size=40
 )
-def test_the_memory_is_bounded_and_knows_what_it_holds(labels, capacity, pieces):
+
+
+@given(LABEL_LISTS, st.integers(1, 12), st.integers(1, 5))
+def test_the_memory_is_bounded_and_spread_over_the_categories(labels, capacity, pieces):
     memory = memory_of(labels, capacity, pieces=pieces)
-    assert len(memory) == min(capacity, len(labels)) == len(memory.numbers) == len(memory.homes)
-    assert memory.seen.sum() == len(labels)
-    for number, home, one in zip(memory.numbers, memory.homes, memory.documents, strict=True):
-        assert one.indices.tolist() == [number] and one.labels.tolist() == labels[number]
-        assert home in labels[number] if labels[number] else home == -1
-    # No category holds two more than another that has given one up.
-    kept = np.bincount(memory.homes + 1, minlength=4)
-    full = kept[kept < memory.seen]
-    assert not len(full) or kept.max() <= full.min() + 1
-    assert content(memory) == content(memory_of(labels, capacity, pieces=1))
+    n_slots = sum(max(1, len(of_document)) for of_document in labels)
+    assert len(memory) == len(memory.numbers) <= len(memory.slot_documents)
+    assert min(capacity, n_slots) <= len(memory.slot_documents) <= capacity + 2
+    assert len(memory) <= capacity
+    assert memory.seen.sum() == n_slots
+    for number, document in zip(memory.numbers, memory.documents, strict=True):
+        assert document.indices.tolist() == [number]
+        assert document.labels.tolist() == labels[number]
+    for i, category in zip(memory.slot_documents, memory.slot_categories, strict=True):
+        of_document = labels[memory.numbers[i]]
+        assert category in of_document if of_document else category == -1
+    # No category has two slots more than another that has given one up.
+    taken = np.bincount(memory.slot_categories + 1, minlength=4)
+    full = taken[taken < memory.seen]
+    assert not len(full) or taken.max() <= full.min() + 1
+
+
+@given(LABEL_LISTS, st.integers(0, 12), st.integers(1, 5), st.integers(0, 3), st.data())
+def test_merging_shards_in_order_equals_one_go(labels, capacity, n_shards, seed, data):
+    """Whatever the shards are, and in whatever groups of neighbours they are merged."""
+    whole = memory_of(labels, capacity, seed=seed)
+    shards = []
+    for numbers in np.array_split(np.arange(len(labels)), n_shards):
+        some = Labels.from_lists([labels[i] for i in numbers], 3)
+        shards.append(
+            Memory(capacity, seed).with_more(rows_of([[i] for i in numbers]), some, numbers)
+        )
+    while len(shards) > 1:
+        i = data.draw(st.integers(0, len(shards) - 2))
+        shards[i : i + 2] = [shards[i].merge(shards[i + 1])]
+    assert content(shards[0]) == content(whole)
+
+    # So does a sample of all, and of the shards.
+    def sample(numbers):
+        examples = Examples.of(
+            rows_of([[i] for i in numbers]), Labels.from_lists([labels[i] for i in numbers], 3)
+        )
+        return sampled(examples, capacity, seed, numbers[0])
+
+    assert content(sample(range(len(labels)))) == content(whole) or not capacity
+    cut = data.draw(st.integers(1, len(labels)))
+    if cut < len(labels):
+        halves = sample(range(cut)), sample(range(cut, len(labels)))
+        assert content(halves[0].merge(halves[1])) == content(sample(range(len(labels))))
+
+
+def test_shards_with_other_numbers_of_categories_and_columns_are_merged():
+    """As of shards that have met words and labels in another order."""
+    lists, labels = [[0, 1], [2], [1, 2], [0]], [[0], [1], [1, 2], [2]]
+    whole = Memory(5, 0).with_more(rows_of(lists), Labels.from_lists(labels, 3), np.arange(4))
+    first = Memory(5, 0).with_more(
+        rows_of(lists[:2]), Labels.from_lists(labels[:2], 2), np.arange(2)
+    )
+    # The second shard knows the columns 2, 1, 0 and the categories 2, 1 by other numbers.
+    second = Memory(5, 0).with_more(
+        rows_of([[0, 1], [2]]), Labels.from_lists([[1, 0], [0]], 2), np.array([2, 3])
+    )
+    merged = first.merge(second, categories=np.array([2, 1]), columns=np.array([2, 1, 0]))
+    assert merged.numbers.tolist() == whole.numbers.tolist()
+    assert merged.seen.tolist() == whole.seen.tolist()
+    for one, other in zip(merged.documents, whole.documents, strict=True):
+        assert one.counts == other.counts and set(one.labels) == set(other.labels)
+    with pytest.raises(ModelError, match="different capacities"):
+        first.merge(Memory(6, 0))
+
+
+def test_a_file_of_an_earlier_version_has_one_slot_for_each_document():
+    header, tensors = memory_of([[0, 1], [1, 2], [2]]).state()
+    del tensors["slot_indptr"], tensors["slot_categories"]
+    old = Memory.from_state(header, tensors, 50, 3)
+    assert old.slot_documents.tolist() == [0, 1, 2] and old.slot_categories.tolist() == [0, 1, 2]
+    assert content(old)[1].keys() == tensors.keys()
 
 
 def test_which_documents_go_is_decided_by_the_seed():
@@ -110,19 +174,20 @@ def test_a_sample_of_all_is_spread_alike():
     labels = [[0]] * 90 + [[1]] * 7 + [[0, 2]] * 2 + [[]]
     examples = Examples.of(rows_of([[i % 50] for i in range(100)]), Labels.from_lists(labels, 3))
     memory = sampled(examples, 20, seed=3)
-    assert np.bincount(memory.homes + 1).tolist() == [1, 10, 7, 2]
-    assert memory.seen.tolist() == [1, 90, 7, 2] and (np.diff(memory.numbers) > 0).all()
+    assert np.bincount(memory.slot_categories + 1).tolist() == [1, 10, 7, 2]
+    assert memory.seen.tolist() == [1, 92, 7, 2] and (np.diff(memory.numbers) > 0).all()
     assert len(sampled(examples, 1000, seed=3)) == 100
 
 
 def test_nothing_is_changed_in_place():
-    memory = memory_of([[0], [1]], own=np.ones((2, 3), np.float32))
+    memory = memory_of([[0], [1]], contributions=np.ones((2, 3), np.float32))
     before = content(memory)
     memory.with_more(rows_of([[5]]), Labels.from_lists([[2]], 3), np.array([2]))
-    memory.with_more_own(np.array([0]), np.ones((1, 5), np.float32))
-    memory.with_own(np.zeros((2, 3), np.float32))
+    memory.with_more_contributions(np.array([0]), np.ones((1, 5), np.float32))
+    memory.with_contributions(np.zeros((2, 3), np.float32))
     memory.without([0])
-    memory.pruned(np.arange(50) > 0)
+    memory.with_columns(np.arange(50) - 1)
+    memory.merge(memory_of([[1]]))
     memory.renumbered(np.array([0, 0, 1]))
     assert content(memory) == before
 
@@ -131,12 +196,14 @@ def test_nothing_is_changed_in_place():
 
 
 def test_what_documents_added_to_their_own_scores_adds_up():
-    memory = memory_of([[0], [1]], own=np.array([[1, 2, 3], [4, 5, 6]], np.float32))
-    more = memory.with_more_own(np.array([1]), np.full((1, 4), 0.5, np.float32))
-    assert more.own([1, 0], 4).tolist() == [[4.5, 5.5, 6.5, 0.5], [1, 2, 3, 0]]
-    unknown = memory.with_own(np.array([[np.nan, 1, 1], [1, 1, 1]], np.float32))
-    unknown = unknown.with_more_own(np.array([0, 1]), np.ones((2, 3), np.float32))
-    assert np.isnan(unknown.own([0], 3)).all() and unknown.own([1], 3).tolist() == [[2, 2, 2]]
+    memory = memory_of([[0], [1]], contributions=np.array([[1, 2, 3], [4, 5, 6]], np.float32))
+    more = memory.with_more_contributions(np.array([1]), np.full((1, 4), 0.5, np.float32))
+    assert more.contributions([1, 0], 4).tolist() == [[4.5, 5.5, 6.5, 0.5], [1, 2, 3, 0]]
+    unknown = memory.with_contributions(np.array([[np.nan, 1, 1], [1, 1, 1]], np.float32))
+    unknown = unknown.with_more_contributions(np.array([0, 1]), np.ones((2, 3), np.float32))
+    assert np.isnan(unknown.contributions([0], 3)).all() and unknown.contributions(
+        [1], 3
+    ).tolist() == [[2, 2, 2]]
 
 
 def test_partial_answers_stay_partial():
@@ -156,25 +223,25 @@ def test_features_that_are_pruned_go():
         rows_of([[0, 3, 5], [3]]), Labels.from_lists([[0], [0]], 1), np.arange(2)
     )
     keep = np.array([False, True, True, False, True, True] + [True] * 44)
-    pruned = memory.pruned(keep)
+    pruned = memory.with_columns(np.where(keep, np.cumsum(keep) - 1, -1))
     assert [one.indices.tolist() for one in pruned.documents] == [[3], []]
     assert pruned.rows([0, 1], 48).lengths.tolist() == [3, 1]
 
 
 def test_categories_that_go():
     own = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], np.float32)
-    memory = memory_of([[0, 1], [1], [2]], own=own).renumbered(np.array([0, -1, 1]))
+    memory = memory_of([[0, 1], [1], [2]], contributions=own).renumbered(np.array([0, -1, 1]))
     assert [one.labels.tolist() for one in memory.documents] == [[0], [], [1]]
-    assert memory.homes.tolist() == [0, -1, 1] and memory.seen.tolist() == [1, 1, 1]
-    assert memory.own(range(3), 2).tolist() == [[1, 3], [4, 6], [7, 9]]
+    assert memory.slot_categories.tolist() == [0, -1, 1] and memory.seen.tolist() == [2, 1, 1]
+    assert memory.contributions(range(3), 2).tolist() == [[1, 3], [4, 6], [7, 9]]
 
 
 def test_categories_that_become_one():
     own = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], np.float32)
-    memory = memory_of([[0, 2], [1], [2]], own=own).renumbered(np.array([0, 1, 0]))
+    memory = memory_of([[0, 2], [1], [2]], contributions=own).renumbered(np.array([0, 1, 0]))
     assert [one.labels.tolist() for one in memory.documents] == [[0], [1], [0]]
-    assert memory.homes.tolist() == [0, 1, 0] and memory.seen.tolist() == [0, 2, 1]
-    assert memory.own(range(3), 2).tolist() == [[4, 2], [10, 5], [16, 8]]
+    assert memory.slot_categories.tolist() == [0, 1, 0] and memory.seen.tolist() == [0, 3, 1]
+    assert memory.contributions(range(3), 2).tolist() == [[4, 2], [10, 5], [16, 8]]
 
 
 def test_an_answer_is_about_a_merged_category_if_it_was_about_both():
@@ -215,7 +282,7 @@ def full_memory():
     labels = Labels.from_lists([[0, 2], [0], []], 3)._replace(known=known)
     own = np.array([[1, 2, 3], [4, 5, 6], [np.nan] * 3], np.float32)
     memory = Memory(5, 7).with_more(rows_of([[1, 2], [], [4]]), labels, np.array([3, 8, 9]), own)
-    return memory.with_own(own)
+    return memory.with_contributions(own)
 
 
 @pytest.mark.parametrize("memory", [full_memory(), memory_of([[0]] * 9, 4), Memory(3, 0)])
@@ -238,7 +305,8 @@ def test_a_damaged_state_is_refused(name):
         tensors | {name: one[..., np.newaxis]},
         tensors | {name: one[:-1]},
     ]
-    if name == "known":  # without it all answers are about everything
+    if name in ("known", "slot_indptr"):  # without them all answers are about everything, and the
+        # first slot of each document is its only one
         del damaged[0]
     for state in damaged:
         with pytest.raises(ModelError):
@@ -348,7 +416,7 @@ def test_categories_go_from_the_memory_too(tmp_path):
     model = fitted().learn(LATER, LATER_LABELS)
     model.delete_category("energy").merge_categories("metals", "sea")
     memory = model.model_.memory
-    assert set(memory.homes.tolist()) == {0, 1} and len(memory.seen) == 3
+    assert set(memory.slot_categories.tolist()) == {0, 1} and len(memory.seen) == 3
     saved(model, tmp_path)
     loaded = Categorizer.load(tmp_path / "model")
     for one in (model, loaded):

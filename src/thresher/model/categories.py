@@ -188,6 +188,29 @@ class Categories:
         self._set([self.labels[i] for i in order])
         return np.argsort(order).astype(np.int32)
 
+    def merge(self, other: Categories) -> np.ndarray:
+        """Add the categories of another object; return their numbers here.
+
+        Merging the categories of shards of documents in their order gives the same numbers as
+        encoding all documents.
+
+        Examples
+        --------
+        >>> categories = Categories(["spam", "ham"])
+        >>> categories.merge(Categories(["list", "spam"])).tolist(), categories.labels
+        ([2, 0], ['spam', 'ham', 'list'])
+        """
+        if len(other) and self.type not in (None, other.type):
+            raise ModelError(
+                f"Labels of type {other.type} cannot be merged with labels of type {self.type}."
+            )
+        if other.form != self.form:
+            self.form = "several"
+        for label in other.labels:
+            if label not in self._numbers:
+                self._add(label)
+        return np.array([self._numbers[label] for label in other.labels], np.int64)
+
     def rename(self, label: Any, new: Any) -> None:
         """Give a category another label; its number stays."""
         number = self.number(label)

@@ -97,7 +97,7 @@ def remembered_documents(model: Model) -> ProbeDocuments | None:
         return None
     everything, n_categories = range(len(memory)), model.learner.n_categories
     counts = memory.rows(everything, model.features.n_columns)
-    return ProbeDocuments(counts, memory.own(everything, n_categories))
+    return ProbeDocuments(counts, memory.contributions(everything, n_categories))
 
 
 def compact(

@@ -249,7 +249,7 @@ class _Learning:
     def _warnings(self) -> list[str]:
         """Return warnings of new categories without counter-examples."""
         memory = self.model.memory
-        has_others = memory is not None and len(np.unique(memory.homes)) > 1
+        has_others = memory is not None and len(np.unique(memory.slot_categories)) > 1
         if not self.learned.categories or has_others:
             return []
         return [
@@ -392,7 +392,7 @@ class _Learning:
             return np.nan
         with learner.tracking(np.arange(rows.n_rows), n_categories) as contributions:
             learner.learn_rows(rows, labels, order, **how)
-        model.memory = memory.with_more_own(recalled, contributions[n_new:])
+        model.memory = memory.with_more_contributions(recalled, contributions[n_new:])
         return contributions[:n_new]
 
     def _still_wrong(self, rows: Rows, labels: Labels) -> np.ndarray:
@@ -436,7 +436,8 @@ class _Learning:
         old = features.apply(memory.rows(everything, features.n_columns))
         scores = np.concatenate(
             [
-                self.learner.score_rows(old, self.n_jobs) - memory.own(everything, n_categories),
+                self.learner.score_rows(old, self.n_jobs)
+                - memory.contributions(everything, n_categories),
                 self.learner.score_rows(rows, self.n_jobs) - contributions,
             ]
         )
@@ -466,7 +467,8 @@ class _Learning:
             self.features.prune(keep)
             learner.prune(keep)
             if model.memory is not None:
-                model.memory = model.memory.pruned(keep)
+                numbers = np.where(keep, np.cumsum(keep) - 1, -1)
+                model.memory = model.memory.with_columns(numbers)
             if model.sample is not None:
                 model.sample = model.sample._replace(rows=model.sample.rows.keep(keep))
             if model.second_look is not None:
@@ -525,7 +527,7 @@ class _Learning:
             return
         model.second_look = look.noted(model.documents_seen)
         n_categories, features = len(model.categories), self.features
-        contributions = memory.own(range(len(memory)), n_categories)
+        contributions = memory.contributions(range(len(memory)), n_categories)
         is_complete = [document.known is None for document in memory.documents]
         usable = np.flatnonzero(~np.isnan(contributions).any(1) & is_complete)
         if len(usable) < LEAST_DOCUMENTS_FOR_LOOK:

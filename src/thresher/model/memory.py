@@ -1,10 +1,14 @@
-"""What a model remembers of its documents, so that learning on does not forget the others."""
+"""The rehearsal memory: a sample of the documents that were learned, as counts with labels.
+
+Which documents are remembered depends on their numbers, their labels and a seed alone, so that the
+memories of two shards of documents can be merged.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,39 +20,55 @@ from thresher.state import require_field, require_tensor
 
 __all__ = ["Memory", "Remembered", "Sample", "sampled"]
 
-NONE = -1  # the home of documents without labels
+UNLABELLED = -1  # the category under which documents without labels are remembered
 MOST_REMEMBERED = 10_000_000
 LARGEST_SCORE = float(np.finfo(np.float32).max)
 
 
-def _nothing() -> np.ndarray:
+def _no_numbers() -> np.ndarray:
     return np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
-    """One document: its counts, its labels, and what it has added to its own scores."""
+    """A remembered document."""
 
-    indices: np.ndarray  # int32, of its counts
-    values: np.ndarray  # float32
+    indices: np.ndarray  # int32, the columns of its counts
+    values: np.ndarray  # float32, the counts
     length: int  # in tokens
     labels: np.ndarray  # int32
-    own: np.ndarray | None  # float32, by category; None where it is not known
-    known: np.ndarray | None = None  # bool, by category: what the answer is about; None: all
+    contributions: np.ndarray | None  # float32, to its own scores by category; None if not known
+    known: np.ndarray | None = None  # bool, the categories that its labels are about; None: all
 
     @property
     def counts(self) -> dict[int, float]:
-        """How often each feature stands in it, by its number."""
+        """The counts by column."""
         return dict(zip(self.indices.tolist(), self.values.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A bounded sample of the documents that were learned from, spread over the categories.
+    """A bounded sample of the documents that were learned, spread evenly over the categories.
 
-    For each category it holds the documents whose numbers have the lowest hashes. Where there is no
-    room for another one, the category that has most gives up the one with the highest. Nothing is
-    changed in place: whoever holds an old memory has what it was.
+    A memory has some slots. Each category has slots for those of its documents whose numbers
+    have the lowest hashes, and all categories have equally many as long as they have documents; a
+    document with several labels may take a slot of each. Documents without labels count as a
+    category. The methods change nothing in place but return another memory.
+
+    Attributes
+    ----------
+    capacity : int
+        The largest number of documents.
+    seed : int
+        The seed of the hashes.
+    documents : list of Remembered
+        The documents, in the order in which they were learned.
+    numbers : array of int
+        The number of each document among all that were learned.
+    slot_documents, slot_categories : array of int
+        The position of the document in each slot, in ascending order, and the category of the slot.
+    seen : array of int
+        The number of documents of each category, remembered or not; those without labels first.
 
     Examples
     --------
@@ -62,67 +82,69 @@ class Memory:
     capacity: int
     seed: int
     documents: list[Remembered] = field(default_factory=list)
-    numbers: np.ndarray = field(
-        default_factory=_nothing
-    )  # of the documents among all that were learned from
-    homes: np.ndarray = field(
-        default_factory=_nothing
-    )  # the category that each is kept for: the rarest of its own
-    seen: np.ndarray = field(
-        default_factory=lambda: np.zeros(1, np.int64)
-    )  # how many documents there were for each home, from NONE on
+    numbers: np.ndarray = field(default_factory=_no_numbers)
+    slot_documents: np.ndarray = field(default_factory=_no_numbers)
+    slot_categories: np.ndarray = field(default_factory=_no_numbers)
+    seen: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def __len__(self) -> int:
         return len(self.documents)
 
-    # ---- what is in it -----------------------------------------------------------------------
+    # ---- reading -----------------------------------------------------------------------------
 
-    def rows(self, places: Iterable[int], n_columns: int) -> Rows:
+    def rows(self, positions: Iterable[int], n_columns: int) -> Rows:
         """Return the counts of some documents."""
-        chosen = [self.documents[i] for i in places]
-        indptr = np.cumsum([0, *(len(one.indices) for one in chosen)], dtype=np.int64)
-        indices = np.concatenate([np.zeros(0, np.int32), *(one.indices for one in chosen)])
-        values = np.concatenate([np.zeros(0, np.float32), *(one.values for one in chosen)])
-        return Rows(indptr, indices, values, n_columns, np.array([one.length for one in chosen]))
+        chosen = [self.documents[i] for i in positions]
+        indptr = np.cumsum([0, *(len(document.indices) for document in chosen)], dtype=np.int64)
+        no_indices, no_values = np.zeros(0, np.int32), np.zeros(0, np.float32)
+        indices = np.concatenate([no_indices, *(document.indices for document in chosen)])
+        values = np.concatenate([no_values, *(document.values for document in chosen)])
+        lengths = np.array([document.length for document in chosen])
+        return Rows(indptr, indices, values, n_columns, lengths)
 
-    def labels(self, places: Iterable[int], n_categories: int) -> Labels:
-        """Return the labels of some documents; of later categories they are counter-examples."""
-        chosen = [self.documents[i] for i in places]
-        labels = Labels.from_lists([one.labels.tolist() for one in chosen], n_categories)
-        if all(one.known is None for one in chosen):
+    def labels(self, positions: Iterable[int], n_categories: int) -> Labels:
+        """Return the labels of some documents, which are negative examples of later categories."""
+        chosen = [self.documents[i] for i in positions]
+        labels = Labels.from_lists([document.labels.tolist() for document in chosen], n_categories)
+        if all(document.known is None for document in chosen):
             return labels
         known = np.ones((len(chosen), n_categories), bool)
-        for row, one in zip(known, chosen, strict=True):
-            if one.known is not None:
+        for row, document in zip(known, chosen, strict=True):
+            if document.known is not None:
                 row[:] = False
-                row[: len(one.known)] = one.known
+                row[: len(document.known)] = document.known
         return labels._replace(known=known)
 
-    def own(self, places: Iterable[int], n_categories: int) -> np.ndarray:
-        """Return what documents have added to their own scores; NaN where it is not known.
+    def contributions(self, positions: Iterable[int], n_categories: int) -> np.ndarray:
+        """Return what documents have contributed to their own scores; NaN if not known.
 
-        Taken off the scores, it gives those of a model that has not seen the document.
+        The scores less the contributions are those of a model that has not learned the document.
         """
-        places = list(places)
-        own = np.zeros((len(places), n_categories), np.float32)
-        for row, i in zip(own, places, strict=True):
-            theirs = self.documents[i].own
-            if theirs is None:
+        positions = list(positions)
+        contributions = np.zeros((len(positions), n_categories), np.float32)
+        for row, i in zip(contributions, positions, strict=True):
+            of_document = self.documents[i].contributions
+            if of_document is None:
                 row[:] = np.nan
             else:
-                row[: len(theirs)] = theirs
-        return own
+                row[: len(of_document)] = of_document
+        return contributions
 
     def weights(self) -> np.ndarray:
-        """Return how many documents each stands for."""
-        homes = self.homes - NONE
-        kept = np.bincount(homes, minlength=len(self.seen))
-        return np.asarray((self.seen / np.maximum(kept, 1))[homes])
+        """Return the number of learned documents that each remembered document stands for."""
+        if not len(self):
+            return np.zeros(0)
+        slots = self.slot_categories - UNLABELLED
+        n_slots = np.bincount(slots, minlength=len(self.seen))
+        per_slot = (self.seen / np.maximum(n_slots, 1))[slots]
+        # A document is remembered if one of its categories has a slot for it: the least selective.
+        starts = np.searchsorted(self.slot_documents, np.arange(len(self)))
+        return np.asarray(np.minimum.reduceat(per_slot, starts))
 
     def recall(self, n: int, generator: np.random.Generator) -> np.ndarray:
-        """Return the places of `n` documents, or of all, drawn by how many each stands for.
+        """Return the positions of `n` documents, or of all, drawn by their weights.
 
-        Each category has as many here as any other; met evenly, the rare ones would gain ground.
+        Without weights, rare categories, which have as many slots as any other, would gain ground.
         """
         if n >= len(self):
             return generator.permutation(len(self))
@@ -130,131 +152,186 @@ class Memory:
         return np.asarray(np.argpartition(keys, n)[:n])
 
     def find(self, rows: Rows) -> list[int]:
-        """Return the places of the documents that are as long and have these counts.
+        """Return the positions of the documents that have the same length and counts.
 
-        Of a document that was learned before some of its features were, it has the others.
+        Features that were added after a document was learned are not compared.
         """
-        wanted: dict[int, list[dict[int, float]]] = {}
-        for one in _documents(rows, Labels.from_lists([[]] * rows.n_rows, 0), None):
-            wanted.setdefault(one.length, []).append(one.counts)
+        counts_by_length: dict[int, list[dict[int, float]]] = {}
+        for document in _documents(rows, Labels.from_lists([[]] * rows.n_rows, 0), None):
+            counts_by_length.setdefault(document.length, []).append(document.counts)
         return [
             i
-            for i, one in enumerate(self.documents)
-            if any(one.counts.items() <= counts.items() for counts in wanted.get(one.length, ()))
+            for i, document in enumerate(self.documents)
+            if any(
+                document.counts.items() <= counts.items()
+                for counts in counts_by_length.get(document.length, ())
+            )
         ]
 
-    # ---- what changes it ---------------------------------------------------------------------
+    # ---- changing ----------------------------------------------------------------------------
 
     def with_more(
         self,
         rows: Rows,
         labels: Labels,
         numbers: np.ndarray,
-        own: np.ndarray | None = None,
+        contributions: np.ndarray | None = None,
     ) -> Self:
-        """Return a memory of these documents too, as far as there is room for them."""
+        """Return a memory of these documents too, as far as there are slots for them."""
         if not self.capacity:
             return self
-        seen = np.zeros(max(len(self.seen), labels.n_categories - NONE), np.int64)
-        seen[: len(self.seen)] = self.seen
-        documents, all_numbers, homes = list(self.documents), self.numbers, self.homes
-        for i, one in enumerate(_documents(rows, labels, own)):
-            home = int(one.labels[np.argmin(seen[one.labels - NONE])]) if len(one.labels) else NONE
-            seen[home - NONE] += 1
-            documents.append(one)
-            all_numbers, homes = np.append(all_numbers, numbers[i]), np.append(homes, home)
-            if len(documents) > self.capacity:
-                fullest = np.bincount(homes - NONE).argmax() + NONE
-                theirs = np.flatnonzero(homes == fullest)
-                last = theirs[np.argmax(_hashes(self.seed, all_numbers[theirs]))]
-                del documents[last]
-                all_numbers, homes = np.delete(all_numbers, last), np.delete(homes, last)
-        return replace(self, documents=documents, numbers=all_numbers, homes=homes, seen=seen)
+        documents = list(_documents(rows, labels, contributions))
+        return self.merge(Memory(self.capacity, self.seed, documents, numbers, *_slots(labels)))
 
-    def with_own(self, own: np.ndarray) -> Self:
-        """Return a memory in which documents have added this to their own scores.
+    def merge(
+        self, other: Memory, categories: np.ndarray | None = None, columns: np.ndarray | None = None
+    ) -> Self:
+        """Return the memory of the documents of both; the other's numbers must be higher.
 
-        It has a row for each; NaN is for what is not known.
+        Merging the memories of shards of documents in their order gives exactly the memory of all
+        documents.
+
+        Parameters
+        ----------
+        other : Memory
+            A memory of the same capacity and seed.
+        categories, columns : array of int, optional
+            The numbers of the other's categories and columns in this memory, if they differ.
         """
-        known = ~np.isnan(own).any(1)
-        pairs = zip(self.documents, own, known, strict=True)
-        documents = [replace(one, own=row if is_known else None) for one, row, is_known in pairs]
+        if (self.capacity, self.seed) != (other.capacity, other.seed):
+            raise ModelError("Memories of different capacities or seeds cannot be merged.")
+        if categories is not None:
+            other = other.renumbered(categories)
+        if columns is not None:
+            other = other.with_columns(columns)
+        seen = np.zeros(max(len(self.seen), len(other.seen)), np.int64)
+        seen[: len(self.seen)] += self.seen
+        seen[: len(other.seen)] += other.seen
+        merged = replace(
+            self,
+            documents=[*self.documents, *other.documents],
+            numbers=np.append(self.numbers, other.numbers),
+            slot_documents=np.append(self.slot_documents, other.slot_documents + len(self)),
+            slot_categories=np.append(self.slot_categories, other.slot_categories),
+            seen=seen,
+        )
+        return merged._within_capacity()
+
+    def _within_capacity(self) -> Self:
+        """Return a memory with no more slots than it may have."""
+        if len(self.slot_documents) <= self.capacity:
+            return self
+        slot_numbers = self.numbers[self.slot_documents]
+        keep = _chosen_slots(slot_numbers, self.slot_categories, self.capacity, self.seed)
+        return self._with_slots(self.slot_documents[keep], self.slot_categories[keep])
+
+    def _with_slots(self, slot_documents: np.ndarray, slot_categories: np.ndarray) -> Self:
+        """Return a memory with these slots, without the documents that have none."""
+        positions, slot_documents = np.unique(slot_documents, return_inverse=True)
+        return replace(
+            self,
+            documents=[self.documents[i] for i in positions.tolist()],
+            numbers=self.numbers[positions],
+            slot_documents=slot_documents,
+            slot_categories=slot_categories,
+        )
+
+    def without(self, positions: Iterable[int]) -> Self:
+        """Return a memory without some documents."""
+        keep = ~np.isin(self.slot_documents, list(positions))
+        return self._with_slots(self.slot_documents[keep], self.slot_categories[keep])
+
+    def with_contributions(self, contributions: np.ndarray) -> Self:
+        """Return a memory in which documents have contributed this to their own scores.
+
+        There is a row for each document, with NaN for what is not known.
+        """
+        known = ~np.isnan(contributions).any(1)
+        documents = [
+            replace(document, contributions=row if is_known else None)
+            for document, row, is_known in zip(self.documents, contributions, known, strict=True)
+        ]
         return replace(self, documents=documents)
 
-    def with_more_own(self, places: np.ndarray, added: np.ndarray) -> Self:
-        """Return a memory in which some documents have added more to their own scores."""
+    def with_more_contributions(self, positions: np.ndarray, added: np.ndarray) -> Self:
+        """Return a memory in which some documents have contributed more to their own scores."""
         documents = list(self.documents)
-        touched = np.flatnonzero(added.any(1))
-        for i, more in zip(places[touched].tolist(), added[touched], strict=True):
-            theirs = documents[i].own
-            if theirs is not None:
-                own = more.copy()
-                own[: len(theirs)] += theirs
-                documents[i] = replace(documents[i], own=own)
+        changed = np.flatnonzero(added.any(1))
+        for i, row in zip(positions[changed].tolist(), added[changed], strict=True):
+            before = documents[i].contributions
+            if before is not None:
+                contributions = row.copy()
+                contributions[: len(before)] += before
+                documents[i] = replace(documents[i], contributions=contributions)
         return replace(self, documents=documents)
 
-    def without(self, places: Iterable[int]) -> Self:
-        """Return a memory that has forgotten some documents."""
-        kept = np.setdiff1d(np.arange(len(self)), list(places))
-        documents = [self.documents[i] for i in kept]
-        numbers, homes = self.numbers[kept], self.homes[kept]
-        return replace(self, documents=documents, numbers=numbers, homes=homes)
-
-    def pruned(self, keep: np.ndarray) -> Self:
-        """Return a memory without some columns; the others close ranks."""
-        numbers = np.cumsum(keep, dtype=np.int32) - 1
+    def with_columns(self, columns: np.ndarray) -> Self:
+        """Return a memory with other numbers of columns; -1 for a removed one."""
         documents = []
-        for one in self.documents:
-            inside = keep[one.indices]
-            indices = numbers[one.indices[inside]].astype(np.int32)
-            documents.append(replace(one, indices=indices, values=one.values[inside]))
+        for document in self.documents:
+            indices = columns[document.indices]
+            order = np.argsort(indices, kind="stable")
+            order = order[np.count_nonzero(indices < 0) :]
+            indices, values = indices[order].astype(np.int32), document.values[order]
+            documents.append(replace(document, indices=indices, values=values))
         return replace(self, documents=documents)
 
     def renumbered(self, numbers: np.ndarray) -> Self:
-        """Return a memory with other numbers of categories, -1 for one that is gone.
+        """Return a memory with other numbers of categories; -1 for a removed one.
 
-        Two that have one number now have become one, whose score is the sum of theirs. An answer
-        is about it if it was about both, or had one of them for a label.
+        Categories that get the same number are merged: their scores are added up. Labels are about
+        the merged category if they were about all of them, or had one of them.
         """
         n = int(numbers.max(initial=-1)) + 1
         documents = []
-        for one in self.documents:
-            labels = np.unique(numbers[one.labels])
-            labels, own, known = labels[labels >= 0].astype(np.int32), one.own, one.known
-            if own is not None:
-                new = numbers[: len(own)]
-                own = np.bincount(new[new >= 0], own[new >= 0], n).astype(np.float32)
+        for document in self.documents:
+            labels = np.unique(numbers[document.labels])
+            labels = labels[labels >= 0].astype(np.int32)
+            contributions, known = document.contributions, document.known
+            if contributions is not None:
+                new = numbers[: len(contributions)]
+                contributions = np.bincount(new[new >= 0], contributions[new >= 0], n)
+                contributions = contributions.astype(np.float32)
             if known is not None:
                 unknown = np.append(~known, np.ones(len(numbers) - len(known), bool))
                 known = ~np.isin(np.arange(n), numbers[unknown])
                 known[labels] = True
                 known = None if known.all() else known
-            documents.append(replace(one, labels=labels, own=own, known=known))
-        new_homes = np.append(NONE, numbers)  # by the old ones, from NONE on
-        seen = np.zeros(n - NONE, np.int64)
-        np.add.at(seen, new_homes[: len(self.seen)] - NONE, self.seen)
-        homes = new_homes[self.homes - NONE]
-        return replace(self, documents=documents, homes=homes, seen=seen)
+            documents.append(
+                replace(document, labels=labels, contributions=contributions, known=known)
+            )
+        new_numbers = np.append(UNLABELLED, numbers)  # by the old ones, from UNLABELLED on
+        seen = np.zeros(n - UNLABELLED, np.int64)
+        np.add.at(seen, new_numbers[: len(self.seen)] - UNLABELLED, self.seen)
+        # Documents of a removed category count as unlabelled if they have no other slot.
+        slots = np.stack([self.slot_documents, new_numbers[self.slot_categories - UNLABELLED]])
+        has_other = np.isin(slots[0], slots[0][slots[1] >= 0])
+        slots = np.unique(slots[:, (slots[1] >= 0) | ~has_other], axis=1)
+        renumbered = replace(self, documents=documents, seen=seen)
+        return renumbered._with_slots(slots[0], slots[1])
 
     # ---- the model file ----------------------------------------------------------------------
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return what a model file keeps: a header and tensors."""
-        n_categories = len(self.seen) + NONE
-        places = range(len(self))
-        rows, labels = self.rows(places, 0), self.labels(places, n_categories)
+        """Return the header and the tensors of a model file."""
+        n_categories = len(self.seen) + UNLABELLED
+        positions = range(len(self))
+        rows, labels = self.rows(positions, 0), self.labels(positions, n_categories)
+        starts = np.searchsorted(self.slot_documents, np.arange(len(self) + 1))
         tensors = {
             "indptr": rows.indptr,
             "indices": rows.indices,
             "values": rows.values,
-            "lengths": np.array([one.length for one in self.documents], np.int64),
+            "lengths": np.array([document.length for document in self.documents], np.int64),
             "label_indptr": labels.indptr,
             "label_indices": labels.indices,
             "numbers": self.numbers,
-            "homes": self.homes,
+            "homes": self.slot_categories[starts[:-1]],
             "seen": self.seen,
-            "own": self.own(places, n_categories),
+            "own": self.contributions(positions, n_categories),
         }
+        if len(self.slot_documents) > len(self):  # earlier versions had one slot for each document
+            tensors |= {"slot_indptr": starts, "slot_categories": self.slot_categories}
         if labels.known is not None:
             tensors["known"] = labels.known.astype(np.uint8)
         return {"capacity": self.capacity, "seed": self.seed}, tensors
@@ -263,7 +340,7 @@ class Memory:
     def from_state(
         cls, header: dict[str, Any], tensors: dict[str, np.ndarray], n_columns: int, n: int
     ) -> Self:
-        """Return the memory that `state` described, of so many columns and categories, checked."""
+        """Return the memory of a model file, of so many columns and categories, after checks."""
         capacity = require_field(header, "capacity", int, low=0, high=MOST_REMEMBERED)
         seed = require_field(header, "seed", int, low=0, high=2**32 - 1)
         numbers = require_tensor(tensors, "numbers", np.int64, (None,), low=0)
@@ -274,40 +351,50 @@ class Memory:
         lengths = require_tensor(tensors, "lengths", np.int64, (size,), low=0, high=2**40)
         label_indptr = require_tensor(tensors, "label_indptr", np.int64, (size + 1,))
         label_indices = require_tensor(tensors, "label_indices", np.int32, (None,))
-        homes = require_tensor(tensors, "homes", np.int64, (size,))
+        slot_indptr = np.arange(size + 1)
+        slot_categories = first_slots = require_tensor(tensors, "homes", np.int64, (size,))
+        if "slot_indptr" in tensors:
+            slot_indptr = require_tensor(tensors, "slot_indptr", np.int64, (size + 1,))
+            slot_categories = require_tensor(tensors, "slot_categories", np.int64, (None,))
         seen = require_tensor(tensors, "seen", np.int64, (None,), low=0, high=2**40)
-        known_n = len(seen) + NONE
-        own = require_tensor(tensors, "own", np.float32, (size, known_n))
+        n_known = len(seen) + UNLABELLED
+        contributions = require_tensor(tensors, "own", np.float32, (size, n_known))
         is_right = (
             size <= capacity
-            and known_n <= n
+            and n_known <= n
             and _are_ends(indptr, len(indices))
             and _are_ends(label_indptr, len(label_indices))
+            and _are_ends(slot_indptr, len(slot_categories))
+            and bool((np.diff(slot_indptr) > 0).all())
             and _within(indices, 0, n_columns)
-            and _within(label_indices, 0, known_n)
-            and _within(homes, NONE, known_n)
+            and _within(label_indices, 0, n_known)
+            and _within(first_slots, UNLABELLED, n_known)
+            and _within(slot_categories, UNLABELLED, n_known)
             and _are_once(indptr, indices)
             and _are_once(label_indptr, label_indices)
+            and _are_once(slot_indptr, slot_categories)
             and bool((values > 0).all())
-            and not (np.abs(own) > LARGEST_SCORE).any()
+            and not (np.abs(contributions) > LARGEST_SCORE).any()
         )
         if not is_right:
             raise ModelError("The model's memory of documents is damaged; train it again.")
         rows = Rows(indptr, indices, values, n_columns, lengths)
-        labels = Labels(label_indptr, label_indices, known_n)
+        labels = Labels(label_indptr, label_indices, n_known)
         if "known" in tensors:
-            known = require_tensor(tensors, "known", np.uint8, (size, known_n), high=1)
+            known = require_tensor(tensors, "known", np.uint8, (size, n_known), high=1)
             labels = labels._replace(known=known.astype(bool))
-        documents = [
-            replace(one, own=None) if np.isnan(theirs).any() else one
-            for one, theirs in zip(_documents(rows, labels, own), own, strict=True)
-        ]
-        return cls(capacity, seed, documents, numbers.copy(), homes.copy(), seen.copy())
+        is_known = ~np.isnan(contributions).any(1)
+        documents = list(_documents(rows, labels, contributions, is_known))
+        slot_documents = np.repeat(np.arange(size), np.diff(slot_indptr))
+        slots = slot_documents, slot_categories.copy()
+        return cls(capacity, seed, documents, numbers.copy(), *slots, seen.copy())
 
     @property
     def n_bytes(self) -> int:
-        """How much of a model file it takes, roughly."""
-        return sum(8 * len(one.indices) + 4 * len(self.seen) + 32 for one in self.documents)
+        """The approximate size in a model file."""
+        return sum(
+            8 * len(document.indices) + 4 * len(self.seen) + 32 for document in self.documents
+        )
 
 
 class Sample(NamedTuple):
@@ -315,14 +402,21 @@ class Sample(NamedTuple):
 
     rows: Rows  # their strengths
     decided: np.ndarray
-    drawn: int  # how many documents had been learned from by then
+    drawn: int  # the number of documents learned when they were drawn
     valid_for: tuple[Any, Memory | None]  # the decisions and the memory for which this holds
 
 
-def sampled(examples: Examples, capacity: int, seed: int) -> Memory:
+def sampled(examples: Examples, capacity: int, seed: int, first_number: int = 0) -> Memory:
     """Return a memory of documents that have been counted.
 
-    Each category keeps as many as every other, as long as it has them.
+    Parameters
+    ----------
+    examples : Examples
+        The counts and labels of all documents.
+    capacity, seed : int
+        As for `Memory`.
+    first_number : int, default=0
+        The number of the first document, if these are a shard of all documents.
 
     Examples
     --------
@@ -331,40 +425,77 @@ def sampled(examples: Examples, capacity: int, seed: int) -> Memory:
     >>> sampled(examples, 4, seed=0).numbers.tolist()
     [33, 53, 98, 99]
     """
-    labels = examples.labels()
-    n_documents, counts = labels.n_rows, np.bincount(labels.indices, minlength=labels.n_categories)
-    homes = np.full(n_documents, NONE, np.int64)
-    owners = np.repeat(np.arange(n_documents), np.diff(labels.indptr))
-    order = np.lexsort((labels.indices, -counts[labels.indices]))
-    homes[owners[order]] = labels.indices[order]  # the rarest is written last and stays
-    keys = _hashes(seed, np.arange(n_documents))
-    sizes = np.bincount(homes - NONE, minlength=labels.n_categories - NONE)
-    rank = np.empty(n_documents, np.int64)
-    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    rank[np.lexsort((keys, homes))] = np.arange(n_documents) - starts
-    # Whoever is first in its category comes before all that are second in theirs.
-    chosen = np.sort(np.lexsort((keys, rank))[:capacity])
-    documents = [one for part in examples.take(chosen) for one in _documents(*part, None)]
-    return Memory(capacity, seed, documents, chosen, homes[chosen], sizes)
+    documents, categories, seen = _slots(examples.labels())
+    keep = _chosen_slots(documents + first_number, categories, capacity, seed)
+    positions, slot_documents = np.unique(documents[keep], return_inverse=True)
+    return Memory(
+        capacity,
+        seed,
+        [document for block in examples.take(positions) for document in _documents(*block, None)],
+        positions + first_number,
+        slot_documents,
+        categories[keep],
+        seen,
+    )
 
 
-def _documents(rows: Rows, labels: Labels, own: np.ndarray | None) -> Iterable[Remembered]:
-    """Yield documents one by one, in arrays of their own."""
-    for i, (indices, values) in enumerate(_split(rows)):
+def _slots(labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a slot for each label: documents, categories, and the number seen of each category."""
+    n_labels = np.diff(labels.indptr)
+    n_slots = np.maximum(n_labels, 1)
+    categories = np.full(n_slots.sum(), UNLABELLED, np.int64)
+    categories[np.repeat(n_labels > 0, n_slots)] = labels.indices
+    documents = np.repeat(np.arange(labels.n_rows), n_slots)
+    n_categories = labels.n_categories - UNLABELLED
+    return documents, categories, np.bincount(categories - UNLABELLED, minlength=n_categories)
+
+
+def _chosen_slots(
+    numbers: np.ndarray, categories: np.ndarray, capacity: int, seed: int
+) -> np.ndarray:
+    """Return which slots to keep, given the number of the document and the category of each.
+
+    The first slots of all categories come before all second ones, and so on; within a category and
+    among slots of the same rank, the lowest hashes come first. This depends on nothing else, and a
+    slot that is not among the first of some documents is not among the first of more documents.
+    There may be a few slots more than `capacity`, but no more documents.
+    """
+    keep = np.ones(len(numbers), bool)
+    if len(numbers) <= capacity:
+        return keep
+    hashes = _hashes(seed, numbers)
+    by_category = np.lexsort((hashes, categories))
+    in_order = categories[by_category]
+    ranks = np.empty(len(numbers), np.int64)
+    ranks[by_category] = np.arange(len(numbers)) - np.searchsorted(in_order, in_order)
+    order = np.lexsort((hashes, ranks))
+    n_kept, keys = capacity, np.stack([ranks.astype(np.uint64), hashes])[:, order]
+    while 0 < n_kept < len(order) and np.array_equal(keys[:, n_kept - 1], keys[:, n_kept]):
+        n_kept += 1  # slots of the same rank and document stay together
+    keep[order[n_kept:]] = False
+    return keep
+
+
+def _documents(
+    rows: Rows,
+    labels: Labels,
+    contributions: np.ndarray | None,
+    is_known: np.ndarray | None = None,
+) -> Iterator[Remembered]:
+    """Yield the documents, each in arrays of its own; contributions that are not known as None."""
+    label_ends, lengths = labels.indptr.tolist(), rows.lengths
+    for i, (start, end) in enumerate(pairwise(rows.indptr.tolist())):
+        values = rows.values[start:end].copy()
+        has_contributions = contributions is not None and (is_known is None or is_known[i])
+        known = None if labels.known is None or labels.known[i].all() else labels.known[i].copy()
         yield Remembered(
-            indices.copy(),
-            values.copy(),
-            int(values.sum()) if rows.lengths is None else int(rows.lengths[i]),
-            labels.indices[labels.indptr[i] : labels.indptr[i + 1]].copy(),
-            None if own is None else own[i].copy(),
-            None if labels.known is None or labels.known[i].all() else labels.known[i].copy(),
+            rows.indices[start:end].copy(),
+            values,
+            int(values.sum()) if lengths is None else int(lengths[i]),
+            labels.indices[label_ends[i] : label_ends[i + 1]].copy(),
+            contributions[i].copy() if contributions is not None and has_contributions else None,
+            known,
         )
-
-
-def _split(rows: Rows) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    ends = rows.indptr.tolist()
-    for start, end in itertools.pairwise(ends):
-        yield rows.indices[start:end], rows.values[start:end]
 
 
 def _are_ends(indptr: np.ndarray, total: int) -> bool:
@@ -372,7 +503,7 @@ def _are_ends(indptr: np.ndarray, total: int) -> bool:
 
 
 def _are_once(indptr: np.ndarray, indices: np.ndarray) -> bool:
-    """Tell whether nothing stands in a document twice."""
+    """Return True if no document has the same number twice."""
     owners = np.repeat(np.arange(len(indptr) - 1, dtype=np.uint64), np.diff(indptr))
     keys = owners << np.uint64(32) | indices.astype(np.uint64)
     keys.sort()
@@ -384,7 +515,7 @@ def _within(numbers: np.ndarray, low: int, high: int) -> bool:
 
 
 def _hashes(seed: int, numbers: Any) -> np.ndarray:
-    """Return a number for each document that looks random (splitmix64)."""
+    """Return a different number for each document that looks random (splitmix64)."""
     with np.errstate(over="ignore"):
         x = np.asarray(numbers, np.uint64) + np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
         x = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

@@ -339,7 +339,9 @@ def _learn(
         held_out = [scores_by_document.get(n, unknown) for n in memory.numbers.tolist()]
         features = model.features
         rows = features.apply(memory.rows(range(len(memory)), features.n_columns))
-        model.memory = memory.with_own(learner.score_rows(rows, n_jobs) - np.array(held_out))
+        model.memory = memory.with_contributions(
+            learner.score_rows(rows, n_jobs) - np.array(held_out)
+        )
 
 
 def _fit_tracked(
