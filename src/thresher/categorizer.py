@@ -12,40 +12,28 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thresher.decisions import Decisions, Form, Tuning
-from thresher.documents import Batch, Columns
-from thresher.errors import (
-    ModelError,
-    NoProbabilitiesError,
-    NotFittedError,
-    ParameterError,
-    ThresherWarning,
-    counted,
-)
-from thresher.evaluation import Evaluation
-from thresher.features import Features
+from thresher.documents import Batch
+from thresher.errors import NotFittedError, ParameterError, ThresherWarning
 from thresher.files import one_writer
-from thresher.learners import Learner
 from thresher.model.categories import Categories
-from thresher.model.compact import CHANGES_ALLOWED, ProbeDocuments, compact, remembered_documents
+from thresher.model.compact import CHANGES_ALLOWED, compact
 from thresher.model.learn import DOCUMENTS_CHECKED
-from thresher.model.model import NO_PROBABILITIES, Model, learner_probabilities
+from thresher.model.model import Model, check_will_be_probable
 from thresher.model.parameters import TrainingParameters
 from thresher.model.reading import ScoredBatch, Tested, scored_batches
 from thresher.model.shared import SharedModel
-from thresher.model.source import (
-    LabelledSource,
-    Progress,
-    Watch,
-    no_progress,
-    open_source,
-)
-from thresher.model.train import new_model, train
+from thresher.model.source import LabelledSource, Progress, Watch, no_progress, open_source
+from thresher.model.train import model_for_stream, train
 from thresher.parameters import Whole, available_if
-from thresher.rows import Rows
 
 if TYPE_CHECKING:
+    from thresher.decisions import Decisions, Form, Tuning
+    from thresher.documents import Columns
+    from thresher.evaluation import Evaluation
+    from thresher.features import Features
+    from thresher.learners import Learner
     from thresher.model.explanation import Explanation
+    from thresher.rows import Rows
 
 __all__ = ["Categorizer"]
 
@@ -130,7 +118,7 @@ class Categorizer(TrainingParameters):
         self.timings_ = clock
         for sentence, _ in model.assumptions:
             log.info(sentence)
-        self._log("fitted to", clock)
+        model.log("fitted to", clock)
         for sentence, is_doubtful in model.assumptions:
             if is_doubtful:
                 warnings.warn(sentence, ThresherWarning, stacklevel=2)
@@ -168,24 +156,14 @@ class Categorizer(TrainingParameters):
             "n_jobs": self.n_jobs_, "clock": {},
         }  # fmt: skip
         if self._shared is None:
-            self._learn_first(documents, labels, options)
+            model = model_for_stream(self._parameters(), labels)
+            self.learned_ = model.learn(documents, labels, **options)
+            self._put(model)
         else:
             self.learned_ = self._shared.learn(documents, labels, **options)
         self.timings_ = options["clock"]
-        self._log("learned on, now from", self.timings_)
+        self.model_.log("learned on, now from", self.timings_)
         return self
-
-    def _learn_first(self, documents: Any, labels: Any, options: dict[str, Any]) -> None:
-        """Begin with the first documents of a stream."""
-        form = "several" if labels is None else LabelledSource([], labels).form
-        model = new_model(self._parameters(), form)
-        if self.concepts is not None:
-            raise ModelError(
-                "Concepts are learned from all documents at once: begin with fit (thresher train), "
-                "and go on with learn."
-            )
-        self.learned_ = model.learn(documents, labels, **options)
-        self._put(model)
 
     def tune(
         self,
@@ -285,22 +263,10 @@ class Categorizer(TrainingParameters):
             decision.
         allow : float, default=0.005
             The share of the documents whose decisions may change; 0: none.
-
-        Examples
-        --------
-        >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
-        >>> categorizer = Categorizer().fit(texts, ["spam", "ham", "spam", "ham"])
-        >>> small = categorizer.compact(["cheap lunch pills", "see you at lunch"])
-        >>> small.compacted_.features_before, small.compacted_.features, small.predict(["pills"])
-        (7, 3, ['spam'])
         """
         with self.shared_.changing() as model:
-            if documents is None:
-                probes = remembered_documents(model)
-            else:
-                source = self._source(documents, labels, progress)
-                probes = ProbeDocuments.read(model, source, self.n_jobs_)
-            compacted = compact(model, probes, allow)
+            source = None if documents is None else self._source(documents, labels, progress)
+            compacted = compact(model, source, allow, self.n_jobs_)
         self.compacted_ = compacted
         return self
 
@@ -373,14 +339,6 @@ class Categorizer(TrainingParameters):
         Returns
         -------
         ndarray of float64, documents by categories
-
-        Examples
-        --------
-        >>> texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
-        >>> categorizer = Categorizer(calibrate="sigmoid", tune_folds=2)
-        >>> _ = categorizer.fit(texts, ["spam", "ham", "spam", "ham"])
-        >>> categorizer.predict_proba(["cheap lunch pills"]).round(2)
-        array([[0.18, 0.82]])
         """
         return self.probabilities(self.scores(documents))
 
@@ -388,8 +346,8 @@ class Categorizer(TrainingParameters):
         """Raise `NoProbabilitiesError` if there will be no probabilities."""
         if self._shared is not None:
             self.model_.check_probable()
-        elif self.calibrate is None and learner_probabilities(self.new_learner()) is None:
-            raise NoProbabilitiesError(NO_PROBABILITIES)
+        else:
+            check_will_be_probable(self)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probabilities that scores stand for: as learned, or the learner's."""
@@ -454,8 +412,8 @@ class Categorizer(TrainingParameters):
         model = self.model_
         if probabilities:
             model.check_probable()
-        how: dict[str, Any] = {"labels": False, "text": text, "keep": ()}
-        source = self._source(open_source(table, False, model.columns, self.fields, **how))
+        columns: dict[str, Any] = {"labels": False, "text": text, "keep": ()}
+        source = self._source(open_source(table, False, model.columns, self.fields, **columns))
         return answer_table(self.shared_, source, options, table, self.n_jobs_)
 
     def rank(self, documents: Any, top: int | None = None) -> list[list[tuple[Any, float]]]:
@@ -468,15 +426,10 @@ class Categorizer(TrainingParameters):
         top : int, optional
             The number of categories for each document. Default: all.
         """
-        from thresher.answers.answer import best_categories
+        from thresher.answers.answer import ranked_labels
 
-        _checked_top(top)
-        labels, ranked = self.model_.categories.labels, []
-        scores = self.scores(documents)
-        best = best_categories(scores, len(labels) if top is None else top)
-        for row, numbers in zip(scores, best.tolist(), strict=True):
-            ranked.append([(labels[k], float(row[k])) for k in numbers])
-        return ranked
+        scores, labels = self.scores(documents), self.model_.categories.labels
+        return ranked_labels(scores, labels, _checked_top(top))
 
     def explain(self, text: Any, category: Any = None) -> Explanation:
         """Return why a document gets a category, or does not.
@@ -513,11 +466,7 @@ class Categorizer(TrainingParameters):
         sample_weight : array, optional
             The weight of each document; 1 by default.
         """
-        tested = self.tested(documents, labels)
-        decided, truth = tested.decisions, tested.labels.to_dense()
-        is_right = (truth[:, : decided.shape[1]] == decided).all(axis=1)
-        is_right &= ~truth[:, decided.shape[1] :].any(axis=1)
-        return float(np.average(is_right, weights=sample_weight))
+        return self.tested(documents, labels).exact_match(sample_weight)
 
     def tested(
         self,
@@ -561,23 +510,17 @@ class Categorizer(TrainingParameters):
         for scored in self._batches(documents, labels, progress, clock):
             yield scored.batch, scored.scores
 
-    def _source(self, documents: Any, labels: Any = None, *how: Any) -> LabelledSource:
-        return LabelledSource(documents, labels, self.model_.columns, self.fields, *how)
+    def _source(self, documents: Any, labels: Any = None, *options: Any) -> LabelledSource:
+        return LabelledSource(documents, labels, self.model_.columns, self.fields, *options)
 
-    def _batches(self, documents: Any, labels: Any = None, *how: Any) -> Iterator[ScoredBatch]:
-        source = self._source(documents, labels, *how)
+    def _batches(self, documents: Any, labels: Any = None, *options: Any) -> Iterator[ScoredBatch]:
+        source = self._source(documents, labels, *options)
         return scored_batches(self.shared_, source, self.n_jobs_)
 
     # ---- categories --------------------------------------------------------------------------
 
     def rename_category(self, category: Any, new: Any) -> Self:
-        """Give a category another label.
-
-        Parameters
-        ----------
-        category, new : label
-            The category, and its new label.
-        """
+        """Give a category another label."""
         with self.shared_.editing() as model:
             model.categories = copy.deepcopy(model.categories)
             model.rename_category(category, new)
@@ -674,16 +617,6 @@ class Categorizer(TrainingParameters):
             As for `save`, if the model replaces the file; as for `load`.
         tell : callable, optional
             Called with a sentence while another process is waited for. Default: a warning.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Categorizer().fit(["cheap pills", "lunch"], ["spam", "ham"]).save(f"{folder}/mail")
-        ...     with Categorizer.updating(f"{folder}/mail") as model:
-        ...         _ = model.learn(["cheap watches"], ["spam"])
-        ...     Categorizer.load(f"{folder}/mail").documents_seen_
-        3
         """
         if not os.path.exists(path):
             cls.load(path)  # which raises the error
@@ -825,25 +758,8 @@ class Categorizer(TrainingParameters):
 
     def summary(self) -> dict[str, Any]:
         """Return how the model was made and what it has seen, as plain data."""
-        changed = {
-            name: getattr(self, name)
-            for name, parameter in self.parameters.items()
-            if name not in ("learner", "n_jobs") and getattr(self, name) != parameter.value
-        }
-        options = ", ".join(f"{name}={value!r}" for name, value in changed.items())
         with self.shared_.reading() as model:
-            return model.summary(options or "all default")
-
-    def _log(self, action: str, clock: dict[str, float]) -> None:
-        """Log the sizes of the model, and the time of each stage."""
-        if log.isEnabledFor(logging.INFO):
-            sizes = (
-                counted(self.documents_seen_, "document"),
-                counted(len(self.classes_), "category"),
-                counted(self.n_features, "feature"),
-            )
-            stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in clock.items())
-            log.info("%s %s: %s, %s (%s)", action, *sizes, stages)
+            return model.summary(self.changed())
 
     # ---- scikit-learn's protocol -------------------------------------------------------------
 

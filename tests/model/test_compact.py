@@ -9,11 +9,10 @@ from typer.testing import CliRunner
 
 from golden.make import CASES, OLD
 from thresher import Categorizer
-from thresher.categorizer import ProbeDocuments
 from thresher.cli.main import app
 from thresher.errors import ModelError, ParameterError
 from thresher.learners.capabilities import Online
-from thresher.model.compact import Compaction, _Trial
+from thresher.model.compact import Compaction, ProbeDocuments, _Trial
 from thresher.model.storage import read_model
 
 UNSEEN = OLD["unseen"]

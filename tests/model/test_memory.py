@@ -285,7 +285,9 @@ def full_memory():
     return memory.with_contributions(own)
 
 
-@pytest.mark.parametrize("memory", [full_memory(), memory_of([[0]] * 9, 4), Memory(3, 0)])
+@pytest.mark.parametrize(
+    "memory", [full_memory(), memory_of([[0]] * 9, 4), memory_of([[]] * 3), Memory(3, 0)]
+)
 def test_the_state_goes_round(memory):
     header, tensors = memory.state()
     again = Memory.from_state(json.loads(json.dumps(header)), tensors, 50, 3)

@@ -28,6 +28,7 @@ __all__ = [
     "RankedLabel",
     "Table",
     "best_categories",
+    "ranked_labels",
     "with_extra_columns",
 ]  # fmt: skip
 
@@ -354,3 +355,14 @@ def taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
 def _short(value: Any) -> float:
     """Return a number with the fewest digits that tell it, as the columns have it."""
     return float(str(value))
+
+
+def ranked_labels(
+    scores: np.ndarray, labels: list[Any], n: int | None
+) -> list[list[tuple[Any, float]]]:
+    """Return the `n` best labels of each document with their scores, or all."""
+    best = best_categories(scores, len(labels) if n is None else n).tolist()
+    return [
+        [(labels[k], float(row[k])) for k in numbers]
+        for row, numbers in zip(scores, best, strict=True)
+    ]

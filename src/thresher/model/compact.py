@@ -20,7 +20,7 @@ from thresher.model.source import LabelledSource
 from thresher.parameters import Number
 from thresher.rows import Labels, Rows
 
-__all__ = ["CHANGES_ALLOWED", "Compaction", "ProbeDocuments", "compact", "remembered_documents"]
+__all__ = ["CHANGES_ALLOWED", "Compaction", "ProbeDocuments", "compact"]
 
 # The share of decisions that may change. On held-out training documents of 20 Newsgroups, half of
 # that changes, and three fifths of the features are removed.
@@ -101,7 +101,10 @@ def remembered_documents(model: Model) -> ProbeDocuments | None:
 
 
 def compact(
-    model: Model, documents: ProbeDocuments | None, allow: float = CHANGES_ALLOWED
+    model: Model,
+    source: LabelledSource | None = None,
+    allow: float = CHANGES_ALLOWED,
+    n_jobs: int = 1,
 ) -> Compaction:
     """Make a model as small as possible while at most a share of the decisions changes.
 
@@ -109,11 +112,18 @@ def compact(
     ----------
     model : Model
         The model, which is changed.
-    documents : ProbeDocuments or None
-        The documents; without any, nothing is removed that could change a decision.
+    source : LabelledSource, optional
+        The documents whose decisions are compared. Default: the remembered ones; without any,
+        nothing is removed that could change a decision.
     allow : float, default=0.005
         The share of the decisions that may change.
+    n_jobs : int, default=1
+        Threads.
     """
+    if source is None:
+        documents = remembered_documents(model)
+    else:
+        documents = ProbeDocuments.read(model, source, n_jobs)
     if problem := Number(0, 1).problem(allow):
         raise ParameterError(f"{param('allow')} is {allow!r}; it must be {problem}.")
     features = model.features

@@ -372,7 +372,7 @@ class Memory:
             and _within(slot_categories, UNLABELLED, n_known)
             and _are_once(indptr, indices)
             and _are_once(label_indptr, label_indices)
-            and _are_once(slot_indptr, slot_categories)
+            and _are_once(slot_indptr, slot_categories - UNLABELLED)
             and bool((values > 0).all())
             and not (np.abs(contributions) > LARGEST_SCORE).any()
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from thresher.model.parameters import TrainingParameters
     from thresher.model.single import SingleTextReader
 
-__all__ = ["NO_PROBABILITIES", "Assumption", "Model", "Reading", "learner_probabilities"]
+__all__ = ["Assumption", "Model", "Reading", "check_will_be_probable"]
 
 NO_PROBABILITIES = (
     f"The model has no probabilities: train it with {param('calibrate', 'sigmoid')}, or "
     "learn them from labelled documents with tune and the same option."
 )
+
+log = logging.getLogger("thresher")
 
 TEXTS_READ_SINGLY = 8  # longer lists are read as one batch
 # The compiled reader is built once so many texts have been read since the last change, and one more
@@ -415,6 +418,17 @@ class Model:
         summary["memory_bytes"] = 0 if memory is None else memory.n_bytes
         return summary | self.learner.summary()
 
+    def log(self, action: str, clock: dict[str, float]) -> None:
+        """Log what was done, the sizes of the model, and the seconds of each stage."""
+        if log.isEnabledFor(logging.INFO):
+            sizes = (
+                counted(self.documents_seen, "document"),
+                counted(len(self.categories), "category"),
+                counted(self.features.n_columns, "feature"),
+            )
+            stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in clock.items())
+            log.info("%s %s: %s, %s (%s)", action, *sizes, stages)
+
     # ---- files -------------------------------------------------------------------------------
 
     def save(
@@ -444,3 +458,9 @@ def learner_probabilities(learner: Learner) -> Callable[[np.ndarray], np.ndarray
     if isinstance(learner, Probabilistic) and learner.has_probabilities:
         return learner.probabilities
     return None
+
+
+def check_will_be_probable(parameters: TrainingParameters) -> None:
+    """Raise `NoProbabilitiesError` if a model of these parameters will have no probabilities."""
+    if parameters.calibrate is None and learner_probabilities(parameters.new_learner()) is None:
+        raise NoProbabilitiesError(NO_PROBABILITIES)

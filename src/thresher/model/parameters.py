@@ -210,6 +210,15 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
                 "documents add to their own scores; give 2 or more, or take arow or linear-svm."
             )
 
+    def changed(self) -> str:
+        """Return the parameters other than their defaults, without learner and threads."""
+        changed = {
+            name: getattr(self, name)
+            for name, parameter in self.parameters.items()
+            if name not in ("learner", "n_jobs") and getattr(self, name) != parameter.value
+        }
+        return ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "all default"
+
     def new_counter(self) -> TextCounter:
         """Return an empty counter of texts."""
         options = {name: getattr(self, name) for name in TextParameters.parameters}

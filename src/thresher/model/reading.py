@@ -73,3 +73,10 @@ class Tested(NamedTuple):
     def evaluate(self) -> Evaluation:
         """Return the measures of the decisions."""
         return evaluate(self.scores, self.labels, self.names, decisions=self.decisions)
+
+    def exact_match(self, sample_weight: Any = None) -> float:
+        """Return the share of documents that get exactly their labels."""
+        n_known, truth = self.decisions.shape[1], self.labels.to_dense()
+        is_right = (truth[:, :n_known] == self.decisions).all(axis=1)
+        is_right &= ~truth[:, n_known:].any(axis=1)
+        return float(np.average(is_right, weights=sample_weight))

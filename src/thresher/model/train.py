@@ -15,7 +15,7 @@ import numpy as np
 from thresher.decisions import Decisions, Objective, Tuning, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.engine import Threads
-from thresher.errors import DocumentError, ParameterError, SizeWarning, counted, param
+from thresher.errors import DocumentError, ModelError, ParameterError, SizeWarning, counted, param
 from thresher.examples import Examples, Spool
 from thresher.features import MOST_DOCUMENTS, Features
 from thresher.learners import Learner
@@ -28,7 +28,7 @@ from thresher.limits import (
     give_back,
     most_columns,
 )
-from thresher.model.categories import Categories, decision_mode
+from thresher.model.categories import Categories, LabelLists, decision_mode
 from thresher.model.held_out import held_out_scores, random_documents
 from thresher.model.memory import Memory, sampled
 from thresher.model.model import Assumption, Model
@@ -45,7 +45,10 @@ from thresher.model.source import (
 )
 from thresher.rows import Labels, Rows
 
-__all__ = ["assume", "count_documents", "labelled", "new_model", "train", "train_on_counts"]
+__all__ = [
+    "assume", "count_documents", "labelled", "model_for_stream", "new_model", "train",
+    "train_on_counts",
+]  # fmt: skip
 
 MOST_DUAL_VARIABLES = MOST_WEIGHT_BYTES // 4  # of a linear SVM: documents times categories
 LEAST_DOCUMENTS_FOR_LOOK = 500  # for a second look, unless it is asked for
@@ -117,6 +120,17 @@ def new_model(parameters: TrainingParameters, form: str) -> Model:
     learner = resolved.new_learner()
     features = Features(resolved, learner.preferred_strength, resolved.new_counter())
     return Model(parameters, Categories(form=form), features, learner, Decisions())
+
+
+def model_for_stream(parameters: TrainingParameters, labels: Any) -> Model:
+    """Return a model that is to learn the first documents of a stream, with these labels."""
+    model = new_model(parameters, "several" if labels is None else LabelLists.read(labels).form)
+    if parameters.concepts is not None:
+        raise ModelError(
+            "Concepts are learned from all documents at once: begin with fit (thresher train), and "
+            "go on with learn."
+        )
+    return model
 
 
 def count_documents(model: Model, source: LabelledSource, spool: Spool, n_jobs: int) -> None:
