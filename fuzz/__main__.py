@@ -1,4 +1,4 @@
-"""`python -m fuzz`: try to break Thresher, and say what came of it."""
+"""`python -m fuzz`: run generated cases against Thresher and report failures."""
 
 from __future__ import annotations
 
@@ -17,29 +17,33 @@ HERE = Path(__file__).parent
 
 
 def attacks() -> dict[str, Attack]:
-    """Return every attack by its name: all that the files beside this one declare."""
+    """Return the attacks of all files in this folder by name."""
     names = sorted(path.stem for path in HERE.glob("[a-z]*.py"))
     modules = (import_module(f"fuzz.{name}") for name in names)
     return {item.name: item for module in modules for item in getattr(module, "ATTACKS", ())}
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the attacks that are named, all of them by default; return the exit status."""
+    """Run the named attacks, or all; return the exit status."""
     known = attacks()
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="ATTACK", help=", ".join(known))
-    parser.add_argument("--seed", type=int, help="of all cases; drawn, and printed, by default")
-    parser.add_argument("--times", type=float, default=1.0, help="so many times the usual cases")
-    parser.add_argument("--cases", type=int, help="so many cases of each attack")
-    parser.add_argument("--only", type=int, help="one case, by its number")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
+    parser.add_argument(
+        "--seed", type=int, help="seed of all cases; random by default, and printed"
+    )
+    parser.add_argument(
+        "--times", type=float, default=1.0, help="multiple of the default number of cases"
+    )
+    parser.add_argument("--cases", type=int, help="number of cases of each attack")
+    parser.add_argument("--only", type=int, help="run only the case with this number")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes")
     parser.add_argument("--log", type=Path, help="append a JSON line for each attack to this file")
     given = parser.parse_args(words)
     if strangers := set(given.names) - set(known):
-        parser.error(f"{sorted(strangers)[0]!r} is no attack; there are {', '.join(known)}")
+        parser.error(f"{sorted(strangers)[0]!r} is not an attack; choose from {', '.join(known)}")
     seed = given.seed if given.seed is not None else int.from_bytes(os.urandom(4))
-    print(f"seed {seed}; what fails is kept in {HERE / 'work' / 'failures'}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends an attack as Ctrl-C does
+    print(f"seed {seed}; failed cases are kept in {HERE / 'work' / 'failures'}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C
     n_failures = n_cases = 0
     for attack in (known[name] for name in given.names or known):
         cases = given.cases or max(1, round(attack.cases * given.times))
@@ -60,11 +64,11 @@ def _progress(outcome: Outcome) -> None:
 
 
 def _report(outcome: Outcome) -> None:
-    """Say in a line what came, and then each failure."""
+    """Print the outcomes in a line, and then each failure."""
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
     counts = ", ".join(f"{n:,} {word}" for word, n in outcome.outcomes.most_common())
-    fresh = f", {outcome.fresh:,} in processes of their own" if outcome.fresh else ""
+    fresh = f", {outcome.fresh:,} in fresh processes" if outcome.fresh else ""
     print(
         f"{outcome.attack}: {outcome.cases:,} {outcome.what}{fresh}: {counts}; "
         f"{outcome.seconds:,.0f} s"
@@ -75,7 +79,7 @@ def _report(outcome: Outcome) -> None:
 
 
 def append(log: Path, outcome: Outcome) -> None:
-    """Add the outcome to a log, with the state of the code that it is of."""
+    """Append the outcome to a log, with the version of the code."""
     words = ["git", "describe", "--always", "--dirty"]
     state = subprocess.run(words, cwd=HERE, capture_output=True, text=True).stdout.strip()
     with log.open("a") as file:

@@ -1,4 +1,4 @@
-"""Corpora in archives that are damaged, or made to do harm."""
+"""Corpora in damaged or malicious archives."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Files = dict[str, bytes]
 
 
 def files_of(name: str, rng: random.Random) -> list[Files | bytes]:
-    """Return what each file of a corpus holds, in small: members by name, or a table."""
+    """Return small contents of each file of a corpus: members by name, or a table."""
     n = range(1, rng.randint(2, 6))
     text = b"wheat and corn\n\n> why\n--\nme"
     stories = "".join(STORY.format(n=i, split=rng.choice(["TRAIN", "TEST"])) for i in n)
@@ -96,7 +96,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def mutated(rng: random.Random, data: bytes, times: int) -> bytes:
-    """Return bytes with some changed, cut out, doubled, or put in."""
+    """Return the data with some bytes changed, removed, repeated or inserted."""
     new = bytearray(data)
     for _ in range(times):
         start = rng.randrange(len(new) + 1)
@@ -108,7 +108,7 @@ def mutated(rng: random.Random, data: bytes, times: int) -> bytes:
 
 
 def odd_name(rng: random.Random, name: str) -> str:
-    """Return another name for a member, perhaps one that is none."""
+    """Return another name for a member, possibly an invalid one."""
     rest = ["", ".", "..", "/", "../" + name, "/" + name, "C:\\" + name, name + "/", "./" + name]
     rest += [
         name.replace("1", "9" * 400),
@@ -120,7 +120,7 @@ def odd_name(rng: random.Random, name: str) -> str:
 
 
 def tar(rng: random.Random, files: Files, damage: str) -> bytes:
-    """Return a tar archive of files, with lies in its headers if asked."""
+    """Return a tar archive of files, with false headers if requested."""
     stream = io.BytesIO()
     kinds = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
     with tarfile.open(
@@ -159,7 +159,7 @@ def tar(rng: random.Random, files: Files, damage: str) -> bytes:
 
 
 def zipped(rng: random.Random, files: Files, damage: str) -> bytes:
-    """Return a zip archive of files, with lies in its directories if asked."""
+    """Return a zip archive of files, with false directories if requested."""
     stream = io.BytesIO()
     methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
     with zipfile.ZipFile(stream, "w") as archive:
@@ -220,7 +220,9 @@ def attack(rng: Case, folder: Path) -> str:
         return "digested"
     variant = rng.choice(info.variants)
     corpus = info.read_files(paths, variant, **parse_options(info, {}))
-    assert damage != "none" or sum(corpus.counts().values()), "nothing of what is right was read"
+    assert damage != "none" or sum(corpus.counts().values()), (
+        "an undamaged corpus gave no documents"
+    )
     return "read"
 
 

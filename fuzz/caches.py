@@ -1,4 +1,4 @@
-"""Damaged compiled kernels: whatever the files are, a fresh process predicts the same."""
+"""Damaged files of compiled kernels: a fresh process must predict the same."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(json.dumps({"scores": scores, "files": sorted(activity.used)}))
 
 
 def prepare(folder: Path) -> None:
-    """Write a model, the kernels that it needs, and what a process makes of them."""
+    """Write a model, its compiled kernels, and the scores that a process gives."""
     from thresher import Categorizer
 
     model = Categorizer("perceptron").fit(TEXTS, ["animal", "food", "animal", "food"])
@@ -69,7 +69,7 @@ def swap(case: Case, path: Path) -> None:
 
 
 def splice(case: Case, path: Path) -> None:
-    """Put the end of another file behind the beginning of this one."""
+    """Join the beginning of this file with the end of another."""
     other = case.choice(sorted(path.parent.glob("*.kernel"))).read_bytes()
     path.write_bytes(path.read_bytes()[: case.randrange(1000)] + other[case.randrange(1000) :])
 
@@ -91,14 +91,14 @@ def forbid(case: Case, path: Path) -> None:
     os.chmod(path, case.choice((0, 0o222, 0o666)))
 
 
-# One or two files of four: to compile all of them takes too long for many cases.
+# One or two files of four, because compiling all of them takes too long for many cases.
 DAMAGES: tuple[Callable[[Case, Path], None], ...] = (
     *(flip, flip, cut, zero, grow, swap, splice, take_away, put_in_the_way, forbid),
 )
 
 
 def attempt(case: Case, folder: Path) -> str:
-    """Damage a copy of the kernels, then predict in this process, which has called none yet."""
+    """Damage a copy of the kernels, then predict in this process, which has not called kernels."""
     from thresher import Categorizer
     from thresher._kernels._cache import activity
 
@@ -111,7 +111,7 @@ def attempt(case: Case, folder: Path) -> str:
         case.choice(DAMAGES)(case, inner / name)
     activity.only, activity.tell = place, complaints.append
     scores = Categorizer.load(start / "model").scores(TEXTS)
-    assert scores.tolist() == answer["scores"], "the answer is another"
+    assert scores.tolist() == answer["scores"], "the scores differ"
     assert len(complaints) <= 1, complaints
     assert not list(place.glob("*/.*")), "a temporary file is left"
     if complaints:

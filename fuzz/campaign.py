@@ -1,7 +1,7 @@
-"""How cases without number are tried: each in a process that may die of it, and none is lost.
+"""Runs many generated cases in processes, which may crash or hang without losing results.
 
-A case is a function of its seed and its number, so that a line of the log is enough to see it
-again. It is given a folder of its own; when it fails, the folder is kept.
+A case is determined by its seed and number, so that a line of the log is enough to reproduce it.
+Each case has a folder, which is kept if it fails.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from thresher.errors import ThresherError
 
 __all__ = ["Attack", "Case", "Failure", "Outcome", "leave", "run", "seeds"]
 
-PATIENCE = 20.0  # seconds after which a case hangs
+PATIENCE = 20.0  # seconds after which a case counts as hanging
 MEMORY = 2 << 30  # bytes
-BATCH = 5_000  # cases of one process, for a slow leak must not end a long campaign
+BATCH = 5_000  # cases per process, so that a slow memory leak does not end a long campaign
 REFUSED, FAILED = "refused", "FAILED"
-# A sentence stands on one line of a terminal, and does nothing else there.
+# Characters that a message must not contain: line breaks and terminal control.
 UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _home = Path("fuzz", "work")
 
 
 class Case(random.Random):
-    """What chance has in one case, and the number of the case."""
+    """The random generator of a case, with the number of the case."""
 
     def __init__(self, seed: int, attack: str, number: int) -> None:
         super().__init__(f"{seed}/{attack}/{number}")
@@ -55,18 +55,18 @@ class Attack:
     Parameters
     ----------
     name, what : str
-        How it is asked for, and what its cases are, as a plural.
+        The name for the command line, and a description of its cases, in plural.
     attempt : callable
-        `attempt(case, folder)` makes a case in an empty folder and tries it; a word for what came
-        is returned. A `ThresherError` counts as "refused", any other exception as a failure.
+        `attempt(case, folder)` runs a case in an empty folder and returns a word for the outcome. A
+        `ThresherError` counts as "refused", any other exception as a failure.
     cases : int
-        How many `make fuzz` tries.
+        The number of cases of `make fuzz`.
     prepare : callable, optional
-        `prepare(folder)` writes what the cases start from, once; `seeds(name)` is the folder.
+        `prepare(folder)` writes the files that all cases start from; `seeds(name)` is the folder.
     fresh : float
-        Share of the cases that are tried in a process each, in which no kernel has been called.
+        Share of the cases that run in a separate process that has not called any kernel.
     memory : int
-        Bytes of address space that a process may take beyond what it had.
+        Additional bytes of address space that a process may use.
     """
 
     name: str
@@ -80,17 +80,17 @@ class Attack:
 
 @dataclass
 class Failure:
-    """A case that did what none may do."""
+    """A case that failed."""
 
     number: int
-    kind: str  # "crash", "hang", or the name of what was raised
+    kind: str  # "crash", "hang", or the name of the exception
     text: str
     folder: str = ""  # with the files of the case
 
 
 @dataclass
 class Outcome:
-    """What came of the cases of one attack."""
+    """The outcomes of the cases of an attack."""
 
     attack: str
     what: str
@@ -102,12 +102,12 @@ class Outcome:
     failures: list[Failure] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as a line of the log has it."""
+        """Return the outcome as in the log."""
         return asdict(self) | {"outcomes": dict(self.outcomes.most_common())}
 
 
 def seeds(name: str) -> Path:
-    """Return the folder that an attack's `prepare` has filled."""
+    """Return the folder that the `prepare` of an attack has filled."""
     return _home / "seeds" / name
 
 
@@ -121,20 +121,20 @@ def run(
     patience: float = PATIENCE,
     show: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Outcome:
-    """Try cases of an attack, in so many processes at once.
+    """Run cases of an attack in several processes; return the outcome.
 
     Parameters
     ----------
     attack, seed, numbers
-        What is tried; the cases are those of these numbers.
+        The attack, and the seed and numbers of its cases.
     jobs : int
-        Processes at once.
+        The number of processes.
     home : Path
-        Where cases are tried, and those that failed are kept.
+        The folder for cases, and for those that failed.
     patience : float
-        Seconds after which a case hangs.
+        Seconds after which a case counts as hanging.
     show : callable
-        Called now and then with what is known by then.
+        Called from time to time with the outcome so far.
     """
     global _home
     _home = home.absolute()
@@ -158,7 +158,7 @@ def run(
                 if is_late or worker.is_over:
                     ears.unregister(worker.pipe)
                     worker.end(outcome, is_late)
-                    if worker.left:  # what the one that died had not come to
+                    if worker.left:  # cases not yet run by the process that ended
                         waiting.append((worker.left, worker.fresh))
             outcome.seconds = round(time.monotonic() - began, 1)
             show(outcome)
@@ -167,7 +167,7 @@ def run(
 
 @contextmanager
 def _until_interrupted(ears: selectors.BaseSelector) -> Iterator[None]:
-    """Let Ctrl-C end a campaign; what was tried by then has been tried."""
+    """Let Ctrl-C end a campaign with the results so far."""
     try:
         yield
     except KeyboardInterrupt:
@@ -176,7 +176,7 @@ def _until_interrupted(ears: selectors.BaseSelector) -> Iterator[None]:
 
 
 def _batches(numbers: range, fresh: float) -> Iterator[tuple[list[int], bool]]:
-    """Yield numbers for one process each, and whether each of them has a process of its own."""
+    """Yield the numbers for each process, and whether each case needs a fresh process."""
     for start in range(0, len(numbers), BATCH):
         some = numbers[start : start + BATCH]
         for is_fresh in (True, False):
@@ -186,7 +186,7 @@ def _batches(numbers: range, fresh: float) -> Iterator[tuple[list[int], bool]]:
 
 
 def _load_libraries() -> None:
-    """Import what a case would: a fresh process is one in which no kernel of ours was called."""
+    """Import all libraries, so that a fresh process differs only in not having called kernels."""
     import numba
     import pandas  # noqa: F401 (which Arrow looks for)
 
@@ -194,11 +194,11 @@ def _load_libraries() -> None:
 
     for name in thresher.__all__:
         getattr(thresher, name)
-    numba.njit(lambda number: number)(1)  # Numba's own start, which takes a third of a second
+    numba.njit(lambda number: number)(1)  # initializes Numba, which takes a third of a second
 
 
 def _prepare(attack: Attack) -> None:
-    """Write the seeds, in a process of its own: this one must not have called a kernel."""
+    """Write the seeds in a separate process, because this one must not call kernels."""
     folder = seeds(attack.name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -211,7 +211,7 @@ def _prepare(attack: Attack) -> None:
 
 
 class _Worker:
-    """A process that tries a batch, and says of each case what came of it."""
+    """A process that runs a batch of cases and reports each outcome."""
 
     def __init__(self, attack: Attack, seed: int, numbers: list[int], fresh: bool) -> None:
         self.attack, self.left, self.fresh = attack, numbers, fresh
@@ -227,7 +227,7 @@ class _Worker:
         os.close(pipe)
 
     def listen(self) -> None:
-        """Take in what the process has written."""
+        """Read what the process has written."""
         data = os.read(self.pipe, 1 << 16)
         self.is_over = not data
         self.heard = time.monotonic()
@@ -235,7 +235,7 @@ class _Worker:
         self._lines += lines
 
     def take(self, outcome: Outcome) -> None:
-        """Count the cases that are done since, and note failures."""
+        """Count the cases finished since the last call, and record failures."""
         for line in self._lines:
             self._count(outcome, *json.loads(line))
         self._lines = []
@@ -249,7 +249,7 @@ class _Worker:
             _note(outcome, Failure(number, *failure), self.attack, self.folder)
 
     def stop(self) -> int:
-        """End the process, with whatever the case has started; return its status."""
+        """End the process and all processes it has started; return its status."""
         with suppress(ProcessLookupError):
             os.killpg(self.child, signal.SIGKILL)
         _, status = os.waitpid(self.child, 0)
@@ -257,7 +257,7 @@ class _Worker:
         return status
 
     def end(self, outcome: Outcome, is_late: bool) -> None:
-        """Bury the process, and put the case that it died of down as a failure."""
+        """Remove the process; record the case that ended it as a failure."""
         status = self.stop()
         if self.left:
             kind = "hang" if is_late else "crash"
@@ -266,7 +266,7 @@ class _Worker:
 
 
 def _note(outcome: Outcome, failure: Failure, attack: Attack, folder: Path) -> None:
-    """Keep a case that failed, with how to see it again."""
+    """Keep the files of a failed case, with the command that reproduces it."""
     place = _home / "failures" / f"{attack.name}-{outcome.seed}-{failure.number}"
     shutil.rmtree(place, ignore_errors=True)
     case_folder = folder / str(failure.number)
@@ -284,7 +284,7 @@ def _note(outcome: Outcome, failure: Failure, attack: Attack, folder: Path) -> N
 def _work(
     attack: Attack, seed: int, numbers: list[int], fresh: bool, folder: Path, pipe: int
 ) -> None:
-    """Try cases one after the other; each has a line of its own in the pipe."""
+    """Run cases one after the other; write a line for each to the pipe."""
     os.setpgid(0, 0)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
@@ -305,7 +305,7 @@ def _work(
 
 
 def _answer(attack: Attack, case: Case, folder: Path, pipe: int) -> None:
-    """Try a case and write what came."""
+    """Run a case and write its outcome."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -330,7 +330,7 @@ def _write(pipe: int, line: list[object]) -> None:
 
 
 def leave(work: Callable[[], object]) -> NoReturn:
-    """Do some work in a forked process, and end it there: nothing of its parent's is run."""
+    """Do some work in a forked process and exit without running code of the parent."""
     status = 1
     try:
         work()

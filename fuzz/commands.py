@@ -1,7 +1,7 @@
-"""Whole commands: verbs with bad inputs, odd streams, limits and signals, each in its process.
+"""Commands with bad inputs, unusual streams, limits and signals, each in a process.
 
-Whatever happens, the exit status is one of those that are documented, standard error holds
-sentences that can be printed, and no temporary file is left.
+In all cases the exit status is a documented one, standard error has printable sentences, and no
+temporary file is left.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def prepare(folder: Path) -> None:
 
 
 def attack(rng: random.Random, folder: Path) -> str:
-    """Run one command with something against it."""
+    """Run a command under adverse conditions."""
     from fuzz.documents import mutated, seed
 
     for name in ("model", "data.csv"):

@@ -1,7 +1,7 @@
-"""Documents of every format, mutated: each is read, with texts and labels as promised, or refused.
+"""Mutated documents of every format: they must be read with valid texts and labels, or refused.
 
-A case is a file, or a folder of files, of a format of `thresher.documents.formats`, made by rule,
-mutated byte by byte and piece by piece, and read with options drawn by chance.
+A case is a generated file, or folder of files, of a format of `thresher.documents.formats`, with
+random changes of bytes and larger pieces, read with random options.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SUFFIX = {name: kind.suffixes[0] if kind.suffixes else ".txt" for name, kind in 
 
 
 def attack(rng: random.Random, folder: Path) -> str:
-    """Read one mutated file or folder to its end."""
+    """Read a mutated file or folder to its end."""
     kind = rng.choice(FORMATS)
     path = folder / "case"
     if kind == "folder":
@@ -145,7 +145,7 @@ def _labels(rng: random.Random) -> Any:
 
 
 def seed(rng: random.Random, kind: str) -> bytes:
-    """Return a file of a format, mostly sound."""
+    """Return a mostly valid file of a format."""
     n = rng.choice((0, 1, 2, 3, 5, 20))
     if kind in ("csv", "tsv"):
         return _table(rng, n, "\t" if kind == "tsv" else rng.choice(",,;\t|"))
@@ -243,9 +243,9 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
         return data[:start] + data[end:]
     if how in (2, 3, 4):
         return data[:start] + rng.choice(TOKENS) + data[start if how < 4 else end :]
-    if how == 5:  # say something again
+    if how == 5:  # repeat a piece
         return data[:end] + data[start:end] * rng.choice((1, 1, 5)) + data[end:]
-    if how == 6:  # go on with another format
+    if how == 6:  # continue with another format
         return data[:start] + seed(rng, rng.choice(tuple(READERS)))
     return data[:start]
 

@@ -1,8 +1,8 @@
-"""Models from a stranger: whatever a header and tensors hold, checksums right, is at worst wrong.
+"""Model files from strangers, with changed headers and tensors and right checksums.
 
-Small models of every learner and of several ways to count are changed in one to three places, and
-written again as if nothing had happened. What is not refused must work: finite scores, shares that
-add up, learning on, and a file that can be read again.
+Small models of every learner and of several ways to count are changed in one to three places and
+written with right checksums. A model that is not refused must work: finite scores and shares,
+updates, and a file that can be read again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PROBES = [
     "oil " * 40,
     "原油の価格 ราคาน้ำมัน गेहूँ और तेल oil",
 ]
-# Words that counters cut in another way than those above, and in another than earlier ones did.
+# Words that are split into tokens in other ways than those above, and than by earlier versions.
 SCRIPTS = ["原油価格上昇", "小麦の収穫", "ราคาน้ำมันดิบ", "ข้าวสาลี", "गेहूँ", "क्रूड", "cafe\u0301", "ガス"]
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 FIELDS = {"fields": "first-line"}
@@ -76,7 +76,7 @@ LINES: dict[str, dict[str, Any]] = {
     "scripts-space": {"ngram_range": (1, 2), "char_ngram_range": (2, 3)},
     "scripts-book": {"tokens": "book", "hashing_bits": 6, "ngram_range": (1, 2)},
 }
-# What a number, or anything else in a header, may have been changed to.
+# Values that replace values in a header.
 HOSTILE: tuple[Any, ...] = (
     -1, 0, 1, 2, 3, 7, 24, 64, 255, 1000, 2**24, 2**31 - 1, 2**31, 2**32, 2**53, 2**63 - 1, 2**63,
     2**64, 2**70, 10**7, 10**12, 10**400, -(2**63), -(10**400), 0.0, -0.0, 0.5, 1.5, -1.5, 1e-320,
@@ -93,7 +93,7 @@ DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")
 def texts(
     rng: random.Random, n: int, more: Sequence[str] = WORDS
 ) -> tuple[list[str], list[list[str]]]:
-    """Return documents of three categories, with some `more` words, and which they have."""
+    """Return documents of three categories with some `more` words, and their labels."""
     documents, labels = [], []
     for i in range(n):
         topic = WORDS[i % 3 * 4 : i % 3 * 4 + 5]
@@ -106,7 +106,7 @@ def texts(
 def prepare(folder: Path) -> None:
     """Write models of every learner, and of several ways to count with a few of them.
 
-    Each is also written as `compact` leaves it, and those of earlier counters are copied.
+    Each is also written in compact form, and models of earlier versions are copied.
     """
     for name, model in models():
         model.save(folder / f"{name}.thresher")
@@ -116,7 +116,7 @@ def prepare(folder: Path) -> None:
 
 
 def models() -> Iterator[tuple[str, Any]]:
-    """Yield models by name, as small as they can be."""
+    """Yield small models by name."""
     import warnings
 
     from thresher import Categorizer
@@ -178,7 +178,7 @@ def original(path: Path) -> Parts:
 
 
 def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield where something stands in a header; of a long list only the first."""
+    """Yield the paths of all values in a header; of long lists only the first items."""
     pairs: Any = tree.items() if isinstance(tree, dict) else enumerate(tree[:3])
     for key, value in pairs:
         yield (*path, key)
@@ -187,14 +187,14 @@ def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def at(tree: Any, path: tuple[Any, ...]) -> Any:
-    """Return what stands at a place."""
+    """Return the value at a path."""
     for key in path:
         tree = tree[key]
     return tree
 
 
 def change_header(rng: random.Random, header: dict[str, Any], other: dict[str, Any]) -> str:
-    """Change a header somewhere; say what was done."""
+    """Change a header; return a description of the change."""
     path = rng.choice(list(places(header)))
     owner, key = at(header, path[:-1]), path[-1]
     how = rng.choice(["hostile"] * 2 + ["near"] * 3 + ["swap"] * 3 + ["remove", "double", "add"])
@@ -222,14 +222,14 @@ def change_header(rng: random.Random, header: dict[str, Any], other: dict[str, A
 def change_tensor(
     rng: random.Random, tensors: dict[str, np.ndarray], other: dict[str, np.ndarray]
 ) -> str:
-    """Change a tensor somewhere; say what was done."""
+    """Change a tensor; return a description of the change."""
     name = rng.choice(sorted(tensors))
     array = tensors[name]
     hows = ["values"] * 4 + ["near"] * 5 + ["trade"] * 5
     hows += ["dtype", "shape", "cut", "grow", "order", "swap"]
     hows += ["copy", "remove", "rename", "empty", "scalar"]
     how = rng.choice(hows)
-    if how == "trade" and array.size:  # two values change places
+    if how == "trade" and array.size:  # exchange two values
         array = array.copy()
         flat = array.reshape(-1)
         first, two = rng.randrange(len(flat)), rng.randrange(len(flat))
@@ -285,9 +285,9 @@ def write(
     edit: Callable[[str], str] = str,
     kinds: dict[str, Any] | None = None,
 ) -> None:
-    """Write a model file with right checksums, whatever `write_model` would say to it.
+    """Write a model file with right checksums, without the checks of `write_model`.
 
-    With `kinds`, the type that each tensor is to be read in, they are written as narrow as can be.
+    With `kinds`, the types in which tensors are to be read, they are written in narrow types.
     """
     if kinds is not None:
         tensors = {name: _narrowest(item) for name, item in tensors.items()}
@@ -310,7 +310,7 @@ def write(
 
 
 def attack(rng: random.Random, folder: Path) -> str:
-    """Change a model, write it, and do with it what people do."""
+    """Change a model, write it, and use it like a user."""
     paths = sorted(seeds(NAME).glob("*.thresher"))
     chosen, other = original(seed := rng.choice(paths)), original(rng.choice(paths))
     header, tensors = copy.deepcopy(chosen[0]), dict(chosen[1])
@@ -333,10 +333,10 @@ def attack(rng: random.Random, folder: Path) -> str:
 
 
 def use(path: Path) -> str:
-    """Load a model, ask it everything, let it learn, and save it; return how far that went."""
+    """Load a model, use it, update it and save it; return how far that went."""
     from thresher import Categorizer
 
-    model = Categorizer.load(path)  # the usual place to be refused
+    model = Categorizer.load(path)  # most cases are refused here
     n = len(model.classes_)
     scores = model.scores(PROBES)
     assert scores.shape == (len(PROBES), n) and scores.dtype == np.float32
@@ -347,7 +347,7 @@ def use(path: Path) -> str:
     assert np.isfinite(model.decisions_.thresholds).all()
     try:
         probable = model.predict_proba(PROBES)
-        assert ((probable >= 0) & (probable <= 1)).all(), "probabilities are none"
+        assert ((probable >= 0) & (probable <= 1)).all(), "probabilities are not between 0 and 1"
     except ModelError:
         pass  # it has none
     word = "ran"
@@ -371,13 +371,17 @@ def use(path: Path) -> str:
         model.learn(["crude oil and a word that is new"], [label], check=8)
         word = "learned"
     except ThresherError:
-        assert np.array_equal(before, model.scores(PROBES)), "half of it was learned"
+        assert np.array_equal(before, model.scores(PROBES)), (
+            "an update that failed changed the model"
+        )
     again = path.with_suffix(".again")
     model.save(again)
     after = Categorizer.load(again)
     scores = model.scores(PROBES)
     assert np.isfinite(scores).all(), "scores are not finite after learning"
-    assert np.array_equal(scores, after.scores(PROBES)), "what is read is not what was written"
+    assert np.array_equal(scores, after.scores(PROBES)), (
+        "the model read differs from the one written"
+    )
     return word
 
 

@@ -1,4 +1,4 @@
-"""`python -m fuzz.page`: put what the campaign's log says into docs/reliability.md."""
+"""`python -m fuzz.page`: write the results in the campaign's log to docs/reliability.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEGIN, END = "<!-- from the log -->\n", "<!-- end of the log -->\n"
 
 
 class Promise(NamedTuple):
-    """What a user may rely on, the tests of every run that see to it, and the attacks on it."""
+    """A promise to users, the tests of it, and the attacks on it."""
 
     text: str
     tests: tuple[str, ...]
@@ -24,67 +24,68 @@ class Promise(NamedTuple):
 
 PROMISES = (
     Promise(
-        "A model file from anybody is at worst wrong: it is refused with a sentence, or it loads "
-        "in bounded time and memory, and all it says is finite.",
+        "A model file from a stranger can be wrong, but does no harm: it is refused with a "
+        "sentence, or it loads in bounded time and memory, and all its numbers are finite.",
         ("promises/test_strangers.py", "model/test_storage.py", "promises/test_golden.py"),
         ("models",),
     ),
     Promise(
-        "A pattern of tokens takes time in proportion to the text, whoever wrote it.",
+        "Any token pattern takes time proportional to the length of the text.",
         ("text/test_patterns.py",),
         ("patterns",),
     ),
     Promise(
-        "Documents of any bytes in any format are read, or refused in one line that says where.",
+        "Documents with any bytes in any format are read, or refused in a line with the location.",
         ("promises/test_bad_inputs.py", "documents/test_documents.py"),
         ("documents",),
     ),
     Promise(
-        "A command ends with the status it should, whatever its input, output, terminal and "
-        "limits are, and whenever it is interrupted; there is no traceback.",
+        "A command ends with the documented status and without a traceback, for any input, output, "
+        "terminal and limits, and whenever it is interrupted.",
         ("promises/test_signals.py", "promises/test_bad_inputs.py", "cli/test_cli.py"),
         ("commands",),
     ),
     Promise(
-        "Machine code that was kept is used only if it is whole; where none can be kept, it is "
+        "Cached machine code is used only if it is complete; if it cannot be cached, it is "
         "compiled in memory.",
         ("kernels/test_kernel_cache.py",),
         ("caches",),
     ),
     Promise(
-        "A save that is killed leaves the old model or the new one, and the next save clears up.",
+        "A save that is killed leaves the old model or the new one, and the next save cleans up.",
         ("model/test_storage.py", "promises/test_writers.py"),
         ("kills",),
     ),
     Promise(
-        "A save that fails, at any of its writes, leaves the old model, and says why.",
+        "A save that fails at any write leaves the old model and says why.",
         ("model/test_storage.py", "promises/test_writers.py"),
         ("failing-calls", "full-disks"),
     ),
     Promise(
-        "Of two that change a model at once, none loses or repeats what the other did.",
+        "Two processes can change a model at once without losing or repeating an update.",
         ("promises/test_writers.py",),
         ("two-writers", "mixed-writers"),
     ),
     Promise(
-        "Where no model can be saved, a sentence says why: devices, pipes, links, folders, names.",
+        "If a model cannot be saved to a path, a sentence says why: devices, pipes, links, "
+        "folders.",
         ("model/test_storage.py", "promises/test_writers.py"),
         ("odd-targets",),
     ),
     Promise(
-        "Any number of threads may read a model while one lets it learn: each answer is that of a "
-        "complete state.",
+        "Any number of threads can use a model while another updates it; each answer is that of a "
+        "complete model before or after an update.",
         ("promises/test_threads.py", "model/test_learn_undo.py"),
         ("threads",),
     ),
     Promise(
-        "A corpus is read only if it is the one that was published, within bounds.",
+        "A corpus is read only if it is the published one and of bounded size.",
         ("corpora/test_corpora_fetch.py", "corpora/test_corpora.py"),
         ("archives",),
     ),
     Promise(
-        "A model that learns for days, and is disturbed all the time, is the one that was never "
-        "disturbed.",
+        "A model that is updated for days with constant interruptions equals one that was never "
+        "interrupted.",
         ("model/test_learn_undo.py",),
         ("soak",),
     ),
@@ -92,7 +93,7 @@ PROMISES = (
 
 
 def read_log(log: Path = LOG) -> dict[str, dict[str, Any]]:
-    """Return what is known of each attack; runs with several seeds are added up."""
+    """Return the results of each attack, summed over runs with several seeds."""
     known: dict[str, dict[str, Any]] = {}
     for line in log.read_text().splitlines():
         new = json.loads(line)
@@ -112,13 +113,13 @@ def read_log(log: Path = LOG) -> dict[str, dict[str, Any]]:
 
 
 def table(known: dict[str, dict[str, Any]]) -> str:
-    """Return the promises as a table, with what was tried and what came."""
-    lines = ["| promised | in every run of the tests | in the campaign | what came | failures |"]
+    """Return the promises as a table, with the cases tried and their outcomes."""
+    lines = ["| promise | tests | in the campaign | outcomes | failures |"]
     lines.append("|---|---|---|---|---:|")
     for promise in PROMISES:
         for attack in promise.attacks:
             record = known[attack]
-            fresh = f", {record['fresh']:,} in processes of their own" if record["fresh"] else ""
+            fresh = f", {record['fresh']:,} in fresh processes" if record["fresh"] else ""
             outcomes = ", ".join(f"{n:,} {word}" for word, n in record["outcomes"].most_common())
             tests = ", ".join(f"`{name}`" for name in promise.tests)
             tried = f"{record['cases']:,} {record['what']}{fresh}"
@@ -132,14 +133,14 @@ def table(known: dict[str, dict[str, Any]]) -> str:
 
 
 def filled(page: str, known: dict[str, dict[str, Any]]) -> str:
-    """Return the page with the table of this log in its place."""
+    """Return the page with the table of this log."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}{table(known)}{END}{after}"
 
 
 def main() -> int:
-    """Write the page anew."""
+    """Update the page."""
     PAGE.write_text(filled(PAGE.read_text(), read_log()))
     print(f"Written: {PAGE.name}, from {LOG.name}")
     return 0

@@ -1,4 +1,4 @@
-"""Regular expressions of strangers: they find what Python finds, and no text takes them long."""
+"""Hostile regular expressions: matches must equal those of Python, in linear time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACES = (
     "(?!a+b)", "(?=a(?!b))", "(?!)",
 )  # fmt: skip
 REPEATS = ("*", "+", "?", "{2}", "{1,2}", "{0,2}", "{2,}", "{,3}", "{0}", "*?", "+?", "??", "{1,}?")
-# What is slow by backtracking, too large, not known here, or no pattern at all.
+# Slow with backtracking, too large, not supported, or invalid.
 HOSTILE = (
     "(?:a+)+$", "(?:a|aa)+$", r"(?:\w+\s?)*$", "(?:.*a){20}", r"\w+\w+\w+:", "a.*b|a", "(?:|a)*",
     "(?:(?:a*)*)*", "a{1000}", "a{1000000}", "(?:(?:a{1000}){1000}){1000}", "(?:){99999999}",
@@ -40,11 +40,11 @@ ALPHABETS = (
 
 
 class SlowError(Exception):
-    """Python itself takes too long."""
+    """Python takes too long for a pattern."""
 
 
 def grown(chance: random.Random, depth: int) -> str:
-    """Return a pattern without capturing groups that is nested up to so deep."""
+    """Return a pattern without capturing groups, nested at most `depth` deep."""
     kind = chance.random()
     if depth == 0 or kind < 0.3:
         return chance.choice(CHARACTERS if chance.random() < 0.85 else PLACES)
@@ -57,7 +57,7 @@ def grown(chance: random.Random, depth: int) -> str:
 
 
 def pattern(chance: random.Random) -> str:
-    """Return a pattern, which may have a capturing group somewhere."""
+    """Return a pattern, possibly with a capturing group."""
     source = chance.choice(FLAGS) + grown(chance, chance.randint(1, 5))
     groups = [at for at in range(len(source)) if source.startswith("(?:", at)]
     if groups and chance.random() < 0.4:
@@ -67,12 +67,12 @@ def pattern(chance: random.Random) -> str:
 
 
 def text(chance: random.Random, most: int) -> str:
-    """Return a text of up to so many characters."""
+    """Return a text of at most `most` characters."""
     return "".join(chance.choices(chance.choice(ALPHABETS), k=chance.randint(0, most)))
 
 
 def spans_of_python(source: str, texts: list[str]) -> list[list[tuple[int, int]]]:
-    """Return where Python finds the tokens of each text; a group that is not there is at 0."""
+    """Return the spans of tokens found by Python; a group that did not match is at 0."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         asked = re.compile(source)
@@ -81,7 +81,7 @@ def spans_of_python(source: str, texts: list[str]) -> list[list[tuple[int, int]]
 
 
 def attempt(case: Case, folder: Path) -> str:
-    """Look for a pattern in short texts, as Python does, and in a long one."""
+    """Compare the matches in short texts with Python's; also search a long text."""
     source = pattern(case)
     if case.random() < 0.2:
         at = case.randint(0, len(source))

@@ -1,4 +1,4 @@
-"""Kills, full disks and second writers in the middle of a save."""
+"""Kills, full disks and other writers during a save."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from thresher.model.storage import read_model, write_model
 
 MODEL, BEFORE = "mail.thresher", "mail.thresher.before-learn"
 LESSON = ["cheap pills"], ["spam"]
-N_STATES = 60  # so many lessons a writer may give before it is killed
+N_STATES = 60  # updates that a writer can make before it is killed
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
-# Whatever can fail on a disk, by the names of the functions of C that are called.
+# Names of the C functions that can fail on a disk.
 WRITING = {"open", "write", "fsync", "close", "__exit__", "chmod", "chown", "link", "replace"}
 WRITING |= {"unlink", "rename", "sendfile"}
-CLOSING = {"close", "__exit__"}  # which may fail, but never to close
+CLOSING = {"close", "__exit__"}  # these may fail only after closing
 
 
 def prepare(folder: Path) -> None:
-    """Write a model, and what it is after each of the lessons to come."""
+    """Write a model, and the model after each update."""
     from thresher import Categorizer
 
     texts = ["cheap pills", "lunch today?", "cheap watches", "see you today"]
@@ -45,7 +45,7 @@ def prepare(folder: Path) -> None:
 
 @lru_cache(1)
 def states() -> list[bytes]:
-    """Return the model after each lesson, once this process has called what its children call."""
+    """Return the model after each update; compile the kernels that the children need."""
     from thresher import Categorizer
 
     contents = [(state_file(number)).read_bytes() for number in range(N_STATES)]
@@ -54,14 +54,14 @@ def states() -> list[bytes]:
 
 
 def state_file(number: int) -> Path:
-    """Return where the model after so many lessons is; each attack here has written the same."""
+    """Return the path of the model after a number of updates, equal for all attacks here."""
     paths = (seeds(attack.name) / str(number) for attack in ATTACKS)
     return next(path for path in paths if path.exists())
 
 
 @contextmanager
 def child(work: Callable[[Callable[[], object]], None]) -> Iterator[tuple[int, int]]:
-    """Give a process that works, by its number, and a pipe with a byte for each step it did."""
+    """Start a process; yield its number and a pipe with a byte for each step it has done."""
     pipe, its_pipe = os.pipe()
     process = os.fork()
     if not process:
@@ -74,7 +74,7 @@ def child(work: Callable[[Callable[[], object]], None]) -> Iterator[tuple[int, i
 
 
 def steps(pipe: int) -> int:
-    """Return how many steps were done by the time the process ended."""
+    """Return the number of steps done when the process ended."""
     number = 0
     while data := os.read(pipe, 1 << 12):
         number += len(data)
@@ -82,7 +82,7 @@ def steps(pipe: int) -> int:
 
 
 def learn(path: Path, done: Callable[[], object], times: int = N_STATES - 1, **how: Any) -> None:
-    """Give the model a lesson again and again."""
+    """Update the model repeatedly."""
     from thresher import Categorizer
 
     for _ in range(times):
@@ -92,7 +92,7 @@ def learn(path: Path, done: Callable[[], object], times: int = N_STATES - 1, **h
 
 
 def clear(folder: Path) -> None:
-    """Save once more, after which nothing but the model may be there."""
+    """Save once more and check that only the model is left."""
     from thresher import Categorizer
 
     Categorizer.load(folder / MODEL).save(folder / MODEL)
@@ -100,11 +100,11 @@ def clear(folder: Path) -> None:
 
 
 def kill(rng: Case, folder: Path) -> str:
-    """Kill a process that learns and saves in a loop, at any moment."""
+    """Kill a process that updates and saves in a loop, at a random moment."""
     path, keep = folder / MODEL, rng.random() < 0.7
     path.write_bytes(states()[0])
     with child(lambda done: learn(path, done, keep_previous=keep)) as (process, pipe):
-        os.read(pipe, 1)  # it is at work
+        os.read(pipe, 1)  # it has started
         time.sleep(rng.random() * 0.02)
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
@@ -112,7 +112,7 @@ def kill(rng: Case, folder: Path) -> str:
     number = states().index(path.read_bytes())
     assert learned <= number <= learned + 1, f"{learned} lessons were given, {number} are there"
     before = folder / BEFORE
-    # The second where the old model was kept already, and the new one not yet in its place.
+    # The second state if the old model was already copied and the new one not yet renamed.
     assert not before.exists() or before.read_bytes() in states()[number - 1 : number + 1]
     left = {name for name in os.listdir(folder) if name not in (MODEL, BEFORE)}
     kinds = {"a lock" if name.endswith(".lock") else "a temporary file" for name in left}
@@ -121,7 +121,7 @@ def kill(rng: Case, folder: Path) -> str:
 
 
 class Failing:
-    """Let one call that writes fail: the `nth`, before it is made or when it is done."""
+    """Makes the `nth` writing call fail, before or after it."""
 
     def __init__(self, nth: int, number: int, *, after: bool) -> None:
         self.left, self.number, self.is_after = nth, number, after
@@ -136,7 +136,7 @@ class Failing:
                 raise OSError(self.number, os.strerror(self.number))
 
     def run(self, work: Callable[[], object]) -> None:
-        """Do some work in which the call fails."""
+        """Do some work during which the call fails."""
         sys.setprofile(self)
         try:
             work()
@@ -145,7 +145,7 @@ class Failing:
 
 
 def fail(rng: Case, folder: Path) -> str:
-    """Let every call of a save that writes fail once, one after the other."""
+    """Make each writing call of a save fail once, one after the other."""
     path, before = folder / MODEL, folder / BEFORE
     old, older = states()[1], states()[0]
     kind, after, number = rng.number % 5, bool(rng.number // 5 % 2), ERRORS[rng.number // 10 % 3]
@@ -194,7 +194,7 @@ def fail(rng: Case, folder: Path) -> str:
 
 
 def fill(rng: Case, folder: Path) -> str:
-    """Let the disk be full after any number of bytes."""
+    """Save to a disk that is full after a random number of bytes."""
     path, keep = folder / MODEL, rng.random() < 0.5
     path.write_bytes(states()[1])
     header, tensors = read_model(state_file(2))
@@ -213,7 +213,7 @@ def fill(rng: Case, folder: Path) -> str:
 
 
 def two(rng: Case, folder: Path) -> str:
-    """Let two writers work at one model, and perhaps kill one of them."""
+    """Update a model from two processes, and possibly kill one of them."""
     path, is_killed = folder / MODEL, rng.random() < 0.5
     path.write_bytes(states()[0])
     times = rng.randint(1, 4), rng.randint(1, 4)
@@ -236,7 +236,7 @@ def two(rng: Case, folder: Path) -> str:
 
 
 def mix(rng: Case, folder: Path) -> str:
-    """Save from threads and processes at once, some of which keep what was there before."""
+    """Save from threads and processes at once, some of which keep the previous model."""
     path = folder / MODEL
     write_model(path, {"keeps": False, "n": 0}, {})
 
@@ -275,7 +275,7 @@ def mix(rng: Case, folder: Path) -> str:
 
 
 def odd(rng: Case, folder: Path) -> str:
-    """Save to places of all kinds, by names of all kinds."""
+    """Save to unusual paths."""
     places = ["x", "x/", "", ".", "..", "x/..", "folder", "folder/x", "file/x", "missing/x", "loop"]
     places += ["dangling", "out", "pipe", "null", "\0", "\n", "é" * 127, "麦" * 85, "m" * 256]
     (folder / "folder").mkdir()

@@ -1,8 +1,8 @@
-"""`python -m fuzz.soak`: learn, predict, save, be killed, come back, for as long as one likes.
+"""`python -m fuzz.soak`: update, predict and save with random interruptions, for hours.
 
-A model on disk is changed by processes that are killed or interrupted at any moment, or find the
-disk full. A twin in memory learns the same and is never disturbed. After each round the file must
-be the twin: to the last bit of its scores, with no lesson lost and none learned twice.
+A model on disk is updated by processes that are killed or interrupted at any moment, or find the
+disk full. A twin in memory gets the same updates without interruptions. After each round, the file
+must give the same scores as the twin to the last bit, with no update lost or repeated.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from fuzz.campaign import Outcome, leave
 from thresher import Categorizer
 from thresher.errors import OutputError
 
-WORDS = [f"word{i}" for i in range(2_000)]  # all that is ever written: memory must level off
+WORDS = [f"word{i}" for i in range(2_000)]  # a fixed vocabulary, so that memory must level off
 CATEGORIES = tuple("abcdefgh")
-LEAK = 100 << 20  # bytes by which memory may grow once everything was met
+LEAK = 100 << 20  # bytes by which memory may grow after the first hundred rounds
 MODEL, BEFORE = "mail.thresher", "mail.thresher.before-learn"
 
 
 def lesson(seed: int, number: int) -> tuple[list[str], list[str]]:
-    """Return some documents and their labels, the same ones for the same numbers."""
+    """Return some documents and their labels, determined by seed and number."""
     rng = random.Random(f"{seed}/{number}")
     labels = [rng.choice(CATEGORIES) for _ in range(rng.randint(1, 4))]
     start = {c: 200 * i for i, c in enumerate(CATEGORIES)}
@@ -42,7 +42,7 @@ def lesson(seed: int, number: int) -> tuple[list[str], list[str]]:
 
 
 class Soak:
-    """The model on disk, its twin in memory, and what came of all rounds."""
+    """The model on disk, its twin in memory, and counts of the rounds."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.seed, self.rng = seed, random.Random(seed)
@@ -58,14 +58,14 @@ class Soak:
         return [lesson(self.seed, -3 - number) for number in range(60)]
 
     def round(self) -> None:
-        """Let a process change the model, disturb it, and see that nothing is lost or doubled."""
+        """Update the model in a process, interrupt it, and compare the file with the twin."""
         way = self.rng.choice(("nothing", "kill", "kill", "kill", "term", "interrupt", "full disk"))
-        n_wanted = self.rng.randint(1, 6)
+        n_updates = self.rng.randint(1, 6)
         receiver, sender = os.pipe()
         child = os.fork()
         if not child:
             os.close(receiver)
-            leave(lambda: self._learn(n_wanted, sender, way == "full disk"))
+            leave(lambda: self._learn(n_updates, sender, way == "full disk"))
         os.close(sender)
         if way in ("kill", "term", "interrupt"):
             time.sleep(self.rng.expovariate(1 / 0.15))
@@ -77,14 +77,14 @@ class Soak:
         self.counts[way] += 1
         self._compare(n_acknowledged, way)
 
-    def _learn(self, n_wanted: int, pipe: int, is_full: bool) -> None:
+    def _learn(self, n_updates: int, pipe: int, is_full: bool) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # an interrupt's last words
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hides the message of an interrupt
         if is_full:
             size = self.path.stat().st_size
             most = random.Random(self.n_lessons).randrange(size)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-        for number in range(self.n_lessons, self.n_lessons + n_wanted):
+        for number in range(self.n_lessons, self.n_lessons + n_updates):
             try:
                 with Categorizer.updating(self.path, keep_previous=True) as model:
                     model.learn(*lesson(self.seed, number))
@@ -95,7 +95,7 @@ class Soak:
             os.write(pipe, b".")
 
     def _compare(self, n_acknowledged: int, way: str) -> None:
-        """See that the file is what the lessons make of it, of which one may not have been told."""
+        """Compare the file with the twin; one update may have been saved but not reported."""
         model = Categorizer.load(self.path)
         for _ in range(n_acknowledged):
             self._teach_the_twin()
@@ -114,7 +114,7 @@ class Soak:
         self.n_lessons += 1
 
     def tidy(self) -> None:
-        """Save once more, undisturbed: then there is nothing but the model and the one before."""
+        """Save once more without interruption; only the model and the previous one may be left."""
         with Categorizer.updating(self.path, keep_previous=True) as model:
             model.learn(*lesson(self.seed, self.n_lessons))
         self._teach_the_twin()
@@ -124,12 +124,12 @@ class Soak:
 
 
 def memory() -> int:
-    """Return the bytes that this process has in memory."""
+    """Return the resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def main(words: list[str] | None = None) -> int:
-    """Go on for the hours given; return the exit status."""
+    """Run for the given hours; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.soak", description=__doc__)
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)))
@@ -154,7 +154,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _soak(soak: Soak, end: float) -> int:
-    """Go on until then; return the number of rounds."""
+    """Run until `end`; return the number of rounds."""
     n_rounds = level = 0
     while time.monotonic() < end:
         soak.round()

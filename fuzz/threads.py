@@ -1,4 +1,4 @@
-"""Read by many, changed by one: every answer is that of a complete state, whatever the options."""
+"""Many threads read a model while another updates it: answers must be of complete states."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "naive Bayes": {"learner": "naive-bayes"},
     "nearest neighbours": {"learner": "everyone"},
 }
-READERS = (1, 3, 8, 16)  # threads that read beside the one that learns
+READERS = (1, 3, 8, 16)  # threads that read during updates
 
 
 def attempt(case: Case, folder: Path) -> str:
-    """Go through all combinations by the case's number."""
+    """Run the combination of options and readers that belongs to the case's number."""
     options = list(OPTIONS.values())[case.number % len(OPTIONS)]
     readers = READERS[case.number // len(OPTIONS) % len(READERS)]
     problems = read_beside_a_learner(options, readers, folder, case)
@@ -51,13 +51,13 @@ def attempt(case: Case, folder: Path) -> str:
 def read_beside_a_learner(
     options: dict[str, Any], readers: int, folder: Path, chance: Case
 ) -> list[str]:
-    """Let threads ask and save one model, first alone and then beside one that learns.
+    """Predict with and save a model in threads, first alone and then during updates.
 
     Returns
     -------
     list of str
-        Whatever no thread may see: an answer of no complete state, a state before one seen
-        already, a saved model of no state, an update lost or done twice, an exception.
+        The errors: an answer or a saved model of no complete state, an earlier state after a
+        later one, an update lost or repeated, an exception.
     """
     batches = [
         [f"wheats oils shipping new{i * 20 + j} other{i * 7 + j} w{j}x" for j in range(20)]
@@ -73,7 +73,7 @@ def read_beside_a_learner(
     probe, problems = batches[0][:3], []
     alone, shared, apprentice = _fitted(options), _fitted(options), _fitted(options)
     expected = [alone.scores(batch) for batch in batches]
-    # What the model says after each of the steps that one thread will let it learn.
+    # The scores after each of the updates that a thread will make.
     states = [apprentice.scores(probe).tobytes()]
     for texts, labels in lessons:
         states.append(apprentice.learn(texts, labels).scores(probe).tobytes())
@@ -115,7 +115,7 @@ def _fitted(options: dict[str, Any]) -> Any:
 
     special = {
         "averaged": lambda: Perceptron(average="examples"),
-        # Votes, so that every lesson makes a difference.
+        # Votes, so that every update changes the scores.
         "everyone": lambda: NearestNeighbors(n_neighbors=10_000, weights="uniform"),
     }
     learner = options.get("learner", "auto")
@@ -128,7 +128,7 @@ def _fitted(options: dict[str, Any]) -> Any:
 def _started(
     work: Callable[[int], None], number: int, problems: list[str]
 ) -> list[threading.Thread]:
-    """Start threads whose exceptions are problems."""
+    """Start threads whose exceptions are added to the problems."""
 
     def safely(thread_number: int) -> None:
         try:
@@ -150,6 +150,6 @@ ATTACKS = (
         attempt,
         cases=len(OPTIONS) * len(READERS),
         fresh=1.0,
-        memory=8 << 30,  # of which each thread reserves 72 MB, and uses hardly any
+        memory=8 << 30,  # each thread reserves 72 MB but uses little
     ),
 )
