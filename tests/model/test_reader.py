@@ -3,6 +3,7 @@
 import copy
 import pickle
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -361,3 +362,17 @@ def test_many_categories_are_put_in_order_by_the_stations():
     model = Categorizer(preset="fast", objective=None).fit(TEXTS, labels).limit(at_least=40)
     agree(model, PROBES[:10])
     assert len(model.predict([PROBES[0]])[0]) >= 40
+
+
+@pytest.mark.parametrize("name", ["best", "fast", "book", "pattern"])
+def test_lone_surrogates_score_alike_in_lists_of_any_length(name):
+    options = {"book": PLAIN | {"tokens": "book"}, "pattern": PLAIN | {"token_pattern": r"\S+"}}
+    model = Categorizer(**(options.get(name) or OPTIONS[name])).fit(TEXTS, LABELS)
+    probes = ["\ud800 oil", "\ud83d", "ö\udc00 wheat\ud800", "日本\ud800語 corn"]
+    expected = model.scores([re.sub("[\ud800-\udfff]", "\ufffd", text) for text in probes])
+    for n in (1, 5, 20, 1001, 3000):
+        for text, scores in zip(probes, expected, strict=True):
+            for few in (model.scores([text] * n), model.scores([*["oil corn"] * (n - 1), text])):
+                assert few[-1].tobytes() == scores.tobytes()
+    model.model_.forget_reader()
+    assert model.scores(["oil"] * 1001 + probes)[1001:].tobytes() == expected.tobytes()

@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -657,6 +658,16 @@ def test_halves_of_surrogate_pairs_separate():
     assert counter.spans("\ud800rose") == [(1, 5, 0)]
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=name_of)
+def test_halves_of_surrogate_pairs_are_replaced_as_in_files(options):
+    texts = ["a \ud800 rose\udfff", "\ud83d\n\ude00é", "中\ud800文 Σ\udc00", "plain"]
+    replaced = [re.sub("[\ud800-\udfff]", "\ufffd", text) for text in texts]
+    counter, other = TextCounter(**options), TextCounter(**options)
+    assert same_rows(counter.count(texts), other.count(replaced))
+    assert counter.feature_names() == other.feature_names()
+    assert [counter.spans(text) for text in texts] == [other.spans(text) for text in replaced]
+
+
 # -- threads
 
 
@@ -1026,6 +1037,58 @@ def test_a_copy_goes_on_by_itself(options, again):
     counter.count(["quite another rose"])
     assert twin.feature_names() == other.feature_names()
     assert same_counts(twin, other, ["quite another rose"])
+
+
+# -- merging
+
+
+@pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
+@given(
+    shards=st.lists(texts_lists, min_size=1, max_size=4), last=texts_lists, seed=st.integers(0, 99)
+)
+def test_merged_shards_equal_one_count(options, shards, last, seed):
+    whole, merged = TextCounter(**options), TextCounter(**options)
+    expected, rows = whole.count([text for texts in shards for text in texts]), []
+    for texts in shards:
+        shard = TextCounter(**options)
+        counts = dicts(shard.count(texts))
+        columns = merged.merge(shard).tolist()
+        rows += [{columns[column]: n for column, n in row.items()} for row in counts]
+    assert [list(row.items()) for row in rows] == [list(row.items()) for row in dicts(expected)]
+    assert same_tensors(whole, merged)
+    if "hashing_bits" in options:
+        return
+    assert whole.feature_names() == merged.feature_names()
+    keep = np.random.default_rng(seed).random(whole.n_features) < 0.5
+    for counter in (whole, merged):
+        counter.prune(keep)
+    undo, shard = merged.checkpoint(), TextCounter(**options)
+    shard.count(last)
+    merged.merge(shard)
+    undo()
+    assert same_tensors(whole, merged)
+    merged.merge(shard)
+    whole.count(last)
+    assert same_tensors(whole, merged)
+    assert same_counts(whole, merged, last + shards[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "least", "sentence"),
+    [
+        ({"ngram_range": (1, 2)}, None, r"as ngram_range is \(1, 1\) in one and \(1, 2\) in"),
+        ({"hashing_bits": 4}, None, "as hashing_bits is None in one and 4 in the other"),
+        ({"linguistics": Linguistics(stem=True)}, None, "as linguistics is None in one"),
+        ({}, (2, 2, 2, 2), "as features wait for a column; count the shards without `least`"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_counters_that_cannot_be_merged(options, least, sentence):
+    counter, other = TextCounter(), TextCounter(**options)
+    other.count(["a red rose"], least=least)
+    with pytest.raises(ParameterError, match=sentence):
+        counter.merge(other)
+    assert counter.n_features == 0
 
 
 # -- pruning

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thresher._kernels.text import KIND, PAIRED, SINGLE, WHOLE, WIDTH, scan, traits
 from thresher.errors import DocumentError, ParameterError
 from thresher.fields import Fields, as_text, field_columns
-from thresher.text.patterns import Pattern, compiled
 from thresher.text.scripts import (
     CONTEXTUAL,
     FAR,
@@ -27,6 +26,9 @@ from thresher.text.scripts import (
     composed_places,
     traits_table,
 )
+
+if TYPE_CHECKING:
+    from thresher.text.patterns import Pattern
 
 __all__ = ["CHARACTERS", "PAIRS", "RULES", "STRETCHES", "Buffers", "Tokenizer", "Tokens", "buffer"]
 __all__ += ["characters_of", "checked_texts", "chunks", "encode", "padded"]
@@ -124,7 +126,11 @@ class Tokenizer:
     ) -> None:
         self.rule, self.lowercase = Rule(tokens, unspaced), lowercase
         self.min_length = min_length if tokens == "words" else 1
-        self.pattern = None if token_pattern is None else compiled(token_pattern)
+        self.pattern = None
+        if token_pattern is not None:
+            from thresher.text.patterns import compiled  # which most counters do not need
+
+            self.pattern = compiled(token_pattern)
         self.composes = self.pattern is None and unspaced is not None
 
     def cut(self, texts: Any, buffers: Buffers | None = None) -> Iterator[Tokens]:
