@@ -1,4 +1,4 @@
-"""What sections 7 and 8 say about the figures, checked against ours."""
+"""Claims of sections 7 and 8, checked on the reproduced results."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ N_DOCUMENTS, N_WORDS = 2, 4  # of each topic, of each concept
 
 
 def bottleneck(texts: Texts, topics: tuple[str, ...], seed: int, *, n_jobs: int = 1) -> Any:
-    """Find as many concepts as topics in the documents of one of them, and show some of it.
+    """Fit as many concepts as topics to the documents with a single topic; return examples.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def bottleneck(texts: Texts, topics: tuple[str, ...], seed: int, *, n_jobs: int 
 
 
 def figure_1(run: Run) -> Drawing:
-    """Documents, concepts and words, the lines as wide as the probabilities."""
+    """Draw documents, concepts and words, joined by lines as wide as the probabilities."""
     texts = run.of(TEXTS, SMALL_TEXTS)
     (model,) = run.cells(bottleneck, [(texts, TOPICS, run.seed)], inside=True)
     names = [f"z{k}" for k in range(1, len(TOPICS) + 1)]

@@ -1,4 +1,4 @@
-"""Figures 2 to 4: topic by topic, as rounds grow, and the weight of concepts."""
+"""Figures 2 to 4: precision by topic and by number of rounds, and the weight of concepts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PANELS = {
 
 
 def both(run: Run) -> dict[str, tuple[Plan, tuple[int, ...]]]:
-    """Return the two collections with the concepts that tables 1 and 2 have: all K, and 1000."""
+    """Return both collections with the numbers of concepts in tables 1 and 2: all K, and 1000."""
     reuters, medline = run.of(REUTERS, SMALL), run.of(MEDLINE, SMALL_MEDLINE)
     return {"Reuters-21578": (reuters, reuters.sizes), "MEDLINE": (medline, medline.sizes[-1:])}
 
@@ -106,13 +106,13 @@ def by_size(run: Run) -> Table:
 
 
 def figure_3(run: Run) -> Figure:
-    """AdaBoost.MR with words and with the concepts of one K, as rounds grow."""
+    """AdaBoost.MR with words and with the concepts of one K, by number of rounds."""
     title = "Figure 3: AdaBoost.MR on Reuters-21578 as rounds grow"
     return _as_rounds_grow(run, "figure-3", title, N_SEEDS)
 
 
 def more_memberships(run: Run) -> Figure:
-    """Figure 3 where lower P(z|d) count as well."""
+    """Figure 3 with a lower limit of P(z|d)."""
     title = f"Figure 3 with memberships from {MORE_MEMBERSHIPS} on"
     return _as_rounds_grow(run, "more-memberships", title, 1, (MORE_MEMBERSHIPS,))
 
@@ -155,7 +155,7 @@ def _as_rounds_grow(
 
 
 def figure_4(run: Run) -> Figure:
-    """The share of the weight that lies on concepts as rounds grow, mean over the categories."""
+    """The share of the weight on concepts by number of rounds, mean over the categories."""
     reproduced, notes = {}, []
     for name, (plan, sizes) in both(run).items():
         measured = boosted(run, plan, {"concepts": sizes})

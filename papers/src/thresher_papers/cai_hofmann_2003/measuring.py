@@ -1,4 +1,4 @@
-"""What is measured: concepts, boosted rules over words and concepts, the measures of section 6.
+"""Experiments: concepts, boosting over words and concepts, the measures of section 6.
 
 Apart from the words about it, so that kept cells outlast a change of these.
 """
@@ -41,7 +41,7 @@ MEASURES: dict[str, tuple[str, str | None]] = {
 
 
 class Texts(NamedTuple):
-    """Documents, and what their words are."""
+    """A corpus, and how its words are counted."""
 
     corpus: str  # as `load` takes it
     most: tuple[int, ...] = ()  # documents of each part at most; none given: all
@@ -51,7 +51,7 @@ class Texts(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A problem: documents, their topics, and how they are divided."""
+    """A corpus, the number of its topics, and its division into training and test documents."""
 
     texts: Texts
     n_topics: int = 50
@@ -61,7 +61,7 @@ class Sample(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Counts and topics of all documents of some texts, part after part."""
+    """Counts and topics of all documents, split after split."""
 
     rows: Rows
     topics: list[list[str]]
@@ -71,7 +71,7 @@ class Documents(NamedTuple):
 
 @lru_cache(maxsize=4)
 def read(texts: Texts) -> Documents:
-    """Return the documents of some texts as counts of words."""
+    """Return the documents of a corpus as counts of words."""
     corpus = load(texts.corpus)
     names = [name for name in PARTS if name in corpus.splits] or ["all"]
     limits = texts.most or (None,) * len(names)
@@ -92,7 +92,7 @@ def read(texts: Texts) -> Documents:
 
 
 class Problem(NamedTuple):
-    """Which documents are learned from and tested on, the topics, and who belongs to them."""
+    """Training and test documents, the topics, and the labels."""
 
     train: np.ndarray
     test: np.ndarray
@@ -101,7 +101,7 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, sample: Sample, seed: int) -> Problem:
-        """Divide the documents, and choose the most frequent topics."""
+        """Divide the documents, and select the most frequent topics."""
         _, topics, ends, _ = read(sample.texts)
         train, test = np.split(np.arange(len(topics)), ends)[:2] if len(ends) > 1 else ((), ())
         if sample.division == "random":
@@ -123,7 +123,7 @@ class Problem(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The P(z|d) of all documents, and how they came about."""
+    """The P(z|d) of all documents, with the iterations and perplexity of the fit."""
 
     memberships: Rows
     n_iterations: int
@@ -132,7 +132,7 @@ class Model(NamedTuple):
 
 @lru_cache(maxsize=64)
 def find_concepts(texts: Texts, size: int, seed: int, is_folded: bool, n_jobs: int) -> Model:
-    """Find so many concepts in all documents, labelled or not.
+    """Fit `size` concepts to all documents, labelled or not.
 
     P(z|d) is what expectation maximisation leaves, or is folded in from all occurrences.
     """
@@ -145,7 +145,7 @@ def find_concepts(texts: Texts, size: int, seed: int, is_folded: bool, n_jobs: i
 
 
 def as_rows(memberships: np.ndarray) -> Rows:
-    """Return memberships as rows, without those that are next to none.
+    """Return memberships as sparse rows, without values below `LEAST_KEPT`.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def as_rows(memberships: np.ndarray) -> Rows:
 
 
 def at_least(rows: Rows, limit: float) -> Rows:
-    """Return the entries that are not below a limit.
+    """Return the rows without entries below a limit.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def at_least(rows: Rows, limit: float) -> Rows:
 
 
 def beside(blocks: Sequence[Rows]) -> Rows:
-    """Return the columns of some blocks beside each other, for the same documents.
+    """Return blocks of columns for the same documents as one block.
 
     Examples
     --------
@@ -197,12 +197,12 @@ def boost(
     sizes: tuple[int, ...],
     stages: tuple[int, ...],
     seed: int,
-    least: float = LEAST_MEMBERSHIP,
+    limit: float = LEAST_MEMBERSHIP,
     is_folded: bool = False,
     *,
     n_jobs: int = 1,
 ) -> dict[str, Any]:
-    """Learn from words and the concepts of models of some sizes, and measure on the test documents.
+    """Boost rules over words and concepts, and measure on the test documents.
 
     Scores are those of the rounds as they are: of MR too, zero divides where α h adds up to zero.
 
@@ -218,7 +218,7 @@ def boost(
         After how many rounds to measure. The first rounds of many are those of few.
     seed : int
         Of the division, if it is random, and of the concepts.
-    least : float
+    limit : float
         A P(z|d) below this counts as none.
     is_folded : bool
         Whether P(z|d) is folded in from all occurrences.
@@ -235,7 +235,7 @@ def boost(
     """
     documents, problem = read(sample.texts), Problem.of(sample, seed)
     models = [find_concepts(sample.texts, size, seed, is_folded, n_jobs) for size in sizes]
-    blocks = [at_least(model.memberships, least) for model in models]
+    blocks = [at_least(model.memberships, limit) for model in models]
     rows = beside([*blocks, documents.rows._replace(lengths=None)])
     train, test = rows.take(problem.train), rows.take(problem.test)
     labels, truth = problem.labels.take(problem.train), problem.labels.take(problem.test)

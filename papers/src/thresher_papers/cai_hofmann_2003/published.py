@@ -1,4 +1,4 @@
-"""Tables 1 and 2 as they are printed."""
+"""The published values of tables 1 and 2."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ Printed = Mapping[tuple[str, str], tuple[tuple[float, ...], ...]]
 
 
 def columns_of(variant: str, average: str) -> list[str]:
-    """Return the columns that the tables have for a variant and an average.
+    """Return the columns of a variant and an average.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def columns_of(variant: str, average: str) -> list[str]:
 
 
 def row_name(variant: str, average: str, features: str, is_gain: bool = False) -> str:
-    """Return what a row is called.
+    """Return the name of a row.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def row_name(variant: str, average: str, features: str, is_gain: bool = False) -
 
 
 def published(printed: Printed, features: str) -> Cells:
-    """Return a table as it is printed; `features` are the words with the concepts."""
+    """Return the published values of a table; `features` names words with concepts."""
     return {
         row_name(*block, row, is_gain): dict(zip(columns_of(*block), cells, strict=True))
         for block, rows in printed.items()

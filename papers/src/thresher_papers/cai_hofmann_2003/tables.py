@@ -1,4 +1,4 @@
-"""Tables 1 and 2, and the experiments that look for what explains their differences."""
+"""Tables 1 and 2, and experiments that explain differences from the published values."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def boosted(
     variants: tuple[str, ...] = VARIANTS,
     how: tuple[Any, ...] = (),
 ) -> dict[tuple[str, str], list[Any]]:
-    """Return what is measured for each variant and each kind of features, seed after seed.
+    """Return the cells of each variant and each kind of features, one per seed.
 
     Without concepts, and with a division of the corpus' own, nothing depends on the seed. `how` is
     what `boost` takes after it.
@@ -85,7 +85,7 @@ def boosted(
 
 
 def rows_of(measured: Mapping[tuple[str, str], list[Any]]) -> tuple[Cells, Cells]:
-    """Return the rows of a table, with those of improvements, and standard deviations."""
+    """Return the rows of a table, including improvements, and standard deviations."""
     reproduced: Cells = {}
     spread: Cells = {}
     features = list(dict.fromkeys(row for _, row in measured))
@@ -127,7 +127,7 @@ def _fitted(plan: Plan, models: list[list[float]]) -> str:
 
 
 def _gains(rows: Cells) -> str:
-    """Say how many of the measures each kind of features improves."""
+    """Return a sentence: how many measures each kind of features improves."""
     kinds: dict[str, list[float]] = {}
     for name, cells in rows.items():
         if name.endswith("improvement"):
@@ -229,7 +229,7 @@ def _last(cell: Mapping[str, Any], average: str, column: str) -> float:
 
 
 def words(run: Run) -> Table:
-    """Words alone, taken otherwise: what macro recall and MR's zero hang on."""
+    """Words alone, counted in other ways: effects on macro recall and on MR's error."""
     plan = run.of(REUTERS, SMALL)
     sample, texts = plan.sample, plan.sample.texts
     variants = {
@@ -344,7 +344,7 @@ LIMITS = (0.0001, 0.001, 0.01, 0.1)
 
 
 def memberships(run: Run) -> Table:
-    """Which P(z|d) count, on held-out training documents and on test documents."""
+    """Lower limits of P(z|d), on held-out training documents and on test documents."""
     plan = run.of(REUTERS, SMALL)
     sizes = run.of((500,), (40,))
     rehearsed = plan.sample._replace(division="rehearsal")

@@ -1,4 +1,4 @@
-"""What is measured for tables 4 and 5 and for the experiments beside them: one cell each.
+"""Cells of tables 4 and 5 and of the additional experiments.
 
 F1 in five folds after one pass, of online learners or of those that learn at once.
 """
@@ -29,7 +29,7 @@ _solving = Lock()  # LIBLINEAR has one generator of random numbers for all threa
 def online(
     name: str, learners: tuple[str, ...], seed: int, variant: Variant = PROGRAM, change: str = ""
 ) -> Folds:
-    """Cross-validate online learners on a data set, perhaps with something changed."""
+    """Cross-validate online learners on a data set, optionally with a change."""
     return cross_validate(problem(name, change), learners, seed, variant, N_FOLDS)
 
 
@@ -52,7 +52,7 @@ def share_at_floor(name: str, floor: float) -> float:
 
 
 class ProgramsNaiveBayes:
-    """Naive Bayes as the program behind the paper has it.
+    """Naive Bayes as in the paper's program (MinorThird).
 
     A feature's probability in a class is the share of the class's examples that have it, with one
     example more that has each feature by 1/V; its logarithm counts as often as the feature does.
@@ -100,7 +100,7 @@ BATCH: dict[str, Callable[[int], Any]] = {
 
 
 def learn_at_once(name: str, X: Any, positive: np.ndarray, seed: int = 0) -> Any:
-    """Return a learner of this name after learning, the same whatever other threads do."""
+    """Fit a batch learner; other threads do not influence the result."""
     model = BATCH[name](seed)
     with _solving if type(model).__name__ == "LinearSVC" else nullcontext():
         return model.fit(X, positive)
@@ -108,7 +108,7 @@ def learn_at_once(name: str, X: Any, positive: np.ndarray, seed: int = 0) -> Any
 
 @contextmanager
 def quiet_solvers() -> Iterator[None]:
-    """Do without the warning that features of 10^5 beside features of 1 do not converge.
+    """Suppress convergence warnings, which features of very different scale cause.
 
     To be entered before threads are started, for Python's filters are common to all of them.
     """
@@ -118,7 +118,7 @@ def quiet_solvers() -> Iterator[None]:
 
 
 def batch(name: str, learner: str, seed: int, change: str = "") -> list[float]:
-    """Return F1 in each of five folds of a learner that learns at once."""
+    """Return F1 of a batch learner in each of five folds."""
     data = problem(name, change)
     X, f1 = data.rows.to_scipy().astype(np.float64), []
     for number, (train, test) in enumerate(folds(data.positive, N_FOLDS, seed)):

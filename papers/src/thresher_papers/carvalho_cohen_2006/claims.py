@@ -1,4 +1,4 @@
-"""What the paper says about its figures, checked on ours."""
+"""Claims of the paper, checked on the reproduced results."""
 
 from __future__ import annotations
 

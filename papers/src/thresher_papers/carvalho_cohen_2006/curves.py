@@ -1,4 +1,4 @@
-"""What is measured for figures 2 to 4: one pass of a learner, looked at again and again."""
+"""Cells of figures 2 to 4: learning curves over one pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEWEST, GROWTH = 10, 0.1
 
 
 def checkpoints(n_examples: int, growth: float = GROWTH) -> list[int]:
-    """Return the numbers of examples at which models are measured: 10, then a tenth more each time.
+    """Return the numbers of examples at which models are measured: 10, then 10 % more each time.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def checkpoints(n_examples: int, growth: float = GROWTH) -> list[int]:
 
 
 class _Stream:
-    """An online learner that is judged on each example before it learns from it."""
+    """An online learner that predicts each example before it learns from it."""
 
     def __init__(self, name: str, rows: Rows, positive: np.ndarray) -> None:
         self.name, self.rows, self.positive = name, rows, positive
@@ -101,7 +101,7 @@ def learning_curve(data: Problem, name: str, seed: int) -> dict[str, list[float]
 
 
 def _decider(X: Any, positive: np.ndarray) -> Callable[[Any], np.ndarray]:
-    """Return what a fresh SVM decides; with one class only, always that class."""
+    """Return the decision function of a new SVM; with a single class, always that class."""
     if positive.all() or not positive.any():
         return lambda examples: np.full(examples.shape[0], positive[0])
     model = learn_at_once("SVM", X, positive)

@@ -1,4 +1,4 @@
-"""Experiments of ours: the external regret of section 7, and what explains differences."""
+"""Additional experiments: external regret (section 7), and explanations of differences."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ VARIANTS: dict[str, tuple[Variant, str, tuple[str, ...]]] = {
 
 
 def _row(name: str, learners: tuple[str, ...], variant: Variant, change: str) -> tuple[Any, ...]:
-    """Return a row of `cross_validated`, such that cells of table 4 are its cells."""
+    """Return a row for `cross_validated` with the same cell keys as table 4."""
     is_table_4 = variant == PROGRAM and not change
     return (name, learners) if is_table_4 else (name, learners, variant, change)
 
 
 def distance(reproduced: Mapping[str, float], printed: Mapping[str, float]) -> float:
-    """Return the mean distance of the cells that both rows have.
+    """Return the mean absolute difference of the cells in both rows.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _table(run: Run, item: str, title: str, reproduced: Cells, note: str, **more
 
 
 def variants(run: Run) -> Table:
-    """How far each data set's row is from the published one when something is done otherwise."""
+    """Distance of each data set's row from the published row, for other choices."""
     sets = run.of(published.SETS, QUICK_SETS)
     rows = {
         f"{name}/{label}": _row(name, learners, variant, change)
@@ -192,7 +192,7 @@ def floor(run: Run) -> Table:
 
 
 def empty_examples(run: Run) -> Table:
-    """What examples without any feature do to the learners whose norm leaves the bias out."""
+    """Effect of examples without features on learners whose norm excludes the bias."""
     sets = run.of(("20newsgroup", "Ads", "Sig", "Reply", "Congress"), ("Ads", "Congress"))
     rows = {}
     for name in sets:
@@ -224,7 +224,7 @@ def empty_examples(run: Run) -> Table:
 
 
 def _with_bayes(run: Run, rows: Mapping[str, tuple[Any, ...]]) -> Cells:
-    """Return F1 of the online learners of some rows, of Naive Bayes, and how far they are away."""
+    """Return F1 of the online learners and of naive Bayes, and the distance from the paper."""
     means, _ = means_and_spreads(cross_validated(run, rows, FEW_RUNS))
     keys = [(name, "Naive Bayes", run.seed, *more[1:]) for name, _, *more in rows.values()]
     for (row, key), f1 in zip(rows.items(), run.cells(batch, keys), strict=True):
@@ -234,7 +234,7 @@ def _with_bayes(run: Run, rows: Mapping[str, tuple[Any, ...]]) -> Cells:
 
 
 def distanced(cells: Mapping[str, float], printed: Mapping[str, float]) -> dict[str, float]:
-    """Return a row with its distance from the printed one."""
+    """Return a row with its distance from the published row."""
     return {**cells, "distance": distance(cells, printed)}
 
 

@@ -1,4 +1,4 @@
-"""Figures 2 to 8: learning curves, and what few features can do."""
+"""Figures 2 to 8: learning curves, and errors with few features."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ STOP_WORDS = ("as", "you", "what", "they", "are", "do", "was", "be", "no", "have
 
 
 def figure_5(run: Run) -> Drawing:
-    """Which features Extremal Feature Selection takes, of a model that has met real posts."""
+    """Features that Extremal Feature Selection takes from a model of newsgroup posts."""
     name = run.of("20newsgroup", "MovieReviews")
     (ranked,) = run.cells(importances, [(name, run.seed)])
     n_top = round(KEPT * SHARE)
@@ -148,7 +148,7 @@ def _selection(
 
 
 def light_gain(curves: dict[str, Any], fewest_features: float = 1000) -> float:
-    """Return how many errors (%) P = 0.9 saves against P = 1, where many features are kept."""
+    """Return the error (%) with P = 1 less that with P = 0.9, if many features are kept."""
     all_top, few_low = curves["EFS, P = 1"], curves["EFS, P = 0.9"]
     pairs = zip(all_top.x[:-1], all_top.y, few_low.y, strict=False)
     saved = [without - with_low for x, without, with_low in pairs if x >= fewest_features]

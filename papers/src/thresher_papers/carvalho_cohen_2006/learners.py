@@ -33,7 +33,7 @@ INITIAL = 1.0  # what a feature weighs at first: 1 in Positive Winnow, 2 - 1 in 
 
 
 class Variant(NamedTuple):
-    """What can be done otherwise than the paper's program did, to see what it matters."""
+    """Deviations from the paper's program, to measure their effect."""
 
     always_on: bool = True  # whether the additive learners have an always-on feature
     in_norm: bool = False  # whether that counts in |x|^2
@@ -55,7 +55,7 @@ TIES: dict[str, dict[str, Any]] = {
 
 
 def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
-    """Return a learner by the paper's abbreviation, `v-` for its average.
+    """Return a learner by the paper's abbreviation; `v-` for the averaged learner.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def learner(name: str, variant: Variant = PROGRAM) -> OnlineLearner:
 def _read_ties(
     unchanged_pass: Callable[[Any], Any], reading: dict[str, Any], documents: Any
 ) -> Any:
-    """Return how a pass goes, with ties read otherwise."""
+    """Return the arguments of a pass with another rule for ties."""
     epoch, weights, rule = unchanged_pass(documents)
     return epoch, weights, rule._replace(**reading)
 
@@ -97,14 +97,14 @@ def _read_ties(
 def learn_in_order(
     name: str, rows: Rows, positive: np.ndarray, variant: Variant = PROGRAM
 ) -> OnlineLearner:
-    """Return a learner that has met the examples once, in their order."""
+    """Return a learner after one pass over the examples, in their order."""
     model = learner(name, variant).start(rows.n_columns, 1)
     model.learn_rows(rows, one_category(positive))
     return model
 
 
 def first_met(rows: Rows) -> np.ndarray:
-    """Return the share of the examples before the one in which each feature is first met.
+    """Return the share of the examples that come before the first with each feature.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def first_met(rows: Rows) -> np.ndarray:
 
 
 def scores_of(model: OnlineLearner, rows: Rows, absent: np.ndarray | None = None) -> np.ndarray:
-    """Score examples, if need be without what absent features would weigh in the average.
+    """Return scores of examples, optionally without the average weight of absent features.
 
     For an averaged Winnow, `absent` is the share of the hypotheses in which a feature was so.
     """
@@ -134,7 +134,7 @@ def scores_of(model: OnlineLearner, rows: Rows, absent: np.ndarray | None = None
 
 
 def is_corrected(name: str, variant: Variant) -> bool:
-    """Tell whether the program's average of this learner leaves absent features out."""
+    """Return whether the program's average of this learner leaves absent features out."""
     return name in ("v-MBW", "v-PW", "v-BW", "v-RW") and variant.absent_is_zero
 
 

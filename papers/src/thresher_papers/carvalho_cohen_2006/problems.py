@@ -1,4 +1,4 @@
-"""The data sets of the paper that can be had, each as a problem of two classes."""
+"""The available data sets of the paper, each as a problem of two classes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _reading = Lock()  # several threads may ask for the same set
 
 
 class Read(NamedTuple):
-    """Examples as they are read: what they hold, their labels, and where they come from."""
+    """Examples of a corpus: features, labels, ids and the words of the columns."""
 
     rows: Rows
     labels: list[list[str]]
@@ -73,13 +73,13 @@ def _read(spec: str, counted: str = "") -> Read:
 
 
 def read(spec: str, counted: str = "") -> Read:
-    """Return a corpus; it is read once in a process."""
+    """Return a corpus; it is read once per process."""
     with _reading:
         return _read(spec, counted)
 
 
 def problem(name: str, change: str = "") -> Problem:
-    """Return a data set by its name in table 4, perhaps with something changed.
+    """Return a data set by its name in table 4, optionally with a change.
 
     A change is one of `CHANGES`, of `COUNTED`, of `TOPICS` for Reuters, or `EMPTY_POSTS`.
 
@@ -113,7 +113,7 @@ def groups_problem(groups: tuple[str, ...], positive: str, with_empty: bool = Fa
 
 
 def words_of(name: str) -> list[str]:
-    """Return what the columns of a data set of texts are."""
+    """Return the words of the columns of a text data set."""
     words = read(SETS[name][0]).words
     if name == "20newsgroup":
         posts = read(NEWSGROUPS)

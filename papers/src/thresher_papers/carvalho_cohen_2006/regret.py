@@ -1,4 +1,4 @@
-"""What is measured of external regret: Positive Winnow whose features are judged besides."""
+"""Cells of section 7: Positive Winnow with external regret."""
 
 from __future__ import annotations
 

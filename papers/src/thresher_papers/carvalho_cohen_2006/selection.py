@@ -1,4 +1,4 @@
-"""What is measured for figures 5 to 8: Modified Balanced Winnow when only some features are kept.
+"""Cells of figures 5 to 8: Modified Balanced Winnow with selected features.
 
 Extremal Feature Selection takes features out of the model after the one pass; the weights of the
 others stay. So do information gain and chi-square here, which choose from the training examples;
@@ -27,7 +27,7 @@ BATCH = ("IG", "CHI", "IG first")
 
 
 def feature_numbers(n_features: int, per_decade: int = 4) -> list[int]:
-    """Return numbers of features to keep, evenly spread on a logarithmic scale, all the last.
+    """Return numbers of features to keep, evenly spread on a logarithmic scale, up to all.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def means_and_spreads(measured: Mapping[str, Sequence[Folds]]) -> tuple[Cells, C
 
 
 def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
-    """Return median F1 and average rank of each column over those of `sets` that are there.
+    """Return median F1 and average rank of each column over the rows that are in `sets`.
 
     `kind` tells what these rows are, in the names of the new ones.
 
@@ -130,7 +130,7 @@ def summarize(cells: Cells, sets: Sequence[str], kind: str) -> Cells:
 
 
 def with_summaries(cells: Cells) -> Cells:
-    """Return the rows of the text sets, their summary, then the others and theirs."""
+    """Return the text sets with their summary, then the other sets with theirs."""
     ordered: Cells = {}
     for kind, group in (("text", published.TEXT), ("not text", published.NOT_TEXT)):
         ordered |= {name: cells[name] for name in group if name in cells}
@@ -145,7 +145,7 @@ def _stars(folds_of: Folds) -> dict[str, str]:
 
 
 def _beside(means: Cells, printed: Cells) -> dict[str, Any]:
-    """Return our means beside the published ones, both with their summaries."""
+    """Return reproduced and published means, both with summaries."""
     reproduced, paper_rows = (
         with_summaries({row: cells[row] for row in means}) for cells in (means, printed)
     )
@@ -195,7 +195,7 @@ TRIED = {  # where differences of a data set are looked into
 
 
 def _agreement(table: Table) -> list[str]:
-    """Say how many cells agree, where those are that do not, and what was tried."""
+    """Return sentences: how many cells agree, which do not, and what was tried."""
     cells, beyond = table.differences(-1), table.differences(table.tolerance)
     left = [cell for cell in beyond if not cell.is_within_spread]
     same = [cell for cell in left if cell.row in published.SAME_DATA]
@@ -295,7 +295,7 @@ def table_5(run: Run) -> Table:
 
 
 class OfTable(Figure):
-    """A figure of the values of a table, which are compared there and not once more."""
+    """A figure of a table's values, which are compared in the table only."""
 
     def differences(self, beyond: float = 0.0) -> list[Difference]:
         return []
@@ -342,7 +342,7 @@ def figure_1(run: Run) -> Figure:
 
 
 def gains(cells: Cells, sets: Sequence[str], learner_name: str) -> list[float]:
-    """Return what averaging brings to a learner on each of the sets that are there."""
+    """Return the gain from averaging a learner on each available data set."""
     return [
         cells[name][f"v-{learner_name}"] - cells[name][learner_name]
         for name in sets
@@ -351,7 +351,7 @@ def gains(cells: Cells, sets: Sequence[str], learner_name: str) -> list[float]:
 
 
 def mean_gains(cells: Cells, sets: Sequence[str]) -> dict[str, float]:
-    """Return what averaging brings in the mean to each learner."""
+    """Return the mean gain from averaging each learner."""
     return {
         learner_name: float(np.mean(gains(cells, sets, learner_name) or [0.0]))
         for learner_name in published.TITLES

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 as they are printed, followed step by step beside the library's learners."""
+"""Tables 1 and 2 in plain Python, step by step beside the library's learners."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ ALGORITHMS = {"table-1": mistake_driven, "table-2": modified_balanced_winnow}
 
 
 def trace(item: str, name: str, n_examples: int, seed: int) -> list[Step]:
-    """Follow an algorithm over the first examples of a shuffle, and the library's learner too."""
+    """Run an algorithm and the library's learner over the first examples of a shuffle."""
     data = problem(name)
     order, _ = next(folds(data.positive, 5, seed))
     rows, positive = data.rows.take(order[:n_examples]), data.positive[order[:n_examples]]

@@ -1,1 +1,1 @@
-"""Corpora that only the reproductions use; they are known by name like the library's own."""
+"""Corpora that only the reproductions use, by name like those of the library."""

@@ -1,4 +1,4 @@
-"""The features of a corpus that is not text, or not only, as sparse rows."""
+"""Features of corpora that are not only text, as sparse rows."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ COMMIT = "b29adccb11583aa954213d87620667e3e2c1ecb1"
 
 
 def read(paths: Paths, variant: str) -> Corpus:
-    """Read the letters, then what the variant sets against them."""
+    """Read the letters, then the legitimate messages of the variant."""
     letters, messages = paths
     split = Split()
     rows = list(enumerate(_rows(letters), 1))

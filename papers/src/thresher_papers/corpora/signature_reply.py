@@ -119,7 +119,7 @@ def line_features(lines: list[str], *, window: bool = False) -> list[dict[str, f
 
 
 def _own(line: str, sender: set[str]) -> set[str]:
-    """Return the features of a line that need no other line."""
+    """Return the features of a line that do not depend on other lines."""
     text = line.strip()
     if not text:
         return {"blank"}

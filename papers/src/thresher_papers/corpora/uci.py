@@ -60,7 +60,7 @@ def _files(folder: str, path: str, contents: str, size: int = 0, sha256: str = "
 
 
 def _table_rows(path: Path, width: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield place and cells of each line that is neither blank nor a remark."""
+    """Yield location and cells of each line that is neither blank nor a comment."""
     for number, line in enumerate(read_bytes(path).splitlines(), 1):
         if line.strip() and not line.startswith(TABLE_COMMENT):
             cells = [cell.strip() for cell in line.decode("latin-1").split(",")]
@@ -79,7 +79,7 @@ def _tokens(names: Sequence[str], cells: Sequence[str]) -> str:
 def _reader(
     attributes: str, labels: dict[str, str], positive: str, numbers: str = "", leading: int = 0
 ) -> Callable[[Paths, str], Corpus]:
-    """Return what reads a table whose last column is the class; two are for training and testing.
+    """Return a reader of tables whose last column is the class; of two, the second is for testing.
 
     `labels` has the category of each class as the table writes it; `leading` counts the columns
     that come before the attributes.

@@ -1,4 +1,4 @@
-"""What the paper's text says about its figures, and what ours say."""
+"""Claims of the paper, checked on the reproduced results."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ LEARNERS: dict[str, type[Learner]] = {
 
 
 class Contender(NamedTuple):
-    """A learner with its parameters, and what it learns from."""
+    """A learner with its parameters and features."""
 
     learner: str
     params: tuple[tuple[str, Any], ...] = ()
@@ -62,7 +62,7 @@ class Contender(NamedTuple):
         return LEARNERS[self.learner](**dict(self.params))
 
     def task(self, variant: str) -> Task:
-        """Return a split of the collection, with the strengths that are learned from."""
+        """Return a split of the collection as strengths."""
         counts = counted_split(variant, self.features, self.cut)
         preferred = LEARNERS[self.learner].preferred_strength
         params = preferred if self.strength is None else {"kind": self.strength}
@@ -72,7 +72,7 @@ class Contender(NamedTuple):
         )
 
     def scores(self, task: Task, seed: int) -> dict[int, np.ndarray]:
-        """Learn the training documents; return the test scores, after each of the passes."""
+        """Train on the training documents; return the test scores after each of the passes."""
         learner = self.make()
         if isinstance(learner, OnlineLearner) and learner.shuffle:
             return scores_after(learner, task, self.passes, seed)
@@ -89,7 +89,7 @@ class Contender(NamedTuple):
 
 
 def rehearsed(contender: Contender, variant: str, seed: int) -> tuple[float, int]:
-    """Return the best break-even point on held-out training documents, and after which pass."""
+    """Return the best break-even point on held-out training documents, and its pass."""
     held_out = contender.task(variant).rehearsal()
     return max(
         (100 * evaluate(scores, held_out.test.labels).pooled["break_even_interpolated"], -done)

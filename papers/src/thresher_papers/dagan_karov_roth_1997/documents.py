@@ -1,4 +1,4 @@
-"""The Reuters collection as the paper reads it: features, splits, and parts drawn from it."""
+"""The Reuters collection: features, splits, and random samples as in the paper."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _reading = Lock()  # counting takes all of the memory that it should
 
 
 class Setting(NamedTuple):
-    """What the paper does not say about the documents of table 1, as it is taken there."""
+    """Choices for table 1 that the paper leaves open."""
 
     features: str = LEMMAS
     ranks: tuple[int, int] = (0, 20)  # ten categories are drawn from these, by frequency

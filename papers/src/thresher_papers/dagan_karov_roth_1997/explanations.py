@@ -1,4 +1,4 @@
-"""Experiments of ours: what the open choices of the two tables do to their figures."""
+"""Additional experiments: effects of the choices that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ WITHOUT = {
 
 
 def settings(run: Run) -> Table:
-    """Table 1 with one of its open choices made otherwise, the rate chosen anew."""
+    """Table 1 with another choice in one respect; the rate is selected again."""
     names = run.of([*SETTINGS], ["as in table 1", "the ten most frequent categories"])
     rows = {
         f"{algorithm}, {name}": row_of_table_1(
@@ -139,7 +139,7 @@ def settings(run: Run) -> Table:
 
 
 def _extremes(reproduced: Cells) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the two steps, and the rows in which they bring least and most."""
+    """Yield two steps, each with the rows of its smallest and largest gain."""
     for algorithm, column in (("BalancedWinnow", "Linear freq."), ("Perceptron", "θ-range")):
         steps = {
             name: step(row, column)
@@ -285,7 +285,7 @@ IN_QUICK = ("Experts unigram: one pass in the order of time", "Bayes: counts", "
 
 
 def rivals(run: Run) -> Table:
-    """The rivals of table 2 with one thing otherwise."""
+    """The rivals of table 2, each with one change."""
     rows = {
         name: ((contender, contender),)
         for name, contender in TRIED.items()

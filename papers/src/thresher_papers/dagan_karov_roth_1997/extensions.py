@@ -167,7 +167,7 @@ def measure(
 
 
 def measure_without_negative(column: str, promotion: float, seed: int) -> dict[str, float]:
-    """Return what Balanced Winnow's negative weights are good for, after learning with them.
+    """Return the break-even points of Balanced Winnow with and without its negative weights.
 
     Scores are those of all weights, of the positive weights alone, and of these where the strengths
     of each test document sum to one. The share is that of weights below zero among those that

@@ -1,4 +1,4 @@
-"""The paper's tables as they are printed."""
+"""The published values of the two tables."""
 
 from __future__ import annotations
 

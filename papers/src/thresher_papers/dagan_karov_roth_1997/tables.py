@@ -41,7 +41,7 @@ RATES = {
 def row_of_table_1(
     algorithm: str, rates: tuple[float, ...] = (), setting: Setting = AS_TAKEN
 ) -> tuple[Any, ...]:
-    """Return what `measure` takes for a row: all of the algorithm's rates, or those given."""
+    """Return the arguments of `measure` for a row: all rates of the algorithm, or those given."""
     columns = tuple(TABLE_1[algorithm.partition(",")[0]])
     return algorithm, rates or RATES[algorithm], columns, setting
 
@@ -55,7 +55,7 @@ def extensions_of(rows: Cells) -> Cells:
 
 
 def step(cells: Mapping[str, float], column: str) -> float:
-    """Return what a column of table 1 brings over the one before it; frequencies over presence.
+    """Return the gain of a column of table 1 over the column before; of frequencies over presence.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def step(cells: Mapping[str, float], column: str) -> float:
 
 
 def _steps_of(draws: Sequence[Mapping[str, float]], column: str) -> str:
-    """Return in words what a column brings: on average, at least, at most, and how often."""
+    """Return a sentence: the mean gain of a column, its range, and how often it is positive."""
     steps = [step(row, column) for row in draws]
     return (
         f"{sum(steps) / len(steps):+.1f} (from {min(steps):+.1f} to {max(steps):+.1f}, "
@@ -149,7 +149,7 @@ def grid(
     cut: int = 3,
     promotions: tuple[float, ...] = (1.05, 1.1, 1.2),
 ) -> list[Contender]:
-    """Return the BalancedWinnow+ to choose from."""
+    """Return the candidates for BalancedWinnow+."""
     return [
         plus(promotion, margin, passes, average, features, cut)
         for promotion in promotions
@@ -167,7 +167,7 @@ PLUS = {
 
 
 def each(name: str, *values: Any) -> list[tuple[str, Any]]:
-    """Return the values of a parameter to choose from.
+    """Return the candidate values of a parameter.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def each(name: str, *values: Any) -> list[tuple[str, Any]]:
 
 
 def experts(features: str) -> list[Contender]:
-    """Return Sleeping Experts of all words, or of whatever is counted."""
+    """Return candidates for Sleeping Experts, over all words or other features."""
     penalties = each("penalty", 0.5, 0.3, 0.1)
     return [Contender("sleeping-experts", (penalty,), (1, 2, 5), features) for penalty in penalties]
 
@@ -278,7 +278,7 @@ def choose(
 
 
 def described(contender: Contender) -> str:
-    """Return in words what was chosen of a contender."""
+    """Return a description of the selected contender."""
     in_rows = ("average", "discard", "discard_after")
     words = [f"{name} {value}" for name, value in contender.params if name not in in_rows]
     words += [f"{n} passes" for n in contender.passes]
@@ -290,7 +290,7 @@ def described(contender: Contender) -> str:
 def measure_chosen(
     run: Run, best: Mapping[str, dict[str, tuple[Contender, float]]], n_orders: int
 ) -> tuple[Cells, Cells]:
-    """Return the break-even points of what was chosen, on the test documents."""
+    """Return the break-even points of the selected contenders on the test documents."""
     rows = {
         row: (tuple(contender for contender, _ in chosen.values()),) for row, chosen in best.items()
     }
@@ -304,7 +304,7 @@ def measure_chosen(
 
 
 def is_varied(contender: Contender) -> bool:
-    """Tell whether the order of the documents, or chance, matters."""
+    """Return whether the order of the documents, or chance, matters."""
     return contender.is_random or bool(contender.passes)
 
 

@@ -1,4 +1,4 @@
-"""What chapter 16 says about its figures, checked against ours."""
+"""Claims of chapter 16, checked on the reproduced results."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ LOADING = Lock()
 
 
 class Reading(NamedTuple):
-    """How a story becomes a vector: parts of it, what a token is, and what a length counts."""
+    """How a story becomes a vector: its parts, tokens and length."""
 
     parts: str = "title+body"
     tokens: str = "book"

@@ -1,4 +1,4 @@
-"""What sections 16.1, 16.2 and 16.4 measure: trees, maximum entropy and nearest neighbours."""
+"""Cells of sections 16.1, 16.2 and 16.4: trees, maximum entropy and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def books_tree(vs: int = 2) -> tuple[Any, ...]:
 
 
 def trivial() -> dict[str, float]:
-    """Return the decisions of a tree of one leaf, which says no to all."""
+    """Return the decisions of a tree with a single leaf, which are all negative."""
     truth = is_earnings(earnings().test)
     return contingency(np.zeros(len(truth), bool), truth)
 
 
 def both_labels() -> dict[str, float]:
-    """Return how many vectors of training documents have both labels, and what that allows."""
+    """Return the number of training vectors with both labels, and the best possible accuracy."""
     train = earnings().train
     _, vector = np.unique(dense(train.rows), axis=0, return_inverse=True)
     counts = np.bincount(2 * vector.ravel() + is_earnings(train), minlength=2 * (vector.max() + 1))
@@ -91,7 +91,7 @@ def chi_square() -> dict[str, Any]:
 
 
 class Division(NamedTuple):
-    """Documents to grow from, to prune by, and to test on."""
+    """Training, validation and test documents of a tree."""
 
     training: Documents
     validation: Documents
@@ -100,7 +100,7 @@ class Division(NamedTuple):
 
 @lru_cache(maxsize=2)
 def division(seed: int) -> Division:
-    """Hold 1,922 random training documents out, which leaves 7,681."""
+    """Return a random division: 1,922 training documents are held out, 7,681 remain."""
     train, test = earnings()
     order = np.random.default_rng(seed).permutation(train.rows.n_rows)
     held = np.split(order, [HELD_OUT])
@@ -108,7 +108,7 @@ def division(seed: int) -> Division:
 
 
 class Pruning(NamedTuple):
-    """A full tree and all that are cut from it, with their accuracies in percent."""
+    """A full tree, the order of its pruning, and accuracies in percent along it."""
 
     tree: Tree
     order: np.ndarray  # inner nodes as they become leaves
@@ -121,7 +121,7 @@ class Pruning(NamedTuple):
 
 
 def prune(documents: Division) -> Pruning:
-    """Grow the full tree, and measure it on all parts as it is pruned node by node."""
+    """Grow the full tree, and measure it on all three sets as it is pruned node by node."""
     tree = grow_tree(documents.training.rows, is_earnings(documents.training))
     counted = [tree.counts(sample.rows, is_earnings(sample)) for sample in documents]
     order, n_pruned = best_size(tree, counted[1])
@@ -137,7 +137,7 @@ def prune(documents: Division) -> Pruning:
 
 
 def decide(tree: Tree, documents: Documents) -> np.ndarray:
-    """Return which documents a tree takes to be about earnings."""
+    """Return which documents a tree assigns to earnings."""
     return np.asarray(tree.probability[leaves_of([tree], documents.rows)[:, 0]] > 0.5)
 
 
@@ -165,7 +165,7 @@ def learned_from(size: int, seed: int) -> dict[str, float]:
 
 
 def pruned_by(way: str, seed: int) -> dict[str, float]:
-    """Return the decisions of the library's learner, all of whose documents are training ones."""
+    """Return the decisions of the library's learner, trained on all training documents."""
     train, test = earnings()
     pruning: Any = None if way == "nothing" else way
     learner = DecisionTree(pruning=pruning, random_state=seed).fit_rows(Examples.of(*train))
@@ -173,7 +173,7 @@ def pruned_by(way: str, seed: int) -> dict[str, float]:
 
 
 def nodes(kind: str, seed: int) -> dict[str, Any]:
-    """Return the nodes of the book's tree with the counts of a division, or of a tree of ours.
+    """Return the nodes of the book's tree with the counts of a division, or of a grown tree.
 
     Kinds are "book", "own", as deep, and "vs ≥ 1", the book's as its figure labels node 7.
     """
@@ -187,7 +187,7 @@ def nodes(kind: str, seed: int) -> dict[str, Any]:
 
 
 def described(tree: Tree, names: Sequence[str]) -> dict[str, Any]:
-    """Return a tree as lists: what each node asks, its sides, its documents and positives."""
+    """Return a tree as lists: question, children, documents and positives of each node."""
     questions = [
         f"{names[column]} ≥ {threshold:g}" if column >= 0 else ""
         for column, threshold in zip(tree.column, tree.threshold, strict=True)

@@ -109,7 +109,7 @@ def table_16_10(run: Run) -> Table:
 
 
 def table_16_11(run: Run) -> Table:
-    """What such states decide on the test documents, and what the book's weights do."""
+    """Decisions of such states, and of the book's weights, on the test documents."""
     (cell,) = run.cells(swings.swing, [(run.of(swings.PASSES, 50), 0, None)])
     best = cell["training"].index(max(cell["training"]))
     more_states = {
@@ -134,7 +134,7 @@ def table_16_11(run: Run) -> Table:
 
 
 def perceptron_swing(run: Run) -> Drawing:
-    """How accuracy goes up and down from pass to pass (p. 603)."""
+    """Accuracy after each pass (p. 603)."""
     cells = orders(run)
     n_passes = len(cells[0]["test"])
     collection, within = run.cells(
@@ -240,7 +240,7 @@ def figure_16_8(run: Run) -> Drawing:
 
 
 def _draw_boundary(axes: Any, weights: np.ndarray, threshold: float, **look: Any) -> Any:
-    """Draw where the weighted sum of two coordinates is the threshold; nothing if it never is."""
+    """Draw the line where the weighted sum is the threshold; nothing if both weights are zero."""
     square = float(weights @ weights)
     if not square:
         return None
@@ -256,7 +256,7 @@ class Plane:
         self.points, self.sizes, self.shares = (np.array(cell[name]) for name in cell)
 
     def accuracy(self, state: State) -> float:
-        """Return how many percent of the documents a state decides right."""
+        """Return the accuracy of a state in percent."""
         is_yes = state.decide(self.points)
         right = np.where(is_yes, self.shares, 1 - self.shares)
         return 100 * float(np.average(right, weights=self.sizes))
@@ -374,7 +374,7 @@ def exercise_16_12(run: Run) -> Drawing:
 
 
 def exercise_16_15(run: Run) -> Table:
-    """Documents that no line, or anything else, can tell apart."""
+    """Documents with the same vector and different labels, which no classifier can separate."""
     (cell,) = run.cells(measures.both_labels, [()])
     reproduced = {
         "all twenty words": {

@@ -1,4 +1,4 @@
-"""The numbers that the chapter prints.
+"""The published values of the chapter.
 
 Two misprints are read as meant: node 7 of figure 16.1 is "vs ≥ 2", and the lower region of figure
 16.2 is node 3.

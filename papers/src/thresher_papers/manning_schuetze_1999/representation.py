@@ -101,7 +101,7 @@ def by_method(run: Run) -> Cells:
 
 
 def orders(run: Run) -> list[dict[str, Any]]:
-    """Return how the perceptron swings over the training documents in random orders."""
+    """Return the accuracies of the perceptron after each pass, for random orders."""
     n_passes = run.of(swings.PASSES, 50)
     return run.cells(swings.swing, [(n_passes, 0, order) for order in run.seeds(ORDERS)])
 
@@ -272,7 +272,7 @@ def words(run: Run) -> Table:
 
 
 def vectors(run: Run) -> Table:
-    """What tells other readings of a story apart: counts that only the book's vectors give."""
+    """Other ways to represent a story, compared by counts that depend on the book's vectors."""
     names = run.of(list(READINGS), list(READINGS)[:2])
     weights = tuple(published.MAXIMUM_ENTROPY.values()), tuple(published.PERCEPTRON.values())
     read = run.cells(measures.vectors, [(name, *weights) for name in names])

@@ -1,4 +1,4 @@
-"""What section 16.3 measures: the perceptron of figure 16.7, and how it swings."""
+"""Cells of section 16.3: the perceptron of figure 16.7, and its accuracy pass by pass."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class State(NamedTuple):
 def passes_over(
     documents: Documents, n_passes: int, interval: int | None = None
 ) -> Iterator[State]:
-    """Yield the state after each pass over the documents in their order, or after so many each."""
+    """Yield the state after each pass over the documents, or after every `interval` documents."""
     learner = book_perceptron().start(documents.rows.n_columns, 1)
     n = documents.rows.n_rows
     for _ in range(n_passes):
@@ -75,7 +75,7 @@ def passes_over(
 
 
 def accuracies(states: Iterable[State], documents: Documents) -> np.ndarray:
-    """Return what part of the documents each state decides right, in percent."""
+    """Return the accuracy of each state in percent."""
     vectors, truth = dense(documents.rows), is_earnings(documents)
     return np.array([100 * np.mean(state.decide(vectors) == truth) for state in states])
 
@@ -98,7 +98,7 @@ def swing(n_passes: int, interval: int, order: int | None) -> dict[str, Any]:
 
 
 def state_decisions(states: Sequence[tuple[int, ...]]) -> list[dict[str, float]]:
-    """Return what states, as weights and threshold, decide on the test documents."""
+    """Return the decisions of states (weights and threshold) on the test documents."""
     test = earnings().test
     vectors, truth = dense(test.rows), is_earnings(test)
     return [

@@ -1,4 +1,4 @@
-"""What exercises 16.3, 16.5, 16.6, 16.11, 16.17 and 16.20 measure: other tasks, four methods."""
+"""Cells of exercises 16.3, 16.5, 16.6, 16.11, 16.17 and 16.20: other tasks, four methods."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def spam() -> Texts:
 
 
 def authors() -> Texts:
-    """Return posts of the four authors who wrote most to one newsgroup, their own words only.
+    """Return posts of the four most active authors of a newsgroup, without quoted text.
 
     Headers, signatures and quotes are left out, and posts with fewer than 50 words.
     """
@@ -90,7 +90,7 @@ def senses() -> Texts:
 
 
 class Task(NamedTuple):
-    """Documents, what is counted in them, and both in words."""
+    """Documents, the parameters that count their features, and a description."""
 
     documents: Callable[[], Texts]
     features: dict[str, Any]

@@ -24,20 +24,20 @@ Tree = dict[str, Any]
 
 
 def shares(tree: Tree) -> list[float]:
-    """Return the part of each node's documents that belongs; the book does not smooth it."""
+    """Return the unsmoothed share of positives in each node."""
     pairs = zip(tree["positive"], tree["articles"], strict=True)
     return [positive / articles for positive, articles in pairs]
 
 
 def flat(tree: Tree) -> dict[str, float]:
-    """Return articles and shares of all nodes, as means over divisions want them."""
+    """Return articles and shares of all nodes in a flat dictionary."""
     numbered = enumerate(zip(tree["articles"], shares(tree), strict=True), 1)
     return {f"{name} {node}": value for node, (articles, share) in numbered
             for name, value in (("articles", articles), ("P(c)", share))}  # fmt: skip
 
 
 def by_node(cells: dict[str, float]) -> Cells:
-    """Return what `flat` gave by node.
+    """Return the output of `flat` as a row for each node.
 
     Examples
     --------
@@ -62,12 +62,12 @@ def books_nodes(run: Run, kind: str = "book") -> tuple[list[Tree], Cells, Cells]
 
 
 def positives(node: str) -> float:
-    """Return how many documents of a node belong, by the numbers that the book prints."""
+    """Return the number of positives in a node, from the published values."""
     return published.NODES[node]["articles"] * published.NODES[node]["P(c)"]
 
 
 def figure_16_1(run: Run) -> Drawing:
-    """The book's tree with our counts, and the one that we grow."""
+    """The book's tree with reproduced counts, and the grown tree."""
     trees, reproduced, spread = books_nodes(run)
     (grown,) = run.cells(measures.nodes, [("own", run.seed)])
     _, as_labelled, _ = books_nodes(run, "vs ≥ 1")
@@ -197,7 +197,7 @@ def entropy(share: float) -> float:
 
 
 def gain(tree: Tree) -> dict[str, float]:
-    """Return what the first question gains, line by line as in table 16.4."""
+    """Return the lines of table 16.4: entropies and information gain of the first question."""
     left, right = tree["left"][0], tree["right"][0]
     entropies = {node: entropy(shares(tree)[node]) for node in (0, left, right)}
     n = tree["articles"]
@@ -207,7 +207,7 @@ def gain(tree: Tree) -> dict[str, float]:
 
 
 def table_16_4(run: Run) -> Table:
-    """What the book's first question gains."""
+    """The information gain of the book's first question."""
     trees, _, _ = books_nodes(run)
     grown = run.cells(measures.nodes, [("own", seed) for seed in run.seeds(DIVISIONS)])
     means, spread = mean_and_spread([gain(tree) for tree in trees])
@@ -262,7 +262,7 @@ def table_16_5(run: Run) -> Table:
 
 
 def marks(cell: dict[str, Any]) -> dict[str, float]:
-    """Return where the pruning of a division is best, and how good."""
+    """Return the best points along a pruning, with their accuracies."""
     levels = cell["accuracies"]
     best = int(np.argmax(levels["test"]))
     positions = {"nothing pruned": 0, "best on the test set": best,
@@ -275,7 +275,7 @@ def marks(cell: dict[str, Any]) -> dict[str, float]:
 
 
 def by_mark(cells: dict[str, float]) -> Cells:
-    """Return what `marks` gave, by row."""
+    """Return the output of `marks` by row."""
     rows: Cells = {}
     for name, value in cells.items():
         row, column = name.split("|")
@@ -365,7 +365,7 @@ def figure_16_5(run: Run) -> Figure:
 
 
 def figure_16_6(run: Run) -> Drawing:
-    """The endings of the past tense: the same questions are learned twice."""
+    """The trees of two endings of the past tense, which repeat questions."""
     (trees,) = run.cells(measures.past_tense_trees, [()])
 
     def asked(tree: Tree, voice: bool) -> int:

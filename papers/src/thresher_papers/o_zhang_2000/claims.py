@@ -1,4 +1,4 @@
-"""What O and Zhang say about their figures, checked against ours."""
+"""Claims of O and Zhang, checked on the reproduced results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What O and Zhang measured: the documents, the methods and their readings, and each cell."""
+"""Documents, methods and cells of the experiments of O and Zhang."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ READING = Lock()
 
 
 class Extent(NamedTuple):
-    """How much is done."""
+    """The size of an experiment."""
 
     n_train: int
     n_test: int
@@ -74,13 +74,13 @@ def _collection(n_train: int, n_test: int, least_occurrences: int) -> Collection
 
 
 def collection(extent: Extent, least_occurrences: int = LEAST_OCCURRENCES) -> Collection:
-    """Return the documents with a body; threads that ask at once wait for one reading."""
+    """Return the documents with a body; they are read once, also with several threads."""
     with READING:
         return _collection(extent.n_train, extent.n_test, least_occurrences)
 
 
 def weighed(rows: Rows, train: Rows, *, normalize: bool = True) -> Rows:
-    """Return tf ln(N/df), N and df being those of the training documents, of length one or as is.
+    """Return tf ln(N/df) with N and df of the training documents, normalised to length one or not.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def weighed(rows: Rows, train: Rows, *, normalize: bool = True) -> Rows:
 
 
 class Method(NamedTuple):
-    """A learner, made for an extent and a seed, and what it learns from."""
+    """A function that makes a learner from an extent and a seed, and its features."""
 
     learner: Callable[[Extent, int], Learner]
     strengths: str = "of length one"  # or "as they are", or "counts"
@@ -130,7 +130,7 @@ def _bayes(**options: Any) -> Callable[[Extent, int], Learner]:
 def _in_batch(
     make: Callable[..., Callable[[Extent, int], Learner]], **options: Any
 ) -> Callable[[Extent, int], Learner]:
-    """Return a learner of which all documents of an epoch make one step, of their mean slope.
+    """Return a learner with one step per epoch, along the mean gradient of all documents.
 
     It is had by steps of an N-th each: that the first documents of an epoch have moved the weights
     before the last are met then makes no difference to speak of.
@@ -164,7 +164,7 @@ COUNTS = ("a", "b", "c", "d")  # of table 1
 
 
 def decided(method: str, extent: Extent, seed: int) -> dict[str, float]:
-    """Return what a method decides: counts, recall, precision and F1 by category, and its rounds.
+    """Return counts, recall, precision and F1 of a method by category, and its rounds.
 
     Names are such as "recall crude"; recall, precision and F1 are in percent.
     """
@@ -194,7 +194,7 @@ def decided(method: str, extent: Extent, seed: int) -> dict[str, float]:
 
 
 def size(extent: Extent) -> dict[str, int]:
-    """Return how many documents and stems there are."""
+    """Return the numbers of documents and stems."""
     (train, test), _ = collection(extent)
     documents = {"training": train.rows.n_rows, "test": test.rows.n_rows}
     return documents | {"stems": train.rows.n_columns}
@@ -210,7 +210,7 @@ AS_LABELLED = "stories with a body, all their topics"
 
 
 def share(reading: str) -> dict[str, float]:
-    """Return how many percent are positive in training and test, and of how many documents."""
+    """Return the percentage of positives in training and test, and the numbers of documents."""
     with READING:
         all_stories, bodies = _loaded(EVERY_STORY), _loaded(CORPUS)
     cells: dict[str, float] = {}
@@ -240,7 +240,7 @@ def share(reading: str) -> dict[str, float]:
 
 
 def _carried(split: Any, bodies: set[str]) -> list[set[str]]:
-    """Return topics as a reader keeps them who forgets to clear what had no body."""
+    """Return topics as read by a program that carries topics of stories without body over."""
     topics, pending = [], set()
     for labels, number in zip(split.labels, split.ids, strict=True):
         pending |= set(labels)
@@ -311,7 +311,7 @@ def figure_1(
 
 
 def spin(D: Sequence[float], chance: float) -> int:
-    """Return the place at which the roulette wheel stops.
+    """Return the index at which the roulette wheel stops.
 
     Examples
     --------

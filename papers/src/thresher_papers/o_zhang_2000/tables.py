@@ -49,7 +49,7 @@ PRECISION_ON_CRUDE = {
 
 
 def outcomes(run: Run, *methods: str) -> tuple[Cells, Cells]:
-    """Return what methods decide, the mean of their runs, and the spread between these."""
+    """Return the mean results of methods over runs, and standard deviations."""
     extent = run.of(experiments.FULL, experiments.QUICK)
     means: Cells = {}
     spreads: Cells = {}
@@ -61,7 +61,7 @@ def outcomes(run: Run, *methods: str) -> tuple[Cells, Cells]:
 
 
 def of_measure(cells: Cells, measured: str) -> Cells:
-    """Return one measure by category.
+    """Return a measure by category.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def table_2(run: Run) -> Table:
 
 
 def table_2_readings(run: Run) -> Table:
-    """Which labels and which documents would give the paper's shares."""
+    """Shares of positives for other choices of labels and documents."""
     reproduced: Cells = {}
     for reading, cells in zip(SHARE_READINGS, shares(run), strict=True):
         pairs = {f"{name} {split}": (cells[f"{name} {split}"], value)
@@ -327,7 +327,7 @@ def figure_1(run: Run) -> Table:
 
 
 def rounds(run: Run) -> Table:
-    """How many rounds boosting goes before the error of a unit is one half."""
+    """Number of rounds of boosting until the error of a unit is one half."""
     methods = ("BLP", "BLP, a step a document")
     cells, spreads = outcomes(run, *methods)
     reproduced = of_measure(cells, "rounds")
