@@ -14,17 +14,6 @@ LARGEST_MOVE = 30.0  # of one weight: that of a feature that is always right wou
 
 
 @kernel
-def fill_columns(indptr, indices, values, positions, documents, strengths):
-    """Write entries by column, each column by document; `positions` has the starts of columns."""
-    for i in range(len(indptr) - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            position = positions[indices[p]]
-            positions[indices[p]] = position + 1
-            documents[position] = i
-            strengths[position] = values[p]
-
-
-@kernel
 def improve(indptr, documents, values, expected, sums, targets, steps, first, last):
     """Write the solutions of Σ E·f·exp(step·Σf) = target into `steps`, for some features."""
     for j in range(first, last):

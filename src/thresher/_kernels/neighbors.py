@@ -45,16 +45,6 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def invert(indptr, columns, values, positions, documents, strengths):
-    """Write the entries of documents by column, from `positions` on, each column by document."""
-    for i in range(len(indptr) - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            position = positions[columns[p]]
-            positions[columns[p]] = position + 1
-            documents[position], strengths[position] = i, values[p]
-
-
-@kernel
 def add_squares(indptr, values, squares):
     """Add up the squares of each document's values, in their order."""
     for i in range(len(squares)):

@@ -41,6 +41,16 @@ def has_duplicates(indptr, indices, seen):
 
 
 @kernel
+def fill_columns(indptr, indices, values, positions, documents, strengths):
+    """Write entries by column, each column by document; `positions` has the starts of columns."""
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            position = positions[indices[p]]
+            positions[indices[p]] = position + 1
+            documents[position], strengths[position] = i, values[p]
+
+
+@kernel
 def add_up(indptr, indices, values, weights, label_indptr, labels, sums, totals, mass):
     """Add weighted rows to sums, totals and `mass`, the sum of a category; row 0 counts rows."""
     for i in range(len(indptr) - 1):

@@ -1,11 +1,11 @@
-"""Decision trees: growing one, and the way of documents through many.
+"""Decision trees: growing a tree, and finding the leaves of documents.
 
-The entries of all documents stand sorted by column and value, and an entry is known by its place in
-that order. A node that is being split has the places of its entries in a frame, column by column,
-and for each column the weight of its documents and of the positive ones. Of two children, the one
-with more entries keeps the frame, from which the other's weights are taken; the other gets one of
-its own. So what a split costs depends on the smaller child, and a chain of splits that takes a few
-documents from many each time is cheap. Weights are such that their sums are exact.
+The entries of all documents are sorted by column and value; the number of an entry is its position
+in that order. A node to be split has a frame: the numbers of its entries, column by column, and the
+weight of all and of the positive documents of each column. Of two children, the one with more
+entries keeps the frame, from which the weights of the other are subtracted; the other gets a new
+frame. So the cost of a split depends on the smaller child, and a chain of splits that separates a
+few documents from many each time is cheap. Weights are such that their sums are exact.
 """
 
 import math
@@ -14,9 +14,9 @@ import numpy as np
 
 from thresher._kernels._jit import kernel
 
-TIE = 1e-13  # nats; what is not better by more than this is no better: it may be rounding
-FRAMES = 64  # each has at most half the entries of the one before
-# What is kept of a frame: its entries, columns and documents from where to where, and its node.
+TIE = 1e-13  # nats; gains that differ by less are equal, because of rounding
+FRAMES = 64  # each has at most half the entries of the previous one
+# The fields of a frame: the ranges of its entries, columns and documents, and its node.
 ENTRY, ENTRY_END, COLUMN, COLUMN_END, MEMBER, MEMBER_END, NODE, DEPTH, LIVE = range(9)
 
 
@@ -31,16 +31,16 @@ def disorder(p, m):
 
 @kernel
 def gain_of(all_p, all_m, p, m):
-    """Return the information gain, times the weight, where p and m are parted from the rest."""
+    """Return the information gain, times the weight, of separating p and m from the rest."""
     whole = disorder(all_p, all_m)
     return whole - disorder(p, m) - disorder(all_p - p, all_m - m)
 
 
 @kernel
 def least_part(all_p, all_m, bar, low, of_positives):
-    """Return a number of positives, or of others, which by themselves gain no more than the bar.
+    """Return a number of positives, or of others, whose separation gains no more than the bar.
 
-    Gain is convex, so that no split whose smaller side has fewer of both gains more.
+    Gain is convex, so that a split with fewer of both on its smaller side gains less.
     """
     high = all_p if of_positives else all_m
     for _ in range(12):
@@ -137,7 +137,7 @@ def best_threshold(
 @kernel
 def part_members(f, frame, entries, documents, values, owner, lengths, is_right, members, spare,
                  start, end, threshold):  # fmt: skip
-    """Put the documents of the child with fewer entries last, and return where they begin.
+    """Move the documents of the child with fewer entries to the end, and return their start.
 
     Also returned is whether that child is the right one, and how many entries it has.
     """
@@ -172,8 +172,8 @@ def part_members(f, frame, entries, documents, values, owner, lengths, is_right,
 
 @kernel
 def divide_columns(frame, child, columns, starts, ends, sums, positives, sum_of, positive_of):
-    """Take the smaller child's weights from a frame's columns, and give the child its own."""
-    kept, given = frame[COLUMN], frame[COLUMN_END]
+    """Move the weights of the smaller child from the columns of a frame to a new frame."""
+    n_retained, given = frame[COLUMN], frame[COLUMN_END]
     child[COLUMN] = given
     for i in range(frame[COLUMN], frame[COLUMN_END]):
         j = columns[i]
@@ -181,18 +181,18 @@ def divide_columns(frame, child, columns, starts, ends, sums, positives, sum_of,
             columns[given], sums[given], positives[given] = j, sum_of[j], positive_of[j]
             given += 1
         if sums[i] > sum_of[j]:
-            columns[kept], starts[kept], ends[kept] = j, starts[i], ends[i]
-            sums[kept] = sums[i] - sum_of[j]
-            positives[kept] = positives[i] - positive_of[j]
-            kept += 1
+            columns[n_retained], starts[n_retained], ends[n_retained] = j, starts[i], ends[i]
+            sums[n_retained] = sums[i] - sum_of[j]
+            positives[n_retained] = positives[i] - positive_of[j]
+            n_retained += 1
         sum_of[j] = positive_of[j] = 0.0
-    frame[COLUMN_END], child[COLUMN_END] = kept, given
+    frame[COLUMN_END], child[COLUMN_END] = n_retained, given
 
 
 @kernel
-def fill_child(f, frame, child, entries, documents, owner, members, row_starts, places,
+def fill_child(f, frame, child, entries, documents, owner, members, row_starts, row_entries,
                columns, starts, ends, column_of):  # fmt: skip
-    """Put the smaller child's entries into its frame, in order."""
+    """Write the entries of the smaller child into its frame, in order."""
     first = end = frame[ENTRY_END]
     if 16 * child[LIVE] > frame[ENTRY_END] - frame[ENTRY]:
         for q in range(frame[ENTRY], frame[ENTRY_END]):
@@ -202,7 +202,7 @@ def fill_child(f, frame, child, entries, documents, owner, members, row_starts, 
     else:
         for k in range(child[MEMBER], child[MEMBER_END]):
             for q in range(row_starts[members[k]], row_starts[members[k] + 1]):
-                entries[end] = places[q]
+                entries[end] = row_entries[q]
                 end += 1
         entries[first:end].sort()
     child[ENTRY], child[ENTRY_END] = first, end
@@ -216,30 +216,30 @@ def fill_child(f, frame, child, entries, documents, owner, members, row_starts, 
 
 @kernel
 def close_gaps(f, frame, entries, documents, owner, starts, ends):
-    """Leave out of a frame the entries of documents that have gone."""
-    kept = frame[ENTRY]
+    """Remove the entries of documents that have left a frame."""
+    n_retained = frame[ENTRY]
     for i in range(frame[COLUMN], frame[COLUMN_END]):
-        first, start, end = kept, starts[i], ends[i]
+        first, start, end = n_retained, starts[i], ends[i]
         for q in range(start, end):
             if owner[documents[entries[q]]] == f:
-                entries[kept] = entries[q]
-                kept += 1
-        starts[i], ends[i] = first, kept
-    frame[ENTRY_END] = kept
+                entries[n_retained] = entries[q]
+                n_retained += 1
+        starts[i], ends[i] = first, n_retained
+    frame[ENTRY_END] = n_retained
 
 
 @kernel
 def leave(owner, members, start, end):
-    """Let documents that have come to a leaf belong to no frame."""
+    """Remove the documents of a leaf from all frames."""
     for k in range(start, end):
         owner[members[k]] = -1
 
 
 @kernel
 def add_members(
-    f, members, owner, row_starts, places, column_of, weights, positive, sum_of, positive_of
+    f, members, owner, row_starts, row_entries, column_of, weights, positive, sum_of, positive_of
 ):
-    """Give documents to frame `f`, add up their weights by column, and return the two totals."""
+    """Assign documents to frame `f`, sum their weights by column, and return both totals."""
     total = total_p = 0.0
     for d in members:
         owner[d] = f
@@ -247,16 +247,16 @@ def add_members(
         total += weights[d]
         total_p += w_p
         for q in range(row_starts[d], row_starts[d + 1]):
-            j = column_of[places[q]]
+            j = column_of[row_entries[q]]
             sum_of[j] += weights[d]
             positive_of[j] += w_p
     return total, total_p
 
 
 @kernel
-def fill_root(frame, row_starts, places, column_of, weights, positive, owner, members, entries,
+def fill_root(frame, row_starts, row_entries, column_of, weights, positive, owner, members, entries,
               columns, starts, ends, sums, positives, sum_of, positive_of):  # fmt: skip
-    """Put all documents that count into the first frame; return their weight and the positives'."""
+    """Write all documents into the first frame; return their weight and that of positives."""
     n = 0
     frame[LIVE] = 0
     for d in range(len(weights)):
@@ -266,14 +266,15 @@ def fill_root(frame, row_starts, places, column_of, weights, positive, owner, me
             n += 1
             frame[LIVE] += row_starts[d + 1] - row_starts[d]
     total, total_p = add_members(
-        0, members[:n], owner, row_starts, places, column_of, weights, positive, sum_of, positive_of
-    )
+        0, members[:n], owner, row_starts, row_entries, column_of, weights, positive,
+        sum_of, positive_of,
+    )  # fmt: skip
     n_columns = q = 0
-    for place in range(len(places)):
-        entries[place] = place
-    while q < len(places):
+    for entry in range(len(row_entries)):
+        entries[entry] = entry
+    while q < len(row_entries):
         j, start = column_of[q], q
-        while q < len(places) and column_of[q] == j:
+        while q < len(row_entries) and column_of[q] == j:
             q += 1
         if sum_of[j] > 0:
             columns[n_columns], starts[n_columns], ends[n_columns] = j, start, q
@@ -286,14 +287,14 @@ def fill_root(frame, row_starts, places, column_of, weights, positive, owner, me
 
 
 @kernel
-def grow(row_starts, places, documents, values, column_of, lengths, weights, positive,
+def grow(row_starts, row_entries, documents, values, column_of, lengths, weights, positive,
          owner, members, spare, is_right, entries, columns, starts, ends, sums, positives,
          sum_of, positive_of, max_depth, min_split, min_leaf, min_gain,
          node_column, node_threshold, node_left, node_right, node_sum, node_positive):  # fmt: skip
-    """Grow a tree into the last six arrays, and return how many nodes it has."""
+    """Grow a tree into the last six arrays, and return its number of nodes."""
     frames = np.zeros((FRAMES, 9), np.int64)
     node_sum[0], node_positive[0] = fill_root(
-        frames[0], row_starts, places, column_of, weights, positive, owner, members, entries,
+        frames[0], row_starts, row_entries, column_of, weights, positive, owner, members, entries,
         columns, starts, ends, sums, positives, sum_of, positive_of,
     )  # fmt: skip
     node_column[0] = -1
@@ -325,7 +326,7 @@ def grow(row_starts, places, documents, values, column_of, lengths, weights, pos
         larger = n_nodes if is_right_smaller else n_nodes + 1
         n_nodes += 2
         total_c, positive_c = add_members(
-            f + 1, members[middle : frame[MEMBER_END]], owner, row_starts, places, column_of,
+            f + 1, members[middle : frame[MEMBER_END]], owner, row_starts, row_entries, column_of,
             weights, positive, sum_of, positive_of,
         )  # fmt: skip
         node_sum[smaller], node_positive[smaller] = total_c, positive_c
@@ -337,7 +338,7 @@ def grow(row_starts, places, documents, values, column_of, lengths, weights, pos
         frame[MEMBER_END], frame[NODE], frame[LIVE] = middle, larger, frame[LIVE] - n_entries
         frame[DEPTH] += 1
         if 0 < positive_c < total_c:
-            fill_child(f, frame, child, entries, documents, owner, members, row_starts, places,
+            fill_child(f, frame, child, entries, documents, owner, members, row_starts, row_entries,
                        columns, starts, ends, column_of)  # fmt: skip
             f += 1
         else:
@@ -347,7 +348,7 @@ def grow(row_starts, places, documents, values, column_of, lengths, weights, pos
 
 @kernel
 def number_nodes(left, right, order, waiting):
-    """Write the nodes in the order in which they are read: a node, all to its left, the rest."""
+    """Write the nodes in preorder: a node, its left subtree, its right subtree."""
     waiting[0] = 0
     n_waiting, n = 1, 0
     while n_waiting > 0:
@@ -363,7 +364,7 @@ def number_nodes(left, right, order, waiting):
 @kernel
 def find_leaves(indptr, indices, values, roots, columns, thresholds, left, right, strengths,
                 leaves, start, end):  # fmt: skip
-    """Write which leaf of each tree a document comes to; `strengths` is all zero, a row's room."""
+    """Write the leaf of each document in each tree; `strengths` is a zero for each column."""
     for i in range(start, end):
         for q in range(indptr[i], indptr[i + 1]):
             strengths[indices[q]] = values[q]
@@ -379,39 +380,39 @@ def find_leaves(indptr, indices, values, roots, columns, thresholds, left, right
 
 @kernel
 def add_up(left, right, sums):
-    """Add to every node what its children have; children stand after it."""
+    """Add to every node the sums of its children, which come after it."""
     for node in range(len(left) - 1, -1, -1):
         if left[node] >= 0:
             sums[node] += sums[left[node]] + sums[right[node]]
 
 
 @kernel
-def interpolate(parents, buckets, own, shares, mixed):
-    """Write each node's probability, mixed with its parent's by the share of its bucket."""
-    mixed[0] = own[0]
-    for node in range(1, len(own)):
+def interpolate(parents, buckets, unmixed, shares, mixed):
+    """Write the probability of each node mixed with its parent's, by the share of its bucket."""
+    mixed[0] = unmixed[0]
+    for node in range(1, len(unmixed)):
         share = shares[buckets[node]]
-        mixed[node] = share * own[node] + (1.0 - share) * mixed[parents[node]]
+        mixed[node] = share * unmixed[node] + (1.0 - share) * mixed[parents[node]]
 
 
 @kernel
-def improve_shares(parents, buckets, own, shares, mixed, reached, stopped, passed):
-    """Set the shares anew by one step of expectation and maximization.
+def improve_shares(parents, buckets, unmixed, shares, mixed, reached, stopped, passed):
+    """Update the shares by one step of expectation maximization.
 
     `reached` has, for every leaf, the weight of the held-out documents that belong and of those
-    that do not; each row of it is passed on to the parent as far as the node does not explain it.
+    that do not. The part of a row that a node does not explain is added to its parent.
     """
-    interpolate(parents, buckets, own, shares, mixed)
+    interpolate(parents, buckets, unmixed, shares, mixed)
     stopped[:], passed[:] = 0.0, 0.0
-    for node in range(len(own) - 1, 0, -1):
+    for node in range(len(unmixed) - 1, 0, -1):
         b = buckets[node]
         for side in range(2):
-            p = own[node] if side == 0 else 1.0 - own[node]
+            p = unmixed[node] if side == 0 else 1.0 - unmixed[node]
             whole = mixed[node] if side == 0 else 1.0 - mixed[node]
-            here = reached[node, side] * min(1.0, shares[b] * p / whole)
-            stopped[b] += here
+            explained = reached[node, side] * min(1.0, shares[b] * p / whole)
+            stopped[b] += explained
             passed[b] += reached[node, side]
-            reached[parents[node], side] += reached[node, side] - here
+            reached[parents[node], side] += reached[node, side] - explained
     for b in range(len(shares)):
         if passed[b] > 0:
             shares[b] = stopped[b] / passed[b]

@@ -121,13 +121,14 @@ class Collection:
         of each frequent column, -1 for others; the start of the frequent columns of each document,
         their numbers and values; and their length.
         """
-        from thresher._kernels.neighbors import invert
+        from thresher._kernels.rows import fill_columns
 
         columns, n = self["columns"].view(np.uint32), self.n_documents
         counts = np.bincount(self["columns"], minlength=n_columns)
         starts = np.append(0, np.cumsum(counts))
         documents, strengths = np.empty(len(columns), np.uint32), np.empty(len(columns), np.float32)
-        invert(self["indptr"], columns, values, starts[:-1].copy(), documents, strengths)
+        positions = starts[:-1].copy()
+        fill_columns(self["indptr"], columns, values, positions, documents, strengths)
         lengths = np.sqrt(self["squares"]).astype(np.float32)
         is_frequent = counts * DOCUMENTS_PER_FREQUENT > n
         ranks = np.where(is_frequent, np.cumsum(is_frequent) - 1, -1).astype(np.int32)

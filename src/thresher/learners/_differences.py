@@ -94,10 +94,10 @@ class Differences:
         documents = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
         return np.bincount(documents, apart, rows.n_rows)
 
-    def saved(self, coded: Rows, others: Rows) -> np.ndarray:
+    def saved(self, coded: Rows, stored: Rows) -> np.ndarray:
         """Return by how much each shared entry, given by its codes, reduces the distance."""
         missing = self._of(coded._replace(values=0 * coded.values))
-        p, q = self._of(coded), self._of(others)
+        p, q = self._of(coded), self._of(stored)
         savings = np.abs(p - missing) + np.abs(q - missing) - np.abs(p - q)
         return np.asarray(savings.sum(1))
 

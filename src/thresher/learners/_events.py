@@ -25,7 +25,7 @@ class Documents:
     """Sparse rows, and the same entries by columns; column 0 is the always-on feature."""
 
     def __init__(self, rows: Rows, always_on: bool) -> None:
-        from thresher._kernels.maxent import fill_columns
+        from thresher._kernels.rows import fill_columns
 
         n, dtype = rows.n_rows, rows.values.dtype
         self.rows, self.has_always_on = rows, always_on

@@ -110,10 +110,10 @@ class SummingLearner(GrowingLearner):
             the same as there.
         """
         features, categories = self._prepare_merge(other, features, categories)
-        here, there, rows = self._tables, other._tables, np.append(0, 1 + features)
-        here["sums"][np.ix_(rows, categories)] += there["sums"]
-        here["totals"][rows] += there["totals"]
-        here["mass"][categories] += there["mass"]
+        target, source, rows = self._tables, other._tables, np.append(0, 1 + features)
+        target["sums"][np.ix_(rows, categories)] += source["sums"]
+        target["totals"][rows] += source["totals"]
+        target["mass"][categories] += source["mass"]
         self._mass += other._mass
         self._one_each = self._one_each and other._one_each
         self._recompute()

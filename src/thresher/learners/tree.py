@@ -211,7 +211,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
             if progress is not None:
                 progress("trees", rows.n_rows, len(trees) / examples.n_categories)
         self.n_features = examples.n_columns
-        return self._take(trees)
+        return self._use_trees(trees)
 
     def _held_out_order(self, n: int) -> np.ndarray:
         """Return a random order of documents, for holding out the first ones."""
@@ -251,7 +251,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
                 return pruned_by_confidence(grow(positive, weights, growth), self.confidence)
         return grow(positive, weights, growth)
 
-    def _take(self, trees: list[Tree]) -> Self:
+    def _use_trees(self, trees: list[Tree]) -> Self:
         self.n_categories, self._trees = len(trees), trees
         self._forest, self._roots = joined(trees)
         self._odds = self._forest.log_odds().astype(np.float32)
@@ -339,7 +339,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
         return shares, rest
 
     def summary(self) -> dict[str, Any]:
-        """Return the nodes of each category's tree, and how deep it is."""
+        """Return the number of nodes and the depth of the tree of each category."""
         return {
             "nodes": [tree.n_nodes for tree in self._trees],
             "depths": [int(tree.depths().max()) for tree in self._trees],
@@ -349,8 +349,8 @@ class DecisionTree(ProbabilisticMixin, Learner):
 
     def drop_categories(self, keep: np.ndarray) -> Self:
         """Remove the categories where `keep` is false; the others are renumbered in order."""
-        kept = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
-        return self._take([self._trees[k] for k in kept])
+        retained = np.flatnonzero(checked_mask(keep, self.n_categories, "category"))
+        return self._use_trees([self._trees[k] for k in retained])
 
     def state(self) -> State:
         """Return all nodes, as a JSON-able header and arrays; children are numbered by tree."""
@@ -359,12 +359,12 @@ class DecisionTree(ProbabilisticMixin, Learner):
             name: np.concatenate([getattr(tree, name) for tree in self._trees] or [np.zeros(0)])
             for name in ("left", "right")
         }
-        nodes = self._forest._asdict() | {k: one.astype(np.int32) for k, one in numbers.items()}
+        nodes = self._forest._asdict() | {name: n.astype(np.int32) for name, n in numbers.items()}
         return self.header(), {"ends": ends, **nodes}
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Rebuild a learner from what `state` returned, checking everything."""
+        """Return a learner from what `state` returned, checking everything."""
         learner, n_features, n_categories = cls.from_header(header)
         ends = require_tensor(tensors, "ends", np.int64, (n_categories + 1,), low=0)
         size = (int(ends[-1]),)
@@ -384,7 +384,9 @@ class DecisionTree(ProbabilisticMixin, Learner):
         )
         is_right = ends[0] == 0 and bool((np.diff(ends) > 0).all())
         arrays = column, threshold, left, right, *counts, probability
-        trees = [Tree(*(one[a:b] for one in arrays)) for a, b in pairwise(ends)] if is_right else []
+        trees = []
+        if is_right:
+            trees = [Tree(*[array[a:b] for array in arrays]) for a, b in pairwise(ends)]
         if not (
             is_right and all(map(_is_whole, trees)) and (n_features or column.max(initial=-1) < 0)
         ):
@@ -393,7 +395,7 @@ class DecisionTree(ProbabilisticMixin, Learner):
                 "together."
             )
         learner.n_features = n_features
-        return learner._take(trees)
+        return learner._use_trees(trees)
 
 
 def _is_whole(tree: Tree) -> bool:
