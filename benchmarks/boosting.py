@@ -1,4 +1,4 @@
-"""How fast are stumps boosted: one category against scikit-learn, and fifty with concepts?
+"""Speed of boosting stumps: a category against scikit-learn, and fifty with concepts.
 
     python benchmarks/boosting.py [--rounds 200] [--columns 5500] [--jobs 2]
 
@@ -30,7 +30,7 @@ MIN_DF = 3
 
 
 def training_documents() -> tuple[Rows, Labels]:
-    """Return which words the documents have, and the most common categories."""
+    """Return the words of the documents, and the most common categories."""
     if not corpora.is_here("reuters21578"):
         from benchmarks.epoch import synthetic_documents
 
@@ -49,7 +49,7 @@ def training_documents() -> tuple[Rows, Labels]:
 
 
 def with_concepts(rows: Rows, n_concepts: int, seed: int = 0) -> Rows:
-    """Return the documents with so many columns before the words, of shares that are never zero."""
+    """Return the documents with columns of concepts, which are never zero, before the words."""
     generator, parts, left = np.random.default_rng(seed), [], n_concepts
     while left:
         size = min(left, 100 * (1 + len(parts) % 10))
@@ -70,7 +70,7 @@ def with_concepts(rows: Rows, n_concepts: int, seed: int = 0) -> Rows:
 
 
 def timed(title: str, fit: Callable[..., object], *what: Any, **options: Any) -> float:
-    """Call a function, print how long it took, and return its processor time."""
+    """Call a function, print and return its processor time."""
     start, busy = time.perf_counter(), time.process_time()
     fit(*what, **options)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
@@ -79,7 +79,7 @@ def timed(title: str, fit: Callable[..., object], *what: Any, **options: Any) ->
 
 
 def race(rows: Rows, labels: Labels, learner: StumpBoosting) -> None:
-    """Let scikit-learn learn one category beside ours, the best of three against one."""
+    """Train a category with Thresher (best of three) and with scikit-learn (once)."""
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -121,7 +121,7 @@ def main() -> None:
 
 
 def first_of(labels: Labels, n: int) -> Labels:
-    """Return the labels of the first categories alone."""
+    """Return the labels restricted to the first categories."""
     is_frequent = labels.indices < n
     return Labels(
         np.append(0, np.cumsum(is_frequent))[labels.indptr], labels.indices[is_frequent], n

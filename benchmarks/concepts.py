@@ -1,4 +1,4 @@
-"""What an iteration of pLSA costs, against scikit-learn's NMF with Kullback-Leibler loss.
+"""Cost of an iteration of pLSA and of scikit-learn's NMF with Kullback-Leibler loss.
 
     python benchmarks/concepts.py [--sizes 100 500] [--repeat 3] [--json FILE]
 
@@ -33,7 +33,7 @@ SUBSET, SUBSET_SIZE = 500, 20
 
 
 def count(path: Path) -> None:
-    """Write the counts of all documents, those of the test documents last."""
+    """Write the counts of all documents, with the test documents last."""
     corpus = corpora.load("reuters21578:modapte")
     texts = [text for name in ("train", "unused", "test") for text in corpus.split(name).texts]
     counts = TextCounter().count(texts)
@@ -119,13 +119,13 @@ def twin(path: Path) -> tuple[float, float]:
 
 
 def alone(function: Callable, *arguments: object) -> tuple:
-    """Call a function in a process of its own."""
+    """Call a function in a separate process."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(function, arguments)
 
 
 def table(figures: dict[str, dict[int, tuple[float, float]]], sizes: list[int]) -> str:
-    """Return a table in Markdown: seconds, how many times ours that is, and memory."""
+    """Return a table in Markdown: seconds, ratio to Thresher, and memory."""
     head = " | ".join(f"K = {size}, s | x Thresher | peak MB" for size in sizes)
     lines = [f"| an iteration | {head} |", "|---|" + "---|" * 3 * len(sizes)]
     for name, by_size in figures.items():
@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", help="write all figures to this file")
     given = parser.parse_args()
-    for library in ("OMP", "OPENBLAS", "MKL"):  # for the processes to come
+    for library in ("OMP", "OPENBLAS", "MKL"):  # for child processes
         os.environ[f"{library}_NUM_THREADS"] = "1"
     figures: dict[str, dict[int, tuple[float, float]]] = {name: {} for name in CONTENDERS}
     with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,11 @@
-"""How fast is one epoch, against scikit-learn's one-vs-rest of the same kind of learner?
+"""Speed of an epoch, against one-vs-rest with the same kind of learner of scikit-learn.
 
     python benchmarks/epoch.py                       documents made up in the shape of Reuters-21578
-    python benchmarks/epoch.py --svmlight FILE       documents of one's own, several labels each
+    python benchmarks/epoch.py --svmlight FILE       a file of documents with several labels each
 
 Everything runs on one thread and in one process, taking turns; each figure is the best of
 `--repeat` runs, and the first run, which compiles, is not counted. scikit-learn gets its rows in
-double precision and ready for use, as Thresher gets its own in single precision.
+double precision and ready for use, as Thresher gets single precision.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from thresher.rows import Labels, Rows
 def synthetic_documents(
     n_documents: int = 9603, n_categories: int = 90, n_features: int = 27_000, seed: int = 0
 ) -> tuple[csr_array, np.ndarray]:
-    """Make documents of Zipf-distributed words, tf-idf, with few categories per document."""
+    """Return documents of Zipf-distributed words, as tf-idf, with few categories each."""
     random = np.random.default_rng(seed)
     popularity = 1 / np.arange(1, n_categories + 1)
     labels = random.random((n_documents, n_categories)) < 1.1 * popularity / popularity.sum()
     words = 1 / np.arange(1, n_features + 1) ** 0.9
     lengths = np.maximum(random.lognormal(4.2, 0.8, n_documents).astype(int), 5)
-    # Each category has words of its own, which make up a third of its documents.
+    # A third of the words of a document are special words of its categories.
     special_words = random.integers(20, n_features, (n_categories, 60))
     columns = []
     for i, length in enumerate(lengths):
@@ -55,7 +55,7 @@ def synthetic_documents(
 
 
 def read_svmlight(path: str) -> tuple[csr_array, np.ndarray]:
-    """Read documents of several labels each."""
+    """Return documents with several labels each."""
     from sklearn.datasets import load_svmlight_file
     from sklearn.preprocessing import MultiLabelBinarizer
 
@@ -64,7 +64,7 @@ def read_svmlight(path: str) -> tuple[csr_array, np.ndarray]:
 
 
 def best(functions: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """Return the shortest time of each, in seconds of this thread; they take turns."""
+    """Return the shortest time of each in seconds of this thread, measured in turns."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for turn in range(repeat + 1):
         for name, function in functions.items():
@@ -112,7 +112,7 @@ def epochs(X: csr_array, Y: np.ndarray, repeat: int) -> dict[str, float]:
 
 
 def partial_fits(X: csr_array, y: np.ndarray, repeat: int) -> dict[str, float]:
-    """Time one pass over two classes through `partial_fit`, checks of the input included."""
+    """Time a pass over two classes with `partial_fit`, including input checks."""
     peers = {
         "sklearn SGDClassifier": lambda: SGDClassifier(loss="hinge"),
         "sklearn Perceptron": SklearnPerceptron,
@@ -127,7 +127,7 @@ def partial_fits(X: csr_array, y: np.ndarray, repeat: int) -> dict[str, float]:
 
 
 def show(title: str, times: dict[str, float], nnz: int) -> None:
-    """Print the times and how many times faster than scikit-learn each is."""
+    """Print the times, and the ratio to scikit-learn."""
     references = [name for name in times if name.startswith("sklearn")]
     print(f"\n{title}")
     header = "".join(f"{'x ' + name.removeprefix('sklearn '):>18}" for name in references)

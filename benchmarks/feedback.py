@@ -1,4 +1,4 @@
-"""What feedback does to a model: corrections, days of new documents, a new category, and time.
+"""Effects of feedback on a model: corrections, days of new documents, a new category, time.
 
     python benchmarks/feedback.py [--on folds|test] [--seeds 5] [--corpora ...] [--json FILE]
 
@@ -35,8 +35,8 @@ class Case(NamedTuple):
     """Documents for one seed, as pairs of text and labels."""
 
     base: list  # to train on, without the new category
-    stream: list  # to learn on from, without it
-    fresh: list  # its first documents
+    stream: list  # for updates, without the new category
+    fresh: list  # the first documents of the new category
     measured: list
     new: str
     several: bool  # labels for each document
@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
 
 def case(corpus, on, seed):
-    """Divide a corpus by a seed."""
+    """Divide a corpus at random."""
     generator = np.random.default_rng(seed)
     train = list(corpus.pairs("train"))
     several = any(len(labels) != 1 for _, labels in train)
@@ -65,7 +65,7 @@ def case(corpus, on, seed):
 
 
 class Trial:
-    """One model and what becomes of it, again and again from the same start."""
+    """A model, and the effects of different updates from the same start."""
 
     def __init__(self, case, preset):
         self.case, self.preset = case, preset
@@ -73,7 +73,7 @@ class Trial:
         self.model = self.trained(case.base)
         self.start = self.quality(self.model, self.known)
         pairs = zip(case.stream, self.right(self.model, case.stream), strict=True)
-        # What has no words cannot be learned.
+        # Documents without words cannot be learned.
         self.wrong = [d for d, is_right in pairs if not is_right and d[0].split()]
 
     def split(self, documents):
@@ -94,7 +94,7 @@ class Trial:
         return [set(p) if self.case.several else {p} for p in predicted]
 
     def quality(self, model, documents):
-        """Return the micro-F1 in points, which is the accuracy where there is one label each."""
+        """Return the micro-F1 in points, which equals the accuracy for single labels."""
         decided, truth = self.decided(model, documents), [set(y) for _, y in documents]
         hits = sum(len(p & y) for p, y in zip(decided, truth, strict=True))
         return 200 * hits / sum(map(len, decided + truth))
@@ -113,7 +113,7 @@ class Trial:
         hits = sum(new in p for p, y in zip(decided, truth, strict=True) if y)
         return 100 * hits / sum(truth), 200 * hits / (sum(truth) + sum(new in p for p in decided))
 
-    # ---- what is done to the model -----------------------------------------------------------
+    # ---- kinds of updates --------------------------------------------------------------------
 
     def corrections(self):
         """Five corrections of one category, for some categories."""
@@ -125,7 +125,7 @@ class Trial:
             yield {"five corrections: right": right, "five corrections": self.change(model)}
 
     def days(self, stream, name):
-        """Ten days of fifty documents, and training anew on everything."""
+        """Ten days of fifty documents, compared with training on all documents."""
         model, changes = self.fresh_model(), []
         for i in range(0, len(stream), A_DAY):
             changes.append(self.change(self.learned(model, stream[i : i + A_DAY])))
@@ -144,7 +144,7 @@ class Trial:
         yield from self.days(stream, "one label in ten wrong")
 
     def new_category(self):
-        """Thirty documents of a new category at once, or five today and the others tomorrow."""
+        """Thirty documents of a new category at once, or five first and the others later."""
         fresh = self.case.fresh
         at_once = self.learned(self.fresh_model(), fresh)
         in_two = self.learned(self.learned(self.fresh_model(), fresh[:5]), fresh[5:])
@@ -157,7 +157,7 @@ class Trial:
         yield figures
 
     def odd(self):
-        """Corrections one by one, a day of one category, and a mind that is changed often."""
+        """Corrections one by one, a day of a single category, and labels that change often."""
         model, fifty = self.fresh_model(), self.wrong[:50]
         for item in fifty:
             self.learned(model, [item])
@@ -195,7 +195,7 @@ JOBS = {
 
 
 def shown(name, values):
-    """Return a cell of the table: the mean, and what is worst."""
+    """Return a cell of the table: the mean and the worst value."""
     if name == "milliseconds":
         return f"{median(values):.1f} ({np.percentile(values, 95):.1f})"
     return f"{mean(values):.1f} ({min(values):.1f})"

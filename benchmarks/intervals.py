@@ -1,4 +1,4 @@
-"""How often bootstrap intervals of macro-F1 hold, by the way in which they are read off the draws.
+"""Coverage of bootstrap intervals of macro-F1, for several kinds of intervals.
 
     THRESHER_DATA=... python benchmarks/intervals.py
 
@@ -38,13 +38,13 @@ def population(corpus):
 
 
 def f1_of(truth, decided):
-    """Return the F1 of each category that has documents; NaN of the others."""
+    """Return the F1 of each category with documents; NaN for the others."""
     by_category, hits = truth.sum(0), (truth & decided).sum(0)
     return np.where(by_category, 2 * hits / np.maximum(1, by_category + decided.sum(0)), np.nan)
 
 
 def read(drawn, value):
-    """Return the interval in each of the ways."""
+    """Return the interval of each kind."""
     low, high = np.percentile(drawn, [2.5, 97.5])
     bias, spread = drawn.mean() - value, 1.96 * drawn.std()
     return {

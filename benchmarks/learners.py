@@ -1,4 +1,4 @@
-"""Every learner on Reuters R90 and 20 Newsgroups, and each beside scikit-learn's nearest relative.
+"""All learners on Reuters R90 and 20 Newsgroups, and their closest relatives in scikit-learn.
 
     python -m benchmarks.learners [--only NAME ...] [--corpora r90] [--parts race]
 
@@ -41,13 +41,13 @@ MARKS = {
 }
 CORPORA = ("r90", "20newsgroups")
 PATIENCE = 7200  # seconds for one race
-QUICK = 5.0  # processor seconds below which the best of three counts
+QUICK = 5.0  # processor seconds; for less, the best of three runs counts
 Make = Callable[[], Any]
 
 
 @dataclass(frozen=True)
 class Race:
-    """A learner of ours beside one of scikit-learn.
+    """A comparison of a learner with one of scikit-learn.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Race:
 
     @property
     def name(self) -> str:
-        """The learner and what is set of it."""
+        """The learner and its parameters."""
         return ", ".join([self.ours, *(f"{name}={value}" for name, value in self.params)])
 
 
@@ -98,7 +98,7 @@ def _adaboost_of_stumps() -> Any:
 
 
 def _of(module: str, name: str, **params: Any) -> Make:
-    """Return what makes a classifier of scikit-learn, which is not imported before."""
+    """Return a function that makes a classifier of scikit-learn, which it imports."""
 
     def make() -> Any:
         from importlib import import_module
@@ -142,7 +142,7 @@ RACES = (
 )  # fmt: skip
 
 
-# ---- one race, in a process of its own -----------------------------------------------------------
+# ---- a race, in a separate process ---------------------------------------------------------------
 
 
 def best_time(work: Callable[[], Any]) -> float:
@@ -156,7 +156,7 @@ def best_time(work: Callable[[], Any]) -> float:
 
 
 def run_race(race: Race, train: Path, test: Path) -> dict[str, float]:
-    """Let both learn the same rows, in turn; return their processor seconds.
+    """Train both on the same rows in turn; return their processor seconds.
 
     Parameters
     ----------
@@ -206,11 +206,11 @@ def run_race(race: Race, train: Path, test: Path) -> dict[str, float]:
     return figures
 
 
-# ---- all of it -----------------------------------------------------------------------------------
+# ---- all races -----------------------------------------------------------------------------------
 
 
 def kept_race(race: Race, corpus: str, results: Path, again: bool) -> dict[str, Any]:
-    """Return a race as it was kept, or else run now and kept."""
+    """Return the stored result of a race, or run it and store the result."""
     task = next(task for task in TASKS if task.name == corpus)
     files = prepare(task, results / "data")
     from importlib.metadata import version
@@ -260,7 +260,7 @@ def quality_table(cells: list[Cell]) -> str:
 
 
 def race_table(races: list[dict[str, Any]]) -> str:
-    """Return the races as a Markdown table; a ratio above one means that ours is quicker."""
+    """Return the races as a Markdown table; with a ratio above one, Thresher is faster."""
     lines = [
         "| ours | categories | seconds | theirs | seconds | theirs / ours |",
         "|---|---:|---:|---|---:|---:|",
@@ -292,7 +292,7 @@ def options(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Do what the command line asks."""
+    """Run the command line."""
     from thresher import LEARNERS
 
     chosen = options(arguments)
@@ -321,9 +321,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def child(line: str) -> None:
-    """Run one race; print its figures as a line of JSON."""
+    """Run a race; print its figures as a line of JSON."""
     plan = json.loads(line)
-    # Libraries write where they like; only the answer may go to the real standard output.
+    # Libraries may print; only the result goes to the real standard output.
     output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     figures = run_race(RACES[plan["race"]], Path(plan["train"]), Path(plan["test"]))

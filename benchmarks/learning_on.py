@@ -1,4 +1,4 @@
-"""What it costs to learn one document, however much was learned before.
+"""Cost of learning a document, depending on the number learned before.
 
     python benchmarks/learning_on.py [--most 1000000] [--plot curve.png]
 
@@ -18,7 +18,7 @@ WORDS = 40  # in a document
 
 
 def documents(first, n, generator):
-    """Return documents of which half the words are new, numbered from `first` on."""
+    """Return documents with half of their words new, numbered from `first`."""
     half = WORDS // 2
     texts = []
     for i in range(n):
@@ -38,7 +38,7 @@ def seconds(model, texts, labels):
 
 
 def measure(most, n_categories=20):
-    """Yield the features and the milliseconds for a document, and for a new category's first."""
+    """Yield the number of features, and milliseconds for a document and for a new category."""
     generator = np.random.default_rng(0)
     model, first, size = Categorizer(), 0, 10_000
     while size <= most:

@@ -1,4 +1,4 @@
-"""Maximum entropy: settings by folds of the training documents, and times beside scikit-learn's.
+"""Maximum entropy: settings by cross-validation, and times compared with scikit-learn.
 
     python benchmarks/maxent.py folds [--corpus r90|20newsgroups] [--n-jobs 2]
     python benchmarks/maxent.py times [--corpus r90|20newsgroups] [--n-jobs 2]

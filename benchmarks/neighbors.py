@@ -1,4 +1,4 @@
-"""How fast are the nearest documents found: Reuters-21578 against scikit-learn's brute force?
+"""Speed of nearest neighbours on Reuters-21578, against brute force in scikit-learn.
 
     python benchmarks/neighbors.py [--neighbors 10] [--repeat 5] [--jobs 2]
 
@@ -50,7 +50,7 @@ def collections() -> tuple[Rows, Labels, Rows]:
 
 
 def race(title: str, repeat: int, runs: dict[str, Callable[[], object]]) -> None:
-    """Let all take turns, and print the best time of each, and how often ours goes into it."""
+    """Run all in turn; print the best time of each, and its ratio to Thresher."""
     best = dict.fromkeys(runs, (np.inf, np.inf))
     for _ in range(repeat):
         for name, run in runs.items():

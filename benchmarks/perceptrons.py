@@ -1,4 +1,4 @@
-"""How fast are perceptrons boosted, and networks trained, beside scikit-learn's nearest relatives?
+"""Speed of boosted perceptrons and networks, against the closest relatives in scikit-learn.
 
     python benchmarks/perceptrons.py [--rounds 10] [--epochs 5] [--repeat 3] [--all]
 
@@ -28,7 +28,7 @@ FEW = 300
 
 
 def least(repeat: int, fit: Callable[[], object]) -> float:
-    """Return the least processor time of several calls."""
+    """Return the shortest processor time of several calls."""
     times = []
     for _ in range(repeat):
         start = time.process_time()

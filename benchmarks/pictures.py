@@ -1,4 +1,4 @@
-"""The pictures of the front page: an explanation and a report of the demo, as a browser shows them.
+"""Screenshots for the front page: an explanation and a report of the demo.
 
     python benchmarks/pictures.py
 
@@ -18,7 +18,7 @@ from thresher import Categorizer, write_report  # noqa: E402
 from thresher.report import explanation_page  # noqa: E402
 
 TEXT = "Send a message to an SMTP server"
-SIZES = {"": (1100, 1), "-phone": (390, 2)}  # a name's end, pixels, dots for each
+SIZES = {"": (1100, 1), "-phone": (390, 2)}  # name suffix: width in pixels, dots per pixel
 ENDS = {"explanation": "document.body", "report": "document.querySelector('nav')"}
 
 
@@ -36,7 +36,7 @@ def shoot(page, name, size, is_dark, end):
 
 
 def main():
-    """Write the pages and take the pictures."""
+    """Write the pages and the screenshots."""
     model = Categorizer.load("demo/model.thresher")
     with TemporaryDirectory() as folder:
         pages = {name: Path(folder) / f"{name}.html" for name in ENDS}

@@ -1,4 +1,4 @@
-"""What the second look promises, what time takes from that, what feedback does to it, its costs.
+"""The second look: expected and actual gains, effects of time and feedback, and cost.
 
     THRESHER_DATA=... python benchmarks/second_look.py [folds] [time] [feedback] [single] [costs]
 
@@ -31,8 +31,8 @@ MODELS = {
 }
 JOINT = {"ngram_range": (1, 2), "char_ngram_range": (5, 5), "min_df": {"runs": 2, "parts": 3}}
 JOINT |= {"block_weights": {"runs": 0.9, "parts": 0.6}}
-ONE_BY_ONE = 1000  # documents whose time is taken
-LAST, SPLITS = 1500, 8  # documents that are left out, and how often at random
+ONE_BY_ONE = 1000  # documents that are timed
+LAST, SPLITS = 1500, 8  # test documents, and random splits
 
 
 def read(corpus, split):
@@ -52,7 +52,7 @@ def f1(evaluation):
 
 
 def folds():
-    """Print what is to be expected by folds, on each corpus."""
+    """Print the expected F1 by cross-validation on each corpus."""
     corpora = {name: read(*item) for name, item in CORPORA.items()}
     entries = standard_library()[0]
     corpora["the demo"] = (
@@ -69,7 +69,7 @@ def folds():
 
 
 def time():
-    """Print what folds promise and what is kept, of the last documents and of random ones."""
+    """Print the expected and the actual F1 on the last documents and on random ones."""
     documents = read(R90, "train")
     n = len(documents[0])
 
@@ -88,7 +88,7 @@ def time():
 
 
 def feedback():
-    """Print what corrections, days of documents and a new category do to the later documents."""
+    """Print the effects of corrections, new documents and a new category on later documents."""
     documents = read(R90, "train")
     first, later, last = range(6000), range(6000, 6900), range(6900, len(documents[0]))
     texts, labels = documents
@@ -126,7 +126,7 @@ def feedback():
 
 
 def single():
-    """Print how often the best category is right where there is one, before and after a look."""
+    """Print the accuracy of the best category, before and after the second look."""
     seen = {}
     fit = SecondLook.fit.__func__
 
@@ -148,7 +148,7 @@ def single():
 
 
 def costs():
-    """Print how long it takes to fit, and to decide of one document and of many, in turns."""
+    """Print the times to fit, and to decide on single documents and on batches, in turns."""
     fast = {"preset": "fast"}
     models = MODELS | {"fast, second look, lead": MODELS["second look, lead"] | fast, "fast": fast}
     documents = read(*CORPORA["Reuters R90, all"])
@@ -163,7 +163,7 @@ def costs():
     each, batch = {name: [] for name in models}, {name: [] for name in models}
     for _ in range(3):
         for name, model in fitted.items():
-            for text in texts[ONE_BY_ONE:]:  # by which it gets ready for single documents
+            for text in texts[ONE_BY_ONE:]:  # prepares it for single documents
                 model.predict([text])
             for text in texts[:ONE_BY_ONE]:
                 began = perf_counter()

@@ -1,4 +1,4 @@
-"""Text to counts: thresher.TextVectorizer beside scikit-learn's vectorizers, in one process.
+"""Speed of counting words: thresher.TextVectorizer and the vectorizers of scikit-learn.
 
     python benchmarks/text_to_counts.py
     python benchmarks/text_to_counts.py --source 20news-bydate.tar.xz --megabytes 20 --json
@@ -26,8 +26,8 @@ from sklearn.pipeline import FeatureUnion
 
 from thresher.text import TextVectorizer
 
-BITS = 20  # of the hashed columns, as many as HashingVectorizer has by default
-PARAGRAPHS = 2000  # characters of a document when the source is one file of text
+BITS = 20  # for hashed columns, the default of HashingVectorizer
+PARAGRAPHS = 2000  # characters per document if the source is a single file
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def documents(source: Path) -> Iterator[str]:
 
 
 def is_cut_alike(text: str) -> bool:
-    """Whether a text has no marks, and no letters from where scripts without spaces begin."""
+    """Return True if a text has no combining marks and no script without spaces."""
     if text.isascii():
         return True
     letters = set(text.lower())
@@ -90,7 +90,7 @@ def is_cut_alike(text: str) -> bool:
 
 
 def take(source_texts: Iterator[str], n_bytes: float) -> tuple[list[str], bool]:
-    """Return documents of `n_bytes` together, from the start again if there are not enough."""
+    """Return documents with `n_bytes` in all, repeated if there are not enough."""
     texts: list[str] = []
     size = 0
     for text in filter(is_cut_alike, source_texts):
@@ -108,7 +108,7 @@ def take(source_texts: Iterator[str], n_bytes: float) -> tuple[list[str], bool]:
 
 
 def measure(texts: list[str], size: float, rounds: int) -> dict[str, dict[str, float]]:
-    """Return the speed of each candidate at each task, in megabytes per second."""
+    """Return the speed of each candidate in each task in megabytes per second."""
     vectorizer, peer = TextVectorizer(), CountVectorizer()
     hashing, their_hashing = TextVectorizer(hashing_bits=BITS), HashingVectorizer(
         n_features=2**BITS, norm=None, alternate_sign=False

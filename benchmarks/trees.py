@@ -1,4 +1,4 @@
-"""How fast are trees grown: full ones on Reuters, beside scikit-learn's, in one run?
+"""Speed of growing full decision trees on Reuters, against scikit-learn.
 
     python benchmarks/trees.py [--categories 90] [--strength book]
 

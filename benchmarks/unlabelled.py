@@ -1,4 +1,4 @@
-"""Do concepts help the default, and how much do documents without labels bring?
+"""Gains of concepts for the default model, and of documents without labels.
 
     python benchmarks/unlabelled.py [--on folds|test] [--seeds 3] [--corpora ...] [--plot FILE]
 
@@ -30,7 +30,7 @@ MODELS = ("words", "concepts of the labelled", "concepts of all")
 
 
 def documents(corpus, on, seed):
-    """Return labelled documents in random order, those to measure on, and all texts there are."""
+    """Return labelled documents in random order, test documents, and all texts."""
     train, test = (list(corpus.pairs(split)) for split in ("train", "test"))
     texts = [text for text, _ in train + test]
     if "unused" in corpus.splits:
@@ -43,7 +43,7 @@ def documents(corpus, on, seed):
 
 
 def quality(model, share, train, test, texts, n_jobs):
-    """Return the micro-F1, which is the accuracy where there is one label each, in points."""
+    """Return the micro-F1, in points, which equals the accuracy for single labels."""
     labelled = train[: max(1, round(share * len(train)))]
     several = any(len(labels) != 1 for _, labels in train)
     split = [([text for text, _ in item], [y if several else y[0] for _, y in item])
@@ -57,7 +57,7 @@ def quality(model, share, train, test, texts, n_jobs):
 
 
 def table(figures):
-    """Return the figures as lines of Markdown: mean and, of several seeds, standard deviation."""
+    """Return the figures in Markdown: means and, for several seeds, standard deviations."""
     titles = [f"{share:.0%}" for share in SHARES]
     lines = [f"| | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|"]
     for (corpus, model), by_share in figures.items():
@@ -68,7 +68,7 @@ def table(figures):
 
 
 def draw(figures, path):
-    """Draw a panel for each corpus, a line for each model."""
+    """Draw a panel for each corpus with a line for each model."""
     names = list(dict.fromkeys(corpus for corpus, _ in figures))
     figure, axes = new_figure(len(names))
     for axis, name in zip(axes, names, strict=True):

@@ -6,7 +6,7 @@ import zipfile
 
 
 def write_tar(path, files, links=()):
-    """Write a tar archive of name -> bytes, and of (name, target, type) links."""
+    """Write a tar archive with files (name -> bytes) and links (name, target, type)."""
     with tarfile.open(path, "w:xz" if path.name.endswith("xz") else "w:gz") as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(name)

@@ -1,4 +1,4 @@
-"""A real browser for the tests: headless Chromium, driven through its own pipe.
+"""A real browser for the tests: headless Chromium, controlled through a pipe.
 
 Chromium speaks the DevTools protocol on file descriptors 3 and 4 when started with
 --remote-debugging-pipe, as JSON messages that end in a zero byte. Nothing else is needed.
@@ -36,17 +36,17 @@ FLAGS = (
 
 
 def find_browser() -> str | None:
-    """Return the path of a Chromium, or None where there is none."""
+    """Return the path of a Chromium, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """One process of Chromium with one page, closed at the end of a `with`."""
+    """One process of Chromium with one page, for use in a `with` statement."""
 
     def __init__(self, executable: str, timeout: float = 60.0) -> None:
         self.timeout = timeout
-        self.errors: list[str] = []  # uncaught exceptions, and what the console was told
-        self.requests: list[str] = []  # addresses that the page asked for
+        self.errors: list[str] = []  # uncaught exceptions and console messages
+        self.requests: list[str] = []  # addresses requested by the page
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._start(executable)
         self._number, self._buffer = 0, b""
@@ -65,13 +65,13 @@ class Browser:
         child_ends = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (commands[0], answers[1])]
         self._write, self._read = commands[1], answers[0]
 
-        def place() -> None:  # in the child: the two ends where Chromium looks for them
+        def place_pipes() -> None:  # in the child: as the file descriptors that Chromium expects
             os.dup2(child_ends[0], 3)
             os.dup2(child_ends[1], 4)
 
         self._process = subprocess.Popen(
             [executable, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
-            preexec_fn=place,
+            preexec_fn=place_pipes,
             close_fds=False,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -107,12 +107,12 @@ class Browser:
             raise RuntimeError(f"{method}: {answer['error']['message']}")
         return answer["result"]
 
-    def _until(self, is_wanted: Callable[[dict], bool]) -> dict:
+    def _until(self, is_match: Callable[[dict], bool]) -> dict:
         deadline = time.monotonic() + self.timeout
         while True:
             event = self._next(deadline)
             self._note(event)
-            if is_wanted(event):
+            if is_match(event):
                 return event
 
     def _next(self, deadline: float) -> dict:
@@ -137,7 +137,7 @@ class Browser:
         elif event.get("method") == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
 
-    # ---- what a person does ------------------------------------------------------------------
+    # ---- actions of a user -------------------------------------------------------------------
 
     def open(
         self,
@@ -150,7 +150,7 @@ class Browser:
         fragment: str = "",
         scale: int = 1,
     ) -> None:
-        """Open a file in a window of a size, in light or in dark, with or without script."""
+        """Open a file in a window of the given size, light or dark, with or without scripts."""
         self.errors.clear()
         self.requests.clear()
         size = {"width": width, "height": height, "mobile": width < 600}
@@ -172,21 +172,21 @@ class Browser:
         return answer["result"].get("value")
 
     def until(self, expression: str, seconds: float = 20.0) -> None:
-        """Wait for a JavaScript expression to come true; a click on a link takes its time."""
+        """Wait until a JavaScript expression is true, for example after a click on a link."""
         deadline = time.monotonic() + seconds
         while not self.evaluate(expression):
             assert time.monotonic() < deadline, f"{expression} did not come true"
             time.sleep(0.02)
 
     def text(self) -> str:
-        """Return the text that is seen, found without running a script in the page."""
+        """Return the visible text without running a script in the page."""
         shot = self._call("DOMSnapshot.captureSnapshot", {"computedStyles": ["visibility"]})
         strings = shot["strings"]
         seen = (i for document in shot["documents"] for i in document["layout"]["text"] if i >= 0)
         return " ".join(strings[i] for i in seen)
 
     def click(self, selector: str) -> None:
-        """Click on the middle of the first element that a selector finds, with a real mouse."""
+        """Click with the mouse on the centre of the first element that matches a selector."""
         x, y = self.evaluate(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
             "e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect();"
@@ -197,7 +197,7 @@ class Browser:
             self._call("Input.dispatchMouseEvent", event)
 
     def press(self, key: str, times: int = 1) -> None:
-        """Press a key that has a name, such as ArrowLeft or Enter, on what has the focus."""
+        """Press a named key, such as ArrowLeft or Enter, on the focused element."""
         codes = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}
         for _ in range(times):
             for kind in ("keyDown", "keyUp"):
@@ -207,11 +207,11 @@ class Browser:
                 self._call("Input.dispatchKeyEvent", event)
 
     def type(self, text: str) -> None:
-        """Type text into what has the focus."""
+        """Type text into the focused element."""
         self._call("Input.insertText", {"text": text})
 
     def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Write what is seen, or the whole page, as a PNG or whatever the name ends in."""
+        """Write a screenshot of the window or the whole page, in the format of the file name."""
         params: dict[str, Any] = {"format": path.suffix[1:], "captureBeyondViewport": whole}
         if whole:
             size = self._call("Page.getLayoutMetrics")["cssContentSize"]

@@ -1,4 +1,4 @@
-"""What every learner must do, whichever it is: one function per promise.
+"""Checks for all learners: one function per promise.
 
 `CHECKS` is the battery; a test module runs each of its learners through it. A check takes an
 unfitted learner and clones it, so that parameters given in the test are kept. `check_online_...` is
@@ -31,7 +31,7 @@ from thresher.rows import Labels, Rows
 
 
 def documents(n_documents=120, n_features=30, seed=0):
-    """Counts of words, and one of three classes per document, which its words decide."""
+    """Return word counts, and one of three classes per document, which depends on its words."""
     random = np.random.default_rng(seed)
     y = random.integers(0, 3, n_documents)
     rates = np.full((3, n_features), 0.2)
@@ -41,7 +41,7 @@ def documents(n_documents=120, n_features=30, seed=0):
 
 
 def several():
-    """The same documents with up to two labels, and which."""
+    """Return the same documents with up to two labels each."""
     X, y = documents()
     indicator = np.zeros((len(y), 3), int)
     indicator[np.arange(len(y)), y] = 1
@@ -61,11 +61,11 @@ def goes_by_order(learner):
 
 
 def reads_words(learner):
-    return not isinstance(learner, MajorityClass)  # which takes all documents for the same
+    return not isinstance(learner, MajorityClass)  # predicts the same for all documents
 
 
 def depends_on_all(learner):
-    """Tell whether the score of one category depends on what others there are."""
+    """Return True if the score of a category depends on the other categories."""
     of_values = learner.get_params().get("metric") == "value-difference"
     return of_values or type(learner).__name__ in ("MaximumEntropy", "NaiveBayes")
 
@@ -85,7 +85,7 @@ def examples_of(X, y, weights=None):
 
 
 def bytes_of(learner):
-    """All that a learner knows, as a model file would have it."""
+    """Return the whole state of a learner, as in a model file."""
     header, tensors = learner.state()
     arrays = {name: (item.shape, item.dtype.str, item.tobytes()) for name, item in tensors.items()}
     return json.dumps(header, sort_keys=True), arrays
@@ -101,7 +101,7 @@ def assert_same(first, other):
 
 
 def read_everything(learner, rows):
-    """All that a learner tells without being changed, as bytes."""
+    """Return the results of all reading methods of a learner as bytes."""
     scores = learner.score_rows(rows)
     results = [scores, learner.score_rows(rows, n_jobs=2), learner.linear_weights()]
     for k in range(learner.n_categories):
@@ -118,7 +118,7 @@ def read_everything(learner, rows):
 
 
 def make_read_only(thing):
-    """Make all arrays within a learner read-only, as those of a mapped file are."""
+    """Make all arrays of a learner read-only, like those of a memory-mapped file."""
     if isinstance(thing, np.ndarray):
         thing.flags.writeable = False
     elif isinstance(thing, dict | list | tuple):
@@ -128,7 +128,7 @@ def make_read_only(thing):
         make_read_only(vars(thing))
 
 
-# ---- matrices, as scikit-learn gives them -------------------------------------------------------
+# ---- matrices, as in scikit-learn ---------------------------------------------------------------
 
 
 def check_it_learns(learner):
@@ -196,7 +196,7 @@ def check_order_of_columns_in_a_row_hardly_matters(learner):
                                rtol=1e-3, atol=1e-3)  # fmt: skip
 
 
-# ---- rows, as the library gives them ------------------------------------------------------------
+# ---- rows, as in the library --------------------------------------------------------------------
 
 
 def check_same_data_same_bits(learner):
@@ -265,7 +265,7 @@ def check_read_only_arrays_serve_all_reading(learner):
         make_read_only(item)
         assert read_everything(item, rows) == expected
         assert bytes_of(item) == before
-    if isinstance(learner, Online):  # which takes private copies of what it changes
+    if isinstance(learner, Online):  # makes private copies of what it changes
         wider, labels = rows_of(np.hstack([X, X[:, :2]])), labels_of(y, 4)
         for entry in (loaded, fitted):
             entry.grow(32, 4).learn_rows(wider, labels)
@@ -376,7 +376,7 @@ def check_categories_may_become_one(learner):
     assert ((merged[:, 1] > merged[:, 0]) == (y != 1)).mean() > (0.8 if reads_words(learner) else 0)
 
 
-# ---- learners that do not go by order -----------------------------------------------------------
+# ---- learners that ignore the order --------------------------------------------------------------
 
 
 def check_batch_order_of_documents_does_not_matter(learner):
@@ -391,14 +391,14 @@ def check_batch_order_of_documents_does_not_matter(learner):
 
 
 def check_mergeable_shards_equal_all_documents(learner):
-    """Exactly, where counts are added up; Rocchio adds documents of length one, and rounds."""
+    """Exactly for counts; Rocchio adds documents of length one, with rounding."""
     X, y = documents()
     for seed in range(5):
         random = np.random.default_rng(seed)
         whole, merged = clone(learner).fit_rows(examples_of(X, y)), None
         for documents_of_shard in np.split(np.arange(120), np.sort(random.integers(0, 121, 3))):
             shard, labels = X[documents_of_shard], y[documents_of_shard]
-            # Features and categories come in another order, if the shard has them at all.
+            # A shard may have features and categories in another order, or lack some.
             features = random.permutation(np.flatnonzero(shard.any(0)))
             categories = random.permutation(np.unique(labels))
             number = np.full(3, -1)
@@ -436,18 +436,18 @@ def check_mergeable_refuses_what_does_not_fit(learner):
         assert bytes_of(fitted) == before
 
 
-# ---- learners that go on learning ---------------------------------------------------------------
+# ---- online learners ----------------------------------------------------------------------------
 
 
 def check_online_pieces_equal_one_pass(learner):
     X, y = documents()
-    # Six words each: where the first weights depend on the mean length, all pieces agree on it.
+    # Six words each, because initial weights may depend on the mean length.
     X = np.where(np.argsort(np.argsort(-X)) < 6, X + 1, 0)
     learner = one_pass(learner)
-    if "prior" in learner.get_params():  # in `fit`, which sees all labels before the first pass
+    if "prior" in learner.get_params():  # `fit` sees all labels before the first pass
         learner.set_params(prior="flat")
     whole, pieces = clone(learner), clone(learner)
-    # The linear SVM learns in passes only what comes after `fit`.
+    # The linear SVM learns online only after `fit`.
     (whole.partial_fit if isinstance(learner, LinearSVM) else whole.fit)(X, y)
     for start, end in ((0, 50), (50, 51), (51, 120)):
         pieces.partial_fit(X[start:end], y[start:end], classes=[0, 1, 2])
@@ -494,7 +494,7 @@ def check_online_growing_one_by_one_equals_room_from_the_start(learner):
 
 
 def check_online_spare_room_does_not_show(learner):
-    """Categories that come one by one, with spare columns, equal those that come with none."""
+    """Categories added one by one, with spare columns, equal those added without."""
     X, y = documents()
     spare, exact = one_pass(learner).start(30, 1, 6), one_pass(learner).start(30, 1, 6)
     for k in range(3):
@@ -578,7 +578,7 @@ CHECKS = [function for name, function in list(globals().items()) if name.startsw
 
 
 def applies(check, learner):
-    """Tell whether a check is for learners of this kind."""
+    """Return True if a check applies to this kind of learner."""
     if check.__name__.startswith("check_online_"):
         return isinstance(learner, Online)
     if check.__name__.startswith("check_mergeable_"):

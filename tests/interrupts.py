@@ -6,7 +6,7 @@ import sys
 
 @contextlib.contextmanager
 def interrupted_at(line, *modules):
-    """Raise KeyboardInterrupt at the `line`-th line that is run within some modules.
+    """Raise KeyboardInterrupt at the `line`-th line executed in some modules.
 
     What is given says whether it came.
     """

@@ -1,4 +1,4 @@
-"""Two short sentences in each of many scripts: what somebody eats, and that it rains today."""
+"""Two short sentences in each of many scripts: about food, and about rain."""
 
 SENTENCES = {
     "Thai": ("ฉันกินข้าวกับแกงไก่และดื่มน้ำ", "วันนี้ฝนตกหนักมากที่เชียงใหม่"),

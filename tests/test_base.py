@@ -1,4 +1,4 @@
-"""What the base installation can do, without scikit-learn, scipy, simplemma or matplotlib.
+"""The base installation works without scikit-learn, scipy, simplemma and matplotlib.
 
 `make base` runs this in an environment that has nothing else; there `THRESHER_BASE=1` makes sure
 that it does not have them by accident.

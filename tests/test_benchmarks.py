@@ -1,4 +1,4 @@
-"""The benchmark's arithmetic, and that nobody is dropped from it in silence."""
+"""The arithmetic of the benchmarks, and that all contenders appear in the results."""
 
 import dataclasses
 import io
@@ -32,7 +32,7 @@ from thresher import LEARNERS
 
 
 def result(contender, seconds=None, *, job="train", variant="", threads=1, **more):
-    """Return what a contender did, or that it is missing."""
+    """Return the result of a contender, or that it is missing."""
     place = {"job": job, "variant": variant, "contender": contender, "threads": threads}
     return place | ({"figures": {"seconds": seconds}} if seconds else {}) | more
 
@@ -62,7 +62,7 @@ def small(tmp_path):
 
 
 def task(case, job, contender, **more):
-    """Return what a process of its own is told."""
+    """Return the arguments of a benchmark process."""
     where = {"files": str(case.files), "folder": str(case.folder)}
     plan = {"job": job, "contender": contender, "variant": "", "threads": 1, "repeat": 1}
     return plan | where | more
@@ -79,7 +79,7 @@ def test_speed_up_is_to_one_thread_of_the_same_contender():
     faster = [report.speed_up(item, RESULTS) for item in RESULTS]
     assert faster == [None, 2.0, None, None, 1.5, None, None, None]
     assert report.speed_up(RESULTS[1], RESULTS[1:]) is None
-    _, header, _, _ = list(report.tables(RESULTS))[1]  # where nobody has two threads
+    _, header, _, _ = list(report.tables(RESULTS))[1]  # without results for two threads
     assert header == ["contender", "threads", "ratio", "seconds"]
 
 
@@ -251,7 +251,7 @@ ONE_LABEL = Task("tiny", "Tiny", "made up", lambda: ([GRAIN, GOLD] * 6, [GRAIN, 
 
 
 def kept_cell(folder, contender, decided, truth, **figures):
-    """Return a cell whose decisions are in a file, as `cell.test` keeps them."""
+    """Return a cell whose decisions are in a file, as `cell.test` stores them."""
     path = folder / f"{contender}.npz"
     bits = {"truth": np.packbits(truth), "decided": np.packbits(decided)}
     names = np.array([f"c{k}" for k in range(truth.shape[1])])
@@ -262,7 +262,7 @@ def kept_cell(folder, contender, decided, truth, **figures):
 
 @pytest.fixture
 def two_cells(tmp_path):
-    """Ours, right about all of 8 documents, and another that is wrong about all."""
+    """Thresher, right on all of 8 documents, and another contender, wrong on all."""
     truth = np.eye(2, dtype=bool)[np.arange(8) % 2]
     return (
         kept_cell(tmp_path, "Thresher", truth, truth, accuracy=100.0, macro_f1=50.0),
@@ -404,7 +404,7 @@ def test_a_finished_race_is_kept(tmp_path, monkeypatch):
 
 
 def test_fits_are_compared_by_the_best_of_their_turns(tmp_path, monkeypatch):
-    seconds = iter([6.0, 2.0, 3.0, 4.0, 5.0, 2.0])  # ours, theirs, and so on
+    seconds = iter([6.0, 2.0, 3.0, 4.0, 5.0, 2.0])  # Thresher and the peer in turn
 
     def run_process(*_):
         used = next(seconds)

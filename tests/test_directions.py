@@ -1,4 +1,4 @@
-"""A reader follows the arrow from left to right: which room may import from which."""
+"""The rooms of the package, and the rooms that each may import from."""
 
 import ast
 from pathlib import Path
@@ -8,7 +8,7 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 ROOT = Path(__file__).parents[1]
 
-# Each room with the rooms it may import from, wherever in its files the import stands.
+# Each room with the rooms that it may import from, anywhere in its files.
 FOUNDATION = {
     "engine", "errors", "fields", "files", "limits", "parameters", "rows", "state",
 }  # fmt: skip
@@ -47,11 +47,11 @@ ALLOWED = {
         "features", "learners", "model", *FOUNDATION,
     },
 }  # fmt: skip
-ENDS = {"cli", "__main__", "__init__"}  # they may see everything, and nothing may see them
+ENDS = {"cli", "__main__", "__init__"}  # may import everything; nothing may import them
 
 
 def imports():
-    """Yield (room, imported room, file, line) for every import of ours, types aside."""
+    """Yield (room, imported room, file, line) of each import in the package, except types."""
     for path in sorted(SOURCE.rglob("*.py")):
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ def test_rooms_import_only_from_the_rooms_before_them():
 
 
 def test_the_allowed_directions_have_no_circle():
-    """But for one: a notebook draws an explanation, which the report knows how to do."""
+    """With one exception: explanations draw themselves in notebooks with the help of the report."""
     remaining = {room: set(others) for room, others in ALLOWED.items()}
     remaining["model"].discard("report")
     while remaining:
@@ -104,7 +104,7 @@ def test_every_room_is_known():
 
 
 def test_names_say_what_a_thing_is():
-    """Not that it was found, made, said or told."""
+    """No variable, parameter or function has a name that says nothing about it."""
     empty = {"found", "made", "said", "told"}
     used = [
         f"{path.name}:{node.lineno}"

@@ -1,4 +1,4 @@
-"""Engines: results in order for any number of workers, failures, interrupts, leftovers."""
+"""Engines: order of results, errors, interrupts, and clean-up, for any number of workers."""
 
 import os
 import signal
@@ -116,7 +116,7 @@ def test_an_interrupt_ends_all_threads_before_it_is_raised(n_interrupts):
     def work(number):
         running.append(number)
         for _ in range(n_interrupts if number == 3 else 0):
-            os.kill(os.getpid(), signal.SIGINT)  # which the main thread receives
+            os.kill(os.getpid(), signal.SIGINT)  # delivered to the main thread
             time.sleep(0.05)
         time.sleep(0.002)
         running.remove(number)

@@ -1,4 +1,4 @@
-"""A spool gives back what was put in, in any order, from memory and from disk alike."""
+"""A spool returns the stored examples in any order, from memory and from disk."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_a_shuffled_order_meets_every_document_once(n, monkeypatch):
 
 
 def test_a_shuffled_order_mixes_what_came_sorted(monkeypatch):
-    """Each group holds documents from everywhere, though they are read in runs."""
+    """Each group has documents from the whole spool, although they are read in runs."""
     monkeypatch.setattr("thresher.examples.GROUP", 1024)
     order = shuffled(16 * 1024, np.random.default_rng(0))
     for group in order.reshape(16, 1024):

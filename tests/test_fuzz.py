@@ -1,4 +1,4 @@
-"""The campaign itself: no failure escapes it, and a case can be seen again."""
+"""The fuzzing campaign detects all kinds of failures, and cases can be reproduced."""
 
 import os
 import signal
@@ -14,13 +14,13 @@ from thresher.errors import DocumentError
 
 
 def attempt(case, folder):
-    """Do all that a case may do, by its number."""
+    """End in each of the possible ways, depending on the number of the case."""
     (folder / "input").write_text(str(case.random()))
     match case.number % 10:
         case 3:
             raise DocumentError("It is not a document; give another.")
         case 4:
-            raise DocumentError("")  # which is no sentence
+            raise DocumentError("")  # an empty message
         case 5:
             raise KeyError("raw")
         case 6:

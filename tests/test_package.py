@@ -1,4 +1,4 @@
-"""The public door, and the shapes that travel between the stations."""
+"""The public interface of the package, and its contents."""
 
 import subprocess
 import sys
@@ -15,8 +15,8 @@ from thresher.parameters import Choice, Estimator
 from thresher.rows import Labels, Rows
 
 ROOT = Path(__file__).parents[1]
-# What keeps compiled kernels: Numba knows no form of them but its pickles. They are no data:
-# whoever may write them could as well change the source, and what is others' is not read.
+# The cache of compiled kernels uses pickles, the only format of Numba. That is safe: whoever can
+# write them could also change the source, and files of other users are not read.
 KEPT_CODE = ROOT / "src/thresher/_kernels/_cache.py"
 
 
@@ -39,7 +39,7 @@ def test_every_learner_is_public():
 
 
 def test_words_that_are_choices_are_typed_as_such():
-    """So that an editor offers them, and a checker of types refuses others."""
+    """So that editors suggest them, and type checkers refuse other values."""
     n_choices = 0
     for name in thresher.__all__:
         estimator = getattr(thresher, name)
@@ -67,7 +67,7 @@ def test_importing_costs_nothing():
 
 
 def test_kernels_import_nothing_of_ours():
-    """They see arrays, never objects; that is what keeps them a transcription away from C."""
+    """They take arrays and numbers, never objects, and could be translated to C."""
     for path in set((ROOT / "src/thresher/_kernels").rglob("*.py")) - {KEPT_CODE}:
         for line in path.read_text().splitlines():
             if line.startswith(("import thresher", "from thresher")):
@@ -138,7 +138,7 @@ def test_labels_in_all_their_forms():
 
 
 def test_what_is_imported_late_is_listed_too():
-    """So that the reference, and who looks around, finds it."""
+    """So that the reference and interactive users find it."""
     from thresher import learners
 
     assert set(learners.__all__) <= set(dir(learners))
@@ -161,13 +161,13 @@ def test_the_wheel_holds_its_package_and_nothing_else(folder, package, most_byte
 
 
 def test_the_library_needs_no_line_of_the_papers():
-    """It may name the package that has them, and nothing that is in it."""
+    """It may name the package of the papers, but nothing in it."""
     for path in (ROOT / "src/thresher").rglob("*.py"):
         assert "thresher_papers" not in path.read_text(encoding="utf-8"), path
 
 
 def test_the_papers_are_released_with_the_library():
-    """They use modules of the library that may change with any version."""
+    """They use private modules of the library, which may change in any version."""
     project = tomllib.loads((ROOT / "papers/pyproject.toml").read_text())["project"]
     assert project["version"] == thresher.__version__
     assert project["dependencies"][0].endswith(f"=={thresher.__version__}")

@@ -1,4 +1,4 @@
-"""Sparse rows are worked on some entries at a time, and come out as if all were taken at once."""
+"""Sparse rows, processed in blocks: results must equal those of processing all rows at once."""
 
 import gc
 import weakref
@@ -23,7 +23,7 @@ def at_once(request, monkeypatch):
 
 @pytest.fixture
 def rows():
-    """Documents of no, few and many entries; the first and the last have none."""
+    """Documents with no, few and many entries; the first and the last are empty."""
     rng = np.random.default_rng(3)
     sizes = [0, *rng.integers(0, 20, 30), 0, 0, 35, 1, 0]
     columns = [rng.permutation(N_COLUMNS)[:size] for size in sizes]
@@ -34,7 +34,7 @@ def rows():
 
 
 def as_lists(rows):
-    """Return each document as its entries in their order, and its length."""
+    """Return the entries of each document in their order, and its length."""
     assert rows.indptr.dtype == np.int64 and rows.indices.dtype == np.int32
     assert rows.indptr[-1] == len(rows.indices) == len(rows.values)
     entries = list(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
@@ -111,7 +111,7 @@ def test_what_is_set_apart_can_be_given_up(rows, memory_limit):
     spool.append(rows._replace(lengths=None), Labels.from_lists([[i % 3] for i in range(36)], 3))
     counts, chosen = Examples(spool), np.array([30, 2, 35, 7])
     piece = counts.take(chosen).apart()
-    assert piece.is_shared == (memory_limit == 0)  # what is on disk is not copied
+    assert piece.is_shared == (memory_limit == 0)  # data on disk is not copied
     if not piece.is_shared:
         piece = piece.rewrite(lambda item: item._replace(values=-item.values), N_COLUMNS)
         piece.close()

@@ -1,11 +1,11 @@
-"""Threads in tests."""
+"""Helpers for tests with threads."""
 
 import threading
 import time
 
 
 def are_gone(before):
-    """Whether there are as many threads as before; those that have ended may take a moment."""
+    """Return True once all threads started since then have ended, after waiting a moment."""
     for _ in range(1000):
         if threading.active_count() == before:
             return True
