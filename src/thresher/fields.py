@@ -1,7 +1,7 @@
-"""The fields of a document within its text: put into one string, and cut out of it again.
+"""The fields of a document, joined into one text, and split again.
 
-A mark stands before each field, and after the last one if more text follows. What comes before the
-first mark, or after one too many, stands in no field: a text without marks has none.
+There is a mark before each field, and one after the last field if more text follows. Text before
+the first mark, or after all fields, is in no field; a text without marks has no fields.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from thresher.errors import DocumentError
 
 __all__ = ["MARK", "PLACES", "as_text", "field_columns", "field_names", "join", "split"]
 
-MARK = "\x1e"  # the record separator of ASCII, which is white space: no token reaches over it
+MARK = "\x1e"  # the record separator of ASCII: it is white space, so no token contains it
 FIRST_LINE = "first-line"
 LEAD = "lead"  # the first line and the words after it
-PLACES = (FIRST_LINE, LEAD)  # what stands for fields that are places in a text
-# What follows the first line is nothing, or begins with the end of that line.
+PLACES = (FIRST_LINE, LEAD)  # values of `fields` that are found in the text itself
+# Applied to what follows the first line: nothing, or text that begins with a line end.
 _FIRST_WORDS = re.compile(r"(?:\s++\S++){0,40}")
 
 Fields = str | Sequence[str] | None
 
 
 def field_names(fields: Fields) -> tuple[str, ...]:
-    """Return the names of the fields, given as the parameter `fields` has them."""
+    """Return the names of the fields, given the parameter `fields`."""
     if fields == LEAD:
         return FIRST_LINE, LEAD
     return (fields,) if isinstance(fields, str) else tuple(fields or ())
 
 
 def field_columns(fields: Fields) -> tuple[str, ...]:
-    """Return those of the fields that are columns of a table, not places in a text."""
+    """Return the fields that are columns of a table, not found in the text itself."""
     return () if fields in PLACES else field_names(fields)
 
 
 def join(fields: Sequence[str], others: Sequence[str] = ()) -> str:
-    """Return one text of fields and of what stands in none.
+    """Return one text of fields and of other texts, which are in no field.
 
     Examples
     --------
@@ -45,11 +45,11 @@ def join(fields: Sequence[str], others: Sequence[str] = ()) -> str:
     ['', 'Wheat up', 'Prices rose.', '']
     """
     rest = ["\n".join(others)] if others else []
-    return MARK.join(["", *(one.replace(MARK, "\n") for one in fields), *rest])
+    return MARK.join(["", *(text.replace(MARK, "\n") for text in fields), *rest])
 
 
 def split(text: str, fields: Fields) -> list[str]:
-    """Return what stands before the fields, each field, and what stands after them.
+    """Return the text before the fields, each field, and the text after them.
 
     Examples
     --------
@@ -73,17 +73,19 @@ def split(text: str, fields: Fields) -> list[str]:
 
 
 def as_text(document: Any, fields: Fields, others: Sequence[str] = ()) -> Any:
-    """Return a document that is given as a dict of texts by column as one text; any other as it is.
+    """Return the one text of a document that is a dict of texts by column; any other unchanged.
 
-    What is missing is empty.
+    Missing columns are empty.
     """
     columns = field_columns(fields)
     if not columns or not isinstance(document, Mapping):
         return document
     names = (*columns, *(name for name in others if name not in columns))
     if not any(name in document for name in names):
-        has, wanted = ", ".join(map(repr, document)), " or ".join(map(repr, names))
-        raise DocumentError(f"A document is a dict with {has or 'nothing'}; it must have {wanted}.")
+        present, expected = ", ".join(map(repr, document)), " or ".join(map(repr, names))
+        raise DocumentError(
+            f"A document is a dict with {present or 'nothing'}; it must have {expected}."
+        )
     texts = ["" if document.get(name) is None else document[name] for name in names]
     for name, text in zip(names, texts, strict=True):
         if not isinstance(text, str):

@@ -96,7 +96,7 @@ else:
 
 @kernel
 def break_point(data, start, limit, table):
-    """Return the last place after `start`, up to `limit`, where a separator stands, or `start`."""
+    """Return the last position of a separator after `start`, up to `limit`, or `start` if none."""
     at = limit
     while at > start and U8(table[data[at]] >> KIND) != SEPARATOR:
         at -= ONE
@@ -105,7 +105,7 @@ def break_point(data, start, limit, table):
 
 @kernel
 def traits(data, table):
-    """Return what the table has of any of the characters, as bits."""
+    """Return the bits that the table has for any of the characters."""
     together = U8(0)
     for at in range(data.size):
         together |= table[data[at]]
@@ -114,7 +114,7 @@ def traits(data, table):
 
 @kernel
 def is_ascii(data, start, stop):
-    """Whether all characters are of ASCII."""
+    """Return True if all characters are ASCII."""
     together = data[start] if start < stop else data.dtype.type(0)
     for at in range(start, stop):
         together |= data[at]
@@ -123,10 +123,10 @@ def is_ascii(data, start, stop):
 
 @kernel
 def fold_ascii(data, start, stop, ranges, shift, text, kinds, size):
-    """Write the folded text and the class of each byte; return the size of the text then.
+    """Write the folded text and the class of each byte; return the new size of the text.
 
-    Comparing with a few ranges instead of looking into a table lets the compiler work on many
-    characters at once. `ranges` holds the first character, the number and the class of each range;
+    Comparisons with a few ranges, unlike a table, let the compiler work on many characters at once.
+    `ranges` holds the first character, the number and the class of each range;
     `shift` is the distance of a capital letter from its lower case.
     """
     while start < stop:
@@ -158,7 +158,7 @@ def put(entry, kind, rest, text, kinds, size, n):
 
 @kernel
 def fold_any(data, start, stop, table, text, kinds, size):
-    """Write the folded text and the class of each byte; return the size of the text then.
+    """Write the folded text and the class of each byte; return the new size of the text.
 
     An entry of the table is the UTF-8 of the folded character, four bytes, and over it their
     number and the class of the character.
@@ -177,7 +177,7 @@ def fold_any(data, start, stop, table, text, kinds, size):
             kind = kinds[size - ONE] if size > ZERO else SEPARATOR
             kind = REST if kind >= SINGLE else kind
         rest = REST if kind >= SINGLE else kind
-        # No branch on the number of bytes: those that are too many are written over.
+        # No branch on the number of bytes: surplus bytes are overwritten later.
         if units_are_wide:
             put(entry, kind, rest, text, kinds, size, U64(4))
         else:
@@ -188,7 +188,7 @@ def fold_any(data, start, stop, table, text, kinds, size):
 
 @kernel
 def find_edges(kinds, size, marks, mark_blocks, edges):
-    """Write the places where a token or a run of separators begins; return how many there are."""
+    """Write the positions where a token or a run of separators begins; return how many."""
     marks[0] = U8(kinds[0] != SEPARATOR)
     for i in range(ONE, size):
         change = (kinds[i] != kinds[U64(i) - ONE]) & (kinds[i] != REST)
@@ -197,7 +197,7 @@ def find_edges(kinds, size, marks, mark_blocks, edges):
         marks[i] = U8(0)
     n = ZERO
     for block in range((size + U64(7)) >> THREE):
-        # No branch: eight places are written, and those that are none are written over.
+        # No branch: eight positions are written, and surplus ones are overwritten later.
         bits = (mark_blocks[block] * GATHER) >> U64(56)
         for i in range(8):
             edges[n + U64(i)] = U32(block << 3) + WHICH_SET[bits, i]
@@ -207,7 +207,7 @@ def find_edges(kinds, size, marks, mark_blocks, edges):
 
 @kernel
 def long_enough(text, start, end, min_length):
-    """Whether a token has `min_length` characters."""
+    """Return True if a token has at least `min_length` characters."""
     if min_length <= U64(2):  # the usual case, without a branch: is there more than the first?
         lead = text[start]
         width = ONE + U64(lead >= U8(0xC0)) + U64(lead >= U8(0xE0)) + U64(lead >= U8(0xF0))
@@ -222,11 +222,11 @@ def long_enough(text, start, end, min_length):
 def keep_tokens(
     text, kinds, size, n_characters, min_length, edges, n_edges, tokens, ends, finished
 ):
-    """Write the tokens that lie between the edges and are long enough; return how many there are.
+    """Write the tokens that are between the edges and long enough; return how many there are.
 
-    `ends` holds where each finished document ends in the text, and then how many tokens there are
-    up to there. Characters of more than one byte, and tokens that are long enough in any case or
-    have pairs, are only where there are more than so many `n_characters`.
+    `ends` has the end of each finished document in the text, which is replaced by the number of
+    tokens up to there. `n_characters` is the size of the table of characters: a small table has no
+    characters of several bytes, or no tokens of the classes from WHOLE on.
     """
     wide, has_others = n_characters > 128, n_characters > 256
     edges[n_edges] = U32(size)
@@ -256,12 +256,12 @@ def scan(
     data, offsets, cursor, budget, table, ranges, shift, min_length,
     text, kinds, marks, mark_blocks, edges, tokens, ends,
 ):  # fmt: skip
-    """Fold and cut the next documents, at most `budget` units of them; return how many tokens.
+    """Fold and cut the next documents, at most `budget` units; return the number of tokens.
 
-    `cursor` holds the document and the unit where to go on, how many documents were finished and
-    how many bytes of `text` were written; `ends` gets the tokens up to the end of each finished
-    document. Nothing is done, and the cursor stays, when a run without separators is longer than
-    the budget. A separator is put after each document.
+    `cursor` has the document and the unit to continue at, the number of finished documents and the
+    number of bytes of `text`; `ends` gets the number of tokens up to the end of each finished
+    document. If a run without separators is longer than the budget, nothing is done and the cursor
+    stays. A separator is added after each document.
     """
     document, at = U64(cursor[0]), U64(cursor[1])
     n_documents = U64(offsets.size - 1)
@@ -330,7 +330,7 @@ def hash_tokens(blocks, tokens, n_tokens, hashes):
 
 @kernel
 def find_short(first, length, slots, slot):
-    """Return the slot of a word of up to eight bytes, or the empty one where it would stand."""
+    """Return the slot of a word of up to eight bytes, or the empty slot for it."""
     mask = U64(slots.size // 2 - 1)
     while True:
         entry = slots[slot * TWO + ONE]
@@ -341,7 +341,7 @@ def find_short(first, length, slots, slot):
 
 @kernel
 def find_long(blocks, start, length, first, sign, slots, slot, word_blocks, offsets):
-    """Return the slot of a word of more than eight bytes, or the empty one."""
+    """Return the slot of a word of more than eight bytes, or the empty slot for it."""
     mask = U64(slots.size // 2 - 1)
     while True:
         entry = slots[slot * TWO + ONE]
@@ -353,8 +353,9 @@ def find_long(blocks, start, length, first, sign, slots, slot, word_blocks, offs
             done = EIGHT
             while same and done < length:
                 left = length - done
-                ours, theirs = start + done, word_start + done
-                same = load(blocks, ours, left) == load(word_blocks, theirs, left)
+                same = load(blocks, start + done, left) == load(
+                    word_blocks, word_start + done, left
+                )
                 done += EIGHT
             if same:
                 return slot
@@ -376,7 +377,7 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
     firsts, values = np.empty(AHEAD, U64), np.empty(AHEAD, U64)
     for done in range(0, n_tokens, AHEAD):
         n = min(AHEAD, n_tokens - done)
-        for t in range(n):  # all slots are on their way before the first is looked at
+        for t in range(n):  # all slots are requested before the first is read
             start = tokens[done + t] >> HALF_BITS
             length = (tokens[done + t] & LOW_HALF) - start
             firsts[t] = load(blocks, start, length)
@@ -410,7 +411,7 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
 
 @kernel
 def fill_slots(slots, blocks, offsets, n_words):
-    """Enter words that are known to differ into empty slots."""
+    """Enter words, all different, into empty slots."""
     mask = U64(slots.size // 2 - 1)
     for word in range(n_words):
         start = U64(offsets[word])
@@ -427,7 +428,7 @@ def fill_slots(slots, blocks, offsets, n_words):
 
 @kernel
 def take_words_out(slots, blocks, offsets, sizes, n_left):
-    """Forget the newest words, the last first, so that no search for another misses its slot."""
+    """Remove the newest words, the last first, so that other words are still found."""
     mask = U64(slots.size // 2 - 1)
     while sizes[0] > n_left:
         start, number = U64(offsets[sizes[0] - 1]), U64(sizes[0])
@@ -444,7 +445,7 @@ def take_words_out(slots, blocks, offsets, sizes, n_left):
 
 @kernel
 def hash_pair(left, right):
-    """Return the hash of two things in this order, given the hash of each."""
+    """Return the hash of an ordered pair, given the hash of each half."""
     value = ((left * MULTIPLIER) ^ right) * FINALIZER
     value ^= value >> HALF_BITS
     value *= MULTIPLIER
@@ -453,14 +454,14 @@ def hash_pair(left, right):
 
 @kernel
 def pair_key(left, right):
-    """Return a node and a word, or a gap, as one number."""
+    """Return a node and a word (or a gap) as one number."""
     low_half = np.int64(0xFFFFFFFF)
     return (U64(left & low_half) << HALF_BITS) | U64(right & low_half)
 
 
 @kernel
 def find_pair(left, right, slots, pairs, sizes, grow):
-    """Return the number of the pair (node, word), which is entered if it is new and `grow`."""
+    """Return the number of the pair (node, word); a new one is entered if `grow`, else -1."""
     mask = U64(slots.size // 2 - 1)
     key = pair_key(left, right)
     slot = hash_pair(key, key) & mask
@@ -492,14 +493,14 @@ def merge_pairs(added, words, slots, pairs, sizes, numbers):
 
 @kernel
 def fill_pair_slots(slots, pairs, n_pairs, sizes):
-    """Enter pairs into empty slots; `sizes[0]`, which was zero, is then how many differ."""
+    """Enter pairs into empty slots; `sizes[0]`, at first zero, becomes how many differ."""
     for i in range(n_pairs):
         find_pair(np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), slots, pairs, sizes, True)
 
 
 @kernel
 def take_pairs_out(slots, pairs, sizes, n_left):
-    """Forget the newest pairs, the last first."""
+    """Remove the newest pairs, the last first."""
     mask = U64(slots.size // 2 - 1)
     while sizes[0] > n_left:
         key = pair_key(np.int64(pairs[sizes[0] - 1, 0]), np.int64(pairs[sizes[0] - 1, 1]))
@@ -518,7 +519,7 @@ def ngrams(ids, n_tokens, ends, parents, gaps, counted, history, slots, pairs, s
     of three words is the pair of a pair and a word. Its code, which is never negative, is twice
     the number of the word, or one more than twice that of the pair. A run of shape k is one of the
     shape `parents[k]`, and after it the last word, or a gap where `gaps[k]`; shape 0 is one word.
-    `history[k]` is its node, and outlives the call for a document that goes on.
+    `history[k]` is its node, and is kept between calls for a document that goes on.
     """
     document = 0
     for t in range(n_tokens):
@@ -575,7 +576,7 @@ def hash_ngrams(hashes, n_tokens, ends, parents, gaps, counted, lengths, history
 
 @kernel
 def hash_pairs(lefts, rights, mask, first, columns):
-    """Write the hashed column, from `first` on, of two things in this order, for each pair."""
+    """Write the hashed column of each ordered pair; columns begin at `first`."""
     for i in range(columns.size):
         columns[i] = np.int32(first + (hash_pair(lefts[i], rights[i]) & mask))
 
@@ -585,7 +586,7 @@ def hash_pairs(lefts, rights, mask, first, columns):
 
 @kernel
 def expand(ids, n_tokens, ends, starts, values, out, out_ends):
-    """Write, for each word, its values, which stand from `starts[id]` to `starts[id + 1]`."""
+    """Write the values of each word: those from `starts[id]` to `starts[id + 1]`."""
     n, t = 0, 0
     for document in range(ends.size + 1):
         stop = ends[document] if document < ends.size else n_tokens
@@ -648,11 +649,11 @@ def char_grams(text, tokens, n_tokens, low, high, padded, grams, gram_ends):
 
 @kernel
 def count(columns, ends, n_columns, cells, row, indices, counts, indptr):
-    """Count the columns of each document, in the order in which they first stand in it.
+    """Count the columns of each document, in the order of their first occurrence.
 
-    `cells` holds, for each column, one plus its place in the row, and is zero between documents.
-    `row` holds where the row starts, where it ends and how many rows are finished; it outlives
-    the call for a document that goes on.
+    `cells` has, for each column, one plus its position in the row, and is zero between documents.
+    `row` has the start and the end of the row and the number of finished rows; it is kept between
+    calls for a document that goes on.
     """
     start, end, first = U64(row[0]), U64(row[1]), row[2]
     t = ZERO
@@ -681,9 +682,10 @@ def count(columns, ends, n_columns, cells, row, indices, counts, indptr):
 
 @kernel
 def spread_rows(indptr, words, n_times, starts, values, cells, out_indptr, indices, counts):
-    """Count what each word of a row comes to, as often as the word stands there.
+    """Count the values of each word of a row, as often as the word occurs.
 
-    The values of a word stand from `starts[word]` to `starts[word + 1]`; `cells` is as for `count`.
+    The values of a word are those from `starts[word]` to `starts[word + 1]`; `cells` is as for
+    `count`.
     """
     end = ZERO
     for row in range(indptr.size - 1):
@@ -712,8 +714,8 @@ def sort_rows(
 ):
     """Rename each column to its rank, drop those of rank UNKNOWN, and sort each row by column.
 
-    A radix sort by `n_digits` digits, in `keys` and `spare`, which have room for the longest row:
-    rank over count, in one number. `starts` has a place for each digit and one more.
+    A radix sort by `n_digits` digits of rank and count in one number, in `keys` and `spare`, which
+    have room for the longest row. `starts` has an entry for each digit and one more.
     """
     end = ZERO
     for row in range(indptr.size - 1):
@@ -759,7 +761,7 @@ def settle(first, words, parts, fields, with_runs, columns, seen, least, most, g
     next document: not all are done when more than `most` are waiting.
     """
     sizes = books[0]
-    # Taken out of their tuples once: each time costs as much as a look into an array.
+    # Unpacked once: each access to a tuple costs as much as one to an array.
     word_columns, run_columns, part_columns, field_columns = columns
     word_seen, run_seen, part_seen, field_seen = seen
     word_ptr, codes, word_counts = words
@@ -791,9 +793,9 @@ def settle(first, words, parts, fields, with_runs, columns, seen, least, most, g
 
 @kernel
 def settle_row(block, document, rows, columns, seen, least, books, out, end):
-    """Write the columns of what a document has of one block; return where they end.
+    """Write the columns of a document's items of one block; return where they end.
 
-    Nothing gets a column when `least` is zero.
+    No item gets a new column if `least` is zero.
     """
     indptr, codes, times = rows
     _, indices, counts = out
@@ -809,9 +811,9 @@ def settle_row(block, document, rows, columns, seen, least, books, out, end):
 
 @kernel
 def admit(block, item, columns, seen, least, books):
-    """Count one more document for an item; return its column if that makes enough, or UNKNOWN.
+    """Count one more document for an item; return its column if these are enough, or UNKNOWN.
 
-    Who waits stands in `queue`, the oldest first, and what is changed in `log`, if it is kept.
+    Waiting items are in `queue`, the oldest first; changes are logged if `keeps_log`.
     """
     sizes, blocks, items, queue, keeps_log, log = books
     before = seen[item]
@@ -835,7 +837,7 @@ def admit(block, item, columns, seen, least, books):
 
 @kernel
 def forget(n_left, seen, sizes, queue, keeps_log, log):
-    """Forget all but `n_left` of those that wait: who was seen least, and of these the oldest."""
+    """Forget all but `n_left` waiting items: those in the fewest documents, the oldest first."""
     times = 1
     while sizes[CANDIDATES] > n_left:
         for place in range(sizes[QUEUED]):
@@ -857,7 +859,7 @@ def forget(n_left, seen, sizes, queue, keeps_log, log):
 
 @kernel
 def take_columns_out(n_columns, n_logged, columns, seen, sizes, blocks, items, log):
-    """Undo what `settle` and `forget` did to columns and to who waits, down to these sizes."""
+    """Undo what `settle` and `forget` did to columns and waiting items, back to these sizes."""
     while sizes[LOGGED] > n_logged:
         sizes[LOGGED] -= 1
         code = log[sizes[LOGGED], 0]

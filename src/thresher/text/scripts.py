@@ -1,4 +1,4 @@
-"""What the scripts of the world ask of words: marks, normal forms, and no spaces between words."""
+"""Rules for scripts: combining marks, normal forms, and scripts without spaces between words."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from thresher._kernels.text import EXTENDING
 __all__ = ["CONTEXTUAL", "FAR", "IN_CONTEXT", "UNSETTLED", "classified", "composed"]
 __all__ += ["composed_places", "traits_table"]
 
-# All that `str.lower` does not map character by character: the first becomes two characters, the
-# second depends on its neighbours. Documents with these are lower-cased before they are cut.
+# The letters that `str.lower` does not map one to one: the first becomes two characters, the second
+# depends on its neighbours. Texts with these are lower-cased before they are cut.
 CONTEXTUAL = "İΣ"
 
-# Traits of characters: to be one of these; to change, or change place, when a text is composed; to
-# be beyond the first two planes of Unicode, where the rarest of Han are.
+# Traits of characters, as bits: one of CONTEXTUAL; may change or move when a text is composed;
+# beyond the first two planes of Unicode, where rare Han characters are.
 IN_CONTEXT, UNSETTLED, FAR = 1, 2, 4
 
-# Scripts in which no space stands between words, of which the decimal digits are words as ever:
-# those of South East Asia that Unicode breaks into lines by dictionaries only, and those of China
-# and Japan. Korean has spaces.
+# Scripts without spaces between words: those of South East Asia for which Unicode needs
+# dictionaries to break lines, and those of China and Japan. Korean has spaces. Decimal digits are
+# not included.
 UNSPACED = (
     (0x0E00, 0x0F00),  # Thai, Lao
     (0x1000, 0x10A0),  # Burmese
@@ -41,10 +41,10 @@ UNSPACED = (
     (0x1AFF0, 0x1B170),  # more of Hiragana and Katakana
     (0x20000, 0x40000),
 )
-# Vowels and marks of sound that are letters by name, and joiners: they never begin a character.
+# Vowels and sound marks that Unicode calls letters, and joiners: they extend another character.
 JOINING = (0x0E33, 0x0EB3, 0x200C, 0x200D, 0xFF9E, 0xFF9F)
 JAMO = (0x1160, 0x1200)  # the vowels and the ends of Korean syllables that are written in letters
-# Where marks are, and all that changes when it is composed.
+# Ranges with all combining marks and all characters that change when they are composed.
 LIVELY = (
     (0x300, 0x3400),
     (0xA000, 0xAC00),
@@ -55,12 +55,13 @@ LIVELY = (
 
 
 def classified(kinds: np.ndarray, is_digit: np.ndarray, unspaced: int) -> np.ndarray:
-    """Return the classes of characters, with what extends others, and `unspaced` for letters."""
+    """Return the classes with EXTENDING for marks, `unspaced` for letters of such scripts."""
     bound, kinds = len(kinds), kinds.copy()
     for start, stop in UNSPACED:
-        some = slice(start, stop)
-        kinds[some] = np.where((kinds[some] == 1) & ~is_digit[some], unspaced, kinds[some])
-    extending = [one for one in (*_marks(bound), *JOINING) if one < bound]
+        script = slice(start, stop)
+        is_letter = (kinds[script] == 1) & ~is_digit[script]
+        kinds[script] = np.where(is_letter, unspaced, kinds[script])
+    extending = [letter for letter in (*_marks(bound), *JOINING) if letter < bound]
     kinds[np.array(extending, int)] = EXTENDING
     return kinds
 
@@ -71,9 +72,9 @@ def composed(texts: list[str]) -> list[str]:
 
 
 def composed_places(text: str) -> tuple[str, np.ndarray, np.ndarray]:
-    """Return a text in the form NFC, and where each of its characters starts and ends in the text.
+    """Return a text in the form NFC, and the original start and end of each of its characters.
 
-    What is composed anew takes the place of a letter with all its marks.
+    A character that was composed gets the position of a letter with all its marks.
     """
     if is_normalized("NFC", text):
         return text, np.arange(len(text)), np.arange(1, len(text) + 1)
@@ -94,15 +95,15 @@ def composed_places(text: str) -> tuple[str, np.ndarray, np.ndarray]:
 
 
 def _is_joined(letter: str) -> bool:
-    """Whether a character may be composed with what stands before it."""
+    """Return True if a character may be composed with the character before it."""
     return category(letter)[0] == "M" or JAMO[0] <= ord(letter) < JAMO[1]
 
 
 @cache
 def _marks(bound: int) -> tuple[int, ...]:
-    """Return the characters below `bound` that combine with what stands before them."""
-    lively = (one for start, stop in LIVELY for one in range(start, min(stop, bound)))
-    return tuple(one for one in lively if category(chr(one))[0] == "M")
+    """Return the combining marks below `bound`."""
+    letters = (letter for start, stop in LIVELY for letter in range(start, min(stop, bound)))
+    return tuple(letter for letter in letters if category(chr(letter))[0] == "M")
 
 
 @cache
@@ -110,12 +111,12 @@ def traits_table() -> np.ndarray:
     """Return the traits of each unit of UTF-16, as bits."""
     table = np.zeros(0x10000, np.uint8)
     for start, stop in LIVELY:
-        for one in range(start, min(stop, len(table))):
-            if not is_normalized("NFC", chr(one)):
-                table[one] = UNSETTLED
+        for code in range(start, min(stop, len(table))):
+            if not is_normalized("NFC", chr(code)):
+                table[code] = UNSETTLED
     table[list(_marks(len(table)))] = UNSETTLED
     table[slice(*JAMO)] = UNSETTLED
-    # Halves of characters beyond: all scripts but Han, and Han for compatibility; no emoji.
+    # Surrogates of characters beyond: all scripts but Han, and compatibility Han; no emoji.
     table[0xD800:0xD83C] = UNSETTLED
     table[0xD840:0xDC00] = FAR
     table[0xD87E] |= UNSETTLED

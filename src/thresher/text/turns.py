@@ -1,4 +1,4 @@
-"""Parallel work of which some parts have to be done in order."""
+"""Parallel work of which some steps have to be done in order."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ R = TypeVar("R")
 
 
 class Turns:
-    """Parts of parallel work that have to be done in the order of the items, one item at a time.
+    """Steps of parallel work that have to be done in the order of the items, one item at a time.
 
-    There may be several such parts, called stations. After a failure no item gets a turn any more,
-    as the work of later items builds on that of earlier ones.
+    After a failure no item gets a turn any more, as the work on later items builds on that on
+    earlier ones.
     """
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._n_done: Counter[int] = Counter()  # items that have left each station
+        self._n_done: Counter[int] = Counter()  # items that have done each step
         self._is_taken = False
         self._problem: BaseException | None = None
 
     @contextmanager
-    def at(self, number: int, station: int) -> Iterator[None]:
-        """Wait for the turn of an item, numbered from 0, at a station; block all stations."""
+    def at(self, number: int, step: int) -> Iterator[None]:
+        """Wait for the turn of an item, numbered from 0, at a step; block all steps meanwhile."""
         with self._changed:
-            self._changed.wait_for(lambda: self._problem or self._is_next(station, number))
+            self._changed.wait_for(lambda: self._problem or self._is_next(step, number))
             if self._problem is not None:
                 raise self._problem
             self._is_taken = True
@@ -42,25 +42,25 @@ class Turns:
         finally:
             with self._changed:
                 self._is_taken = False
-                self._n_done[station] += 1
+                self._n_done[step] += 1
                 self._changed.notify_all()
 
     def fail(self, problem: BaseException | None = None) -> BaseException:
-        """Let no item have a turn any more; return the first problem."""
+        """Give no item a turn any more; return the first problem."""
         with self._changed:
             self._problem = self._problem or problem or CancelledError()
             self._changed.notify_all()
             return self._problem
 
-    def _is_next(self, station: int, number: int) -> bool:
-        return not self._is_taken and self._n_done[station] == number
+    def _is_next(self, step: int, number: int) -> bool:
+        return not self._is_taken and self._n_done[step] == number
 
 
 def in_turns(work: Callable[[int, Turns], R], n_items: int, n_jobs: int) -> list[R]:
     """Return `work(number, turns)` for each number, called by several threads.
 
-    Threads take the numbers in order. If one fails, or the caller is interrupted, all of them have
-    ended before that is raised.
+    Threads take the numbers in order. If one fails, or the caller is interrupted, all threads have
+    ended before the error is raised.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class Vocabulary:
             n_bytes = (int(self.offsets[n_words]) + n_bytes + 31) // 8 * 8  # as `buffer` has it
             self.words = grown(self.words, n_bytes)
             self.offsets = grown(self.offsets, n_words + n + 1)
-            if len(self.slots) < 2 * n_slots(n_words + n):
+            if n_words + n > 3 * len(self.slots) // 8:  # at most 3/4 of the slots are in use
                 self._rebuild_slots(n_words + n)
         ids = np.empty(n, np.int32)
         look_up(
