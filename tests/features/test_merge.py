@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thresher import TextCounter
 from thresher.errors import ParameterError
 from thresher.evaluation import Contingency, evaluate
 from thresher.features import SELECTIONS, Strength
@@ -61,6 +62,23 @@ def test_merged_shards_equal_one_count(shards, kind):
     assert scores.scores().tobytes() == expected.scores().tobytes()
     assert scores.pooled("mean").tobytes() == expected.pooled("mean").tobytes()
     np.testing.assert_array_equal(scores.document_frequencies(), expected.document_frequencies())
+
+
+@given(st.lists(st.lists(st.text("ab c", max_size=12), max_size=4), min_size=1, max_size=4))
+def test_texts_counted_in_shards_have_the_same_strengths(shards):
+    options = {"ngram_range": (1, 2), "char_ngram_range": (2, 3)}
+    texts = [text for shard in shards for text in shard]
+    counter, strength = TextCounter(**options), Strength("tf-idf", normalize="l2")
+    for shard in shards:
+        other = TextCounter(**options)
+        rows = other.count(shard, grow=True)
+        strength.merge(Strength("tf-idf", normalize="l2").observe(rows), counter.merge(other))
+    whole, expected = TextCounter(**options), Strength("tf-idf", normalize="l2")
+    expected.observe(whole.count(texts, grow=True))
+    assert counter.feature_names() == whole.feature_names()
+    merged, in_one_go = strength.apply(counter.count(texts)), expected.apply(whole.count(texts))
+    assert merged.indices.tolist() == in_one_go.indices.tolist()
+    assert merged.values.tobytes() == in_one_go.values.tobytes()
 
 
 def test_strengths_of_other_parameters_are_not_merged():

@@ -272,7 +272,8 @@ class Strength(Estimator):
         if not (least >= low and np.maximum.reduce(counts) < np.inf):
             raise self._bad_count(rows, low)
         if kind == "log" or (kind == "tf-idf" and self.sublinear_tf):
-            return _one_plus_log(counts.astype(np.float32, copy=False), least)
+            counts = counts.astype(np.float32, copy=False)
+            return np.log(counts) + np.float32(1) if least > 0 else _one_plus_log(counts)
         if kind == "sqrt":
             return np.sqrt(counts, dtype=np.float32)  # type: ignore[no-any-return]
         if kind == "binary":
@@ -353,15 +354,11 @@ def validated_counts(estimator: Any, X: Any, *, reset: bool, non_negative: bool)
     return matrix
 
 
-def _one_plus_log(counts: np.ndarray, least: float) -> np.ndarray:
-    """Return 1 + ln tf, or 0 where tf is 0; `least` is the least count."""
-    if least > 0:
-        logs: np.ndarray = np.log(counts)
-        logs += 1
-    else:
-        present = counts > 0
-        logs = np.log(counts, where=present, out=np.zeros_like(counts))
-        logs += present
+def _one_plus_log(counts: np.ndarray) -> np.ndarray:
+    """Return 1 + ln tf, or 0 where tf is 0."""
+    present = counts > 0
+    logs: np.ndarray = np.log(counts, where=present, out=np.zeros_like(counts))
+    logs += present
     return logs
 
 
@@ -380,7 +377,7 @@ def _book_weights(rows: Rows) -> np.ndarray:
             f"{counted(len(sizes), 'document')}; give one each."
         )
     scale = 10.0 / (1.0 + np.log(np.maximum(lengths, 1.0)))
-    weights = _one_plus_log(counts.astype(np.float64), counts.min(initial=0))
+    weights = _one_plus_log(counts.astype(np.float64))
     weights *= scale.repeat(sizes)
     np.rint(weights, out=weights)
     return weights.astype(np.float32)
