@@ -220,8 +220,8 @@ class _Decision:
             lines.append(Share(f"(beside {names[view.other]}, {share})", view.given, view.together))
         elif abs(view.together) > LEAST_REST:
             lines.append(Share("(beside categories that it never came with)", 0.0, view.together))
-        n_documents = counted(round(view.positives), "document")
-        lines.append(Share(f"({n_documents} had it)", view.positives, view.frequency))
+        n_documents = counted(round(view.positives), "training document")
+        lines.append(Share(f"(prior: {n_documents})", view.positives, view.frequency))
         lines.append(Share(learner.constant_name, 1.0, view.base))
         return lines
 
