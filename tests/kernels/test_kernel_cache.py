@@ -219,7 +219,7 @@ def test_in_python_it_is_a_warning(place, monkeypatch):
 
 def test_the_next_place_is_taken(place, tmp_path, monkeypatch):
     place.write_text("in the way")
-    monkeypatch.setattr(_cache, "places", lambda: [place, tmp_path / "second"])
+    monkeypatch.setattr(_cache, "kernel_folders", lambda: [place, tmp_path / "second"])
     assert compiled_now() and not compiled_now()
     assert len(files(tmp_path / "second")) == 1 and not sentences()
 
@@ -230,11 +230,11 @@ def test_places(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.delenv("THRESHER_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert _cache.places() == [beside, tmp_path / "thresher" / "kernels"]
+    assert _cache.kernel_folders() == [beside, tmp_path / "thresher" / "kernels"]
     monkeypatch.setenv("THRESHER_CACHE", "named")
-    assert _cache.places() == [Path("named/kernels"), beside]
+    assert _cache.kernel_folders() == [Path("named/kernels"), beside]
     monkeypatch.setattr(numba.config, "CACHE_DIR", "of-numba")
-    assert _cache.places() == [Path("named/kernels"), Path("of-numba/thresher/kernels")]
+    assert _cache.kernel_folders() == [Path("named/kernels"), Path("of-numba/thresher/kernels")]
 
 
 def test_a_user_without_a_home(monkeypatch):
@@ -246,7 +246,7 @@ def test_a_user_without_a_home(monkeypatch):
     monkeypatch.setattr("pwd.getpwuid", nobody)
     monkeypatch.setattr(activity, "only", None)
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    assert len(_cache.places()) == 1
+    assert len(_cache.kernel_folders()) == 1
     with pytest.raises(OutputError, match="no home folder for the cache; set THRESHER_CACHE"):
         cache_folder()
 
@@ -260,9 +260,9 @@ def test_the_content_of_the_kernels_counts_and_no_time(monkeypatch, tmp_path):
     assert _cache.stamp.__wrapped__() == _cache.stamp()
     monkeypatch.setattr(_cache, "__file__", str(copy / "_cache.py"))
     assert _cache.stamp.__wrapped__() == _cache.stamp()
-    os.utime(copy / "text" / "tokens.py", (0, 0))
+    os.utime(copy / "text.py", (0, 0))
     assert _cache.stamp.__wrapped__() == _cache.stamp()
-    with open(copy / "text" / "tokens.py", "a") as file:
+    with open(copy / "text.py", "a") as file:
         file.write("\n")
     assert _cache.stamp.__wrapped__() != _cache.stamp()
     shutil.rmtree(copy)
@@ -297,7 +297,7 @@ def test_what_earlier_versions_and_killed_writers_left_goes(place):
         (own / name).touch()
         os.utime(own / name, (time.time() - age,) * 2)
     assert compiled_now()
-    kept = [f"{number:016x}" for number in range(9)][-_cache.KEPT :]
+    kept = [f"{number:016x}" for number in range(9)][-_cache.OLD_FOLDERS :]
     assert {one.name for one in place.iterdir()} == {*kept, "not ours", own.name}
     assert [one.name for one in own.glob(".*")] == [".new.tmp"]
 
@@ -385,7 +385,7 @@ def test_compiling_is_announced_on_a_terminal_and_then_erased(place, monkeypatch
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(activity, "only", None)
     monkeypatch.setattr(activity, "watch", activity.watch)
-    monkeypatch.setattr(_cache, "places", lambda: [place])
+    monkeypatch.setattr(_cache, "kernel_folders", lambda: [place])
     _compiling.report_compiling([].append)
     assert compiled_now() and compiled_now(triple, 63) and not compiled_now()
     lines = [f"{_compiling.ABOUT}: kernel {number}" for number in (1, 2)]
@@ -432,7 +432,7 @@ def model(tmp_path_factory):
 
 def copied(target):
     """Copy all kernels of this version to a folder, as THRESHER_CACHE would name it."""
-    for place in _cache.places():
+    for place in _cache.kernel_folders():
         if (place / _cache.stamp()).is_dir():
             shutil.copytree(
                 place / _cache.stamp(), target / "kernels" / _cache.stamp(), dirs_exist_ok=True
@@ -554,7 +554,7 @@ def test_after_warm_up_nothing_is_compiled(tmp_path):
     assert (first[1], second[1]) == ("", "")
     (folder,) = (cache / "kernels").iterdir()
     (inventory,) = folder.glob("*.list")
-    listed = json.loads(inventory.read_bytes()[_cache.DIGEST :])
+    listed = json.loads(inventory.read_bytes()[_cache.DIGEST_BYTES :])
     assert json.loads(second[0]) | {"seconds": 0} == {
         "place": str(cache / "kernels"), "kernels": len(listed), "compiled": 0, "seconds": 0,
         "bytes": sum((folder / name).stat().st_size for name in listed),

@@ -1,13 +1,13 @@
 """Compiled kernels on disk: each file is checked before it is used, and none is needed.
 
-Numba's own cache believes what it reads, so that one flipped bit runs as machine code, and lets any
-error of the disk stop the caller. Here a file begins with the digest of its content and of all that
-the content depends on; it appears whole or not at all; and whatever goes wrong, the kernel is
-compiled in memory, which is said once.
+Numba's own cache does not check what it reads, so that a flipped bit runs as machine code, and any
+error of the disk stops the caller. Here each file begins with a digest of its content and of
+everything the content depends on, and is replaced atomically. Whatever goes wrong, the kernel is
+compiled in memory, with one warning per process.
 
-The digest is against damage, not against malice: who can write the file can write the digest. So a
-file is read only if it belongs to this user, to root or to the owner of this source, who could as
-well have changed the source, and if not everybody may write it.
+The digest protects against damage, not against attacks: whoever can write the file can write the
+digest. So a file is read only if it belongs to this user, to root or to the owner of this source
+file, who could change the source as well, and if it is not writable by everybody.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from typing import Any, ClassVar
 from thresher.errors import OutputError, ThresherError, ThresherWarning
 from thresher.files import cache_folder
 
-__all__ = ["Inventory", "KernelCache", "activity", "place_to_fill", "places", "stamp"]
+__all__ = ["Inventory", "KernelCache", "activity", "folder_to_fill", "kernel_folders", "stamp"]
 
-DIGEST = 32  # bytes at the start of a file
-LARGEST = 1 << 26  # bytes of a file that are read; real ones have a thousandth
-KEPT = 4  # folders of other stamps that are left: of another Python, of the version before
-ABANDONED = 3600.0  # seconds after which a temporary file has no writer any more
+DIGEST_BYTES = 32  # at the start of a file
+MOST_FILE_BYTES = 1 << 26  # of a file that is read; real ones have a thousandth
+OLD_FOLDERS = 4  # with other stamps that stay, such as those of another Python
+ABANDONED = 3600.0  # age in seconds of a temporary file that nobody is writing any more
 SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 
 
@@ -43,18 +43,18 @@ def _warn(sentence: str) -> None:
 
 
 class Activity:
-    """What the caches of this process did, and who wants to hear of it."""
+    """What the caches of this process did, and the functions that are told about it."""
 
     loaded = compiled = 0
     used: ClassVar[set[str]] = set()  # the names of their files
-    compiling = 0  # kernels begun, one in the midst of another, and not finished
-    only: Path | None = None  # the one place to read and write, for who fills it
-    complaint = ""  # what was said of kernels that cannot be kept
+    compiling = 0  # kernels whose compilation has begun and not ended; they can be nested
+    only: Path | None = None  # the only folder to use, for `thresher warm-up`
+    complaint = ""  # the warning that kernels cannot be stored, once given
     tell: Callable[[str], object] = staticmethod(_warn)
     watch: Callable[[], object] = staticmethod(lambda: None)
 
     def unkept(self, reason: str) -> None:
-        """Say, once in a process, that what is compiled is lost at its end."""
+        """Warn, once in a process, that compiled kernels cannot be stored."""
         if not self.complaint:
             self.complaint = (
                 f"Compiled code cannot be kept: {reason}. It is compiled in memory, which costs "
@@ -67,8 +67,8 @@ class Activity:
 activity = Activity()
 
 
-def places() -> list[Path]:
-    """Return the folders where compiled kernels are looked for and kept, the best first."""
+def kernel_folders() -> list[Path]:
+    """Return the folders that compiled kernels are read from and written to, the best first."""
     if activity.only is not None:
         return [activity.only]
     from numba import config
@@ -85,25 +85,25 @@ def places() -> list[Path]:
     return [folder / "kernels" for folder in folders]
 
 
-def place_to_fill() -> Path:
-    """Return the place for whoever compiles everything: the one that is named, or the first.
+def folder_to_fill() -> Path:
+    """Return the folder for all compiled kernels: the one the user has named, or the first.
 
-    It must take a file; where it does not, `OutputError` says why.
+    An `OutputError` is raised if no file can be written there.
     """
     from numba import config
 
-    candidates = places()
+    candidates = kernel_folders()
     if os.environ.get("THRESHER_CACHE") or config.CACHE_DIR:
         candidates = candidates[:1]
     reasons = []
-    for place in candidates:
-        trial = place / stamp() / ".trial"
+    for folder in candidates:
+        trial = folder / stamp() / ".trial"
         try:
             _write(trial, b"", b"")
             trial.unlink()
-            return place
+            return folder
         except OSError as error:
-            reasons.append(f"{place}: {error.strerror or error}")
+            reasons.append(f"{folder}: {error.strerror or error}")
     raise OutputError(
         f"Compiled code cannot be kept: {reasons[0]}. Set THRESHER_CACHE to a folder that can be "
         "written."
@@ -111,25 +111,25 @@ def place_to_fill() -> Path:
 
 
 class Inventory:
-    """The list of all kernels that whoever filled a place has used, with their digests."""
+    """The list of all kernels of a folder that was filled, with their digests."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         from numba.core.registry import cpu_target
 
-        self.folder = place / stamp()
+        self.folder = folder / stamp()
         processor = cpu_target.target_context.codegen().magic_tuple()
         self.key = repr((stamp(), processor)).encode()
         self.path = self.folder / f"all-{_digest(self.key).hex()[:24]}.list"
 
     def read(self) -> list[int] | None:
-        """Return the sizes of all files, None unless every one is there and whole."""
+        """Return the sizes of all files, or None if one is missing or damaged."""
         try:
             return self._sizes(json.loads(_read(self.path, self.key)))
         except (OSError, ValueError):
             return None
 
     def write(self, names: Iterable[str]) -> list[int]:
-        """List some files, and return their sizes."""
+        """Write the list of some files; return their sizes."""
         listed = {name: _digest((self.folder / name).read_bytes()).hex() for name in sorted(names)}
         _write(self.path, self.key, json.dumps(listed).encode())
         return self._sizes(listed) or []
@@ -142,10 +142,10 @@ class Inventory:
 
 @functools.cache
 def stamp() -> str:
-    """Return the digest of all that machine code depends on but its types and the processor.
+    """Return the digest of everything machine code depends on, except its types and the processor.
 
-    It is of the content of all kernels together, for they call one another across files; times
-    would tell nothing, since installers and images set them as they like.
+    All kernel files are included, as kernels call each other across files. Their times are not, as
+    installers and container images change them.
     """
     import llvmlite
     import numba
@@ -175,9 +175,9 @@ def _digest(*parts: bytes) -> bytes:
 
 
 class KernelCache:
-    """What Numba's dispatcher asks for a kernel before it compiles one, and gives it to after.
+    """Finds and stores the compiled code of one kernel; called by Numba's dispatcher.
 
-    One file for each kernel, combination of types and processor.
+    There is one file for each kernel, combination of types and processor.
     """
 
     cache_path = None
@@ -186,15 +186,15 @@ class KernelCache:
         self._function = function
 
     def load_overload(self, types: Any, context: Any) -> Any:
-        """Return the compiled kernel for some types of arguments, None to have it compiled."""
+        """Return the compiled kernel for some types of arguments, or None if there is none."""
         _make_ready(context)
-        # Only what was written by these versions for these types is unpickled, but that it can be
-        # used is for Numba to say; whatever it says, compiling is the answer.
+        # What is unpickled was written by the same versions for the same types. If Numba cannot
+        # use it all the same, the kernel is compiled.
         with contextlib.suppress(Exception):
             key = self._key(types, context.codegen())
-            for place in places():
+            for folder in kernel_folders():
                 with contextlib.suppress(Exception):
-                    path = self._path(place, key)
+                    path = self._path(folder, key)
                     result = _rebuilt(_read(path, key), context)
                     if result.signature.args == tuple(types):
                         activity.loaded += 1
@@ -206,7 +206,7 @@ class KernelCache:
         return None
 
     def save_overload(self, types: Any, result: Any) -> None:
-        """Keep a kernel that was just compiled, in the first place that takes it."""
+        """Store a kernel that was just compiled, in the first folder that can be written."""
         activity.compiled += 1
         activity.compiling -= 1
         activity.watch()
@@ -214,20 +214,20 @@ class KernelCache:
         try:
             key = self._key(types, result.codegen)
             content = _reduced(result)
-            for place in places():
-                path = self._path(place, key)
+            for folder in kernel_folders():
+                path = self._path(folder, key)
                 try:
                     _write(path, key, content)
                     activity.used.add(path.name)
                     return
                 except OSError as error:
-                    reasons.append(f"{place}: {error.strerror or error}")
+                    reasons.append(f"{folder}: {error.strerror or error}")
         except Exception as error:  # of Numba, which may change what is asked of it here
             reasons.append(f"Numba did not give it ({type(error).__name__}: {error})")
         activity.unkept(reasons[0])
 
     def flush(self) -> None:
-        """Do nothing: what is compiled again replaces what was kept."""
+        """Do nothing: a kernel that is compiled again replaces the stored one."""
 
     def _key(self, types: Any, codegen: Any) -> bytes:
         """Return what the machine code depends on, as text."""
@@ -235,17 +235,17 @@ class KernelCache:
         name, code = (function.__module__, function.__qualname__), function.__code__.co_code
         return repr((stamp(), name, code, tuple(map(str, types)), codegen.magic_tuple())).encode()
 
-    def _path(self, place: Path, key: bytes) -> Path:
-        return place / stamp() / f"{self._function.__name__}-{_digest(key).hex()[:24]}.kernel"
+    def _path(self, folder: Path, key: bytes) -> Path:
+        return folder / stamp() / f"{self._function.__name__}-{_digest(key).hex()[:24]}.kernel"
 
 
 @functools.cache  # once in a process is enough
 def _make_ready(context: Any) -> None:
-    """Let compiled kernels find what they call when they run.
+    """Register the functions of Numba's runtime that compiled kernels call.
 
-    It is the first step of `context.refresh`. That goes on to compile a library, which kernels from
-    the disk bring along, and to import all that the compiler needs, scipy among it: more than all
-    else that a short command does, in time and in memory.
+    This is the first step of `context.refresh`. The other steps compile a library, which stored
+    kernels contain, and import what the compiler needs, with scipy: more time and memory than a
+    short command takes for everything else.
     """
     try:
         from llvmlite.binding import add_symbol
@@ -253,7 +253,7 @@ def _make_ready(context: Any) -> None:
 
         for name, address in _nrt_python.c_helpers.items():
             add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-    except Exception:  # of a Numba that has it elsewhere
+    except Exception:  # in a version of Numba that has them elsewhere
         context.refresh()
 
 
@@ -276,16 +276,20 @@ def _rebuilt(content: bytes, context: Any) -> Any:
 
 
 def _read(path: Path, key: bytes) -> bytes:
-    """Return what a file keeps; raise `ValueError` where it is not what was written for the key."""
-    # A pipe in the way of the file must not keep the opener waiting for a writer.
+    """Return the content of a file; raise `ValueError` if it was not written for the key."""
+    # Opening a pipe with this name must not wait for a writer.
     flags = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, os.O_RDONLY | flags)
     try:
         about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST or not _is_trusted(about):
+        if (
+            not stat.S_ISREG(about.st_mode)
+            or about.st_size > MOST_FILE_BYTES
+            or not _is_trusted(about)
+        ):
             raise ValueError(f"{path} is not to be trusted")
         with open(descriptor, "rb", closefd=False) as file:
-            digest, content = file.read(DIGEST), file.read()
+            digest, content = file.read(DIGEST_BYTES), file.read()
     finally:
         os.close(descriptor)
     if digest != _digest(key, content):
@@ -294,7 +298,7 @@ def _read(path: Path, key: bytes) -> bytes:
 
 
 def _write(path: Path, key: bytes, content: bytes) -> None:
-    """Write a file that appears whole or not at all."""
+    """Write a file atomically."""
     os.makedirs(path.parent, exist_ok=True)
     _tidy(path.parent)
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
@@ -305,13 +309,13 @@ def _write(path: Path, key: bytes, content: bytes) -> None:
             file.write(_digest(key, content))
             file.write(content)
         os.replace(temporary, path)
-    finally:  # an interrupt too must leave nothing behind
+    finally:  # also after an interrupt
         with contextlib.suppress(OSError):
             os.unlink(temporary)
 
 
 def _is_trusted(about: os.stat_result) -> bool:
-    """Return whether a file may be run: see the top of this module."""
+    """Return True if the code in a file may be run; see the top of this module."""
     if os.name != "posix":
         return True
     owners = {0, os.geteuid(), os.stat(__file__).st_uid}
@@ -320,17 +324,21 @@ def _is_trusted(about: os.stat_result) -> bool:
 
 @functools.cache  # once in a process is enough
 def _tidy(folder: Path) -> None:
-    """Remove what killed writers left and what earlier versions kept."""
+    """Remove temporary files of killed processes and folders of earlier versions."""
     with contextlib.suppress(OSError):
         for temporary in folder.glob(".*.tmp"):
             if time.time() - temporary.stat().st_mtime > ABANDONED:
                 temporary.unlink()
     with contextlib.suppress(OSError):
-        others = [one for one in folder.parent.iterdir() if re.fullmatch("[0-9a-f]{16}", one.name)]
-        others.sort(key=lambda one: one.stat().st_mtime)
-        for other in [one for one in others if one != folder][:-KEPT]:
-            shutil.rmtree(other, ignore_errors=True)
+        stamped = [
+            path for path in folder.parent.iterdir() if re.fullmatch(r"[0-9a-f]{16}", path.name)
+        ]
+        old = sorted(
+            (path for path in stamped if path != folder), key=lambda path: path.stat().st_mtime
+        )
+        for path in old[:-OLD_FOLDERS]:
+            shutil.rmtree(path, ignore_errors=True)
     if folder.parent.parent.name == "__pycache__":
-        for old in Path(__file__).parent.glob("**/__pycache__/*.nb[ic]"):  # of Numba's own cache
+        for path in Path(__file__).parent.glob("**/__pycache__/*.nb[ic]"):  # of Numba's own cache
             with contextlib.suppress(OSError):
-                old.unlink()
+                path.unlink()

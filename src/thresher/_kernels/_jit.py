@@ -11,7 +11,7 @@ from thresher._kernels._cache import KernelCache, activity
 
 
 def kernel(function: Callable) -> Any:
-    """Compile on first call, and keep the machine code on disk when a place can be found for it."""
+    """Compile a function when it is first called; store the machine code on disk if possible."""
     compiled = njit(nogil=True, error_model="numpy")(function)
     if hasattr(compiled, "_cache"):
         compiled._cache = KernelCache(function)

@@ -123,10 +123,10 @@ else:
                 )
                 dtype, array = context.get_data_type(kind.dtype), context.make_array(kind)
                 width = context.get_constant(types.intp, context.get_abi_sizeof(dtype))
-                one = array(context, builder)
+                view = array(context, builder)
                 data = builder.inttoptr(address, dtype.as_pointer())
-                populate_array(one, data, [size], [width], width, None)
-                arrays.append(one._getvalue())
+                populate_array(view, data, [size], [width], width, None)
+                arrays.append(view._getvalue())
             return context.make_tuple(builder, kinds, arrays)
 
         return kinds(table, dtypes), generate
@@ -134,7 +134,7 @@ else:
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: tuple[int, ...]) -> Any:
     """Return where something stands in an array, in code that is being made."""
-    constants = [context.get_constant(types.intp, place) for place in at]
+    constants = [context.get_constant(types.intp, index) for index in at]
     return cgutils.get_item_pointer(context, builder, kind, array, constants)
 
 
@@ -188,7 +188,7 @@ def read(data, offsets, rules, model, room, limits, scores):
 def look_again(model, room, limits, scores):
     """Look at a text that was scored as `SecondLook.apply` does, and decide as `read` does.
 
-    It is a kernel of its own for those who have no use for it, and need not wait for its compiler.
+    It is a separate kernel, so that models without a second look need not compile it.
     """
     plan, _, _, _, _, _, _, weights, _, look = opened(model)
     _, _, out, _ = laid_out(room)

@@ -71,17 +71,17 @@ else:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def prefetch(_: Any, array: Any, place: Any) -> Any:
-        """Let the processor fetch what stands there, to be used soon; it never fails."""
+        """Ask the processor to fetch an array element that is needed soon; it never fails."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            one = context.make_array(array)(context, builder, arguments[0])
+            struct = context.make_array(array)(context, builder, arguments[0])
             at = [
                 context.cast(builder, number, kind, types.intp)
                 for number, kind in zip(
                     cgutils.unpack_tuple(builder, arguments[1]), place.types, strict=True
                 )
             ]
-            where = cgutils.get_item_pointer(context, builder, array, one, at)
+            where = cgutils.get_item_pointer(context, builder, array, struct, at)
             where, number = builder.bitcast(where, cgutils.voidptr_t), cgutils.int32_t
             takes = ir.FunctionType(ir.VoidType(), [where.type, number, number, number])
             fetch = builder.module.declare_intrinsic("llvm.prefetch", [where.type], takes)

@@ -70,9 +70,9 @@ def warm_up(json: common.Json = False) -> None:
     It goes into the folder that THRESHER_CACHE names; else beside the installed code, if that can
     be written; else into the user's cache. Later commands only read it.
     """
-    from thresher._kernels._cache import Inventory, activity, place_to_fill
+    from thresher._kernels._cache import Inventory, activity, folder_to_fill
 
-    began, place = perf_counter(), place_to_fill()
+    began, place = perf_counter(), folder_to_fill()
     activity.only, inventory = place, Inventory(place)
     sizes = inventory.read()
     if sizes is None:

@@ -138,10 +138,10 @@ class Linguistics(LanguageParameters):
         """
         folded: list[str | None] = list(_encodable(list(words)))
         for step in self._steps():
-            alive = [place for place, word in enumerate(folded) if word]
-            results = step([folded[place] for place in alive])  # type: ignore[misc]
-            for place, word in zip(alive, results, strict=True):
-                folded[place] = word
+            indices = [i for i, word in enumerate(folded) if word]
+            results = step([folded[i] for i in indices])  # type: ignore[misc]
+            for i, word in zip(indices, results, strict=True):
+                folded[i] = word
         return [word or None for word in folded]
 
     def state(self) -> dict[str, Any]:
@@ -218,8 +218,8 @@ class Linguistics(LanguageParameters):
         if self.stop_words is None or self.stop_words is False:
             return None
         if self.stop_words is True or isinstance(self.stop_words, str):
-            own = self.stop_words in (True, "language")
-            return stop_words(self.language if own else str(self.stop_words))
+            is_of_language = self.stop_words in (True, "language")
+            return stop_words(self.language if is_of_language else str(self.stop_words))
         if isinstance(self.stop_words, Iterator):
             self.stop_words = tuple(self.stop_words)  # it can be read only once
         words = self.stop_words if isinstance(self.stop_words, Iterable) else [self.stop_words]
