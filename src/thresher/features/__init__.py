@@ -1,8 +1,13 @@
 """From counts to strengths: selection of features, term weights and concepts."""
 
 from thresher.features.concepts import Concepts
-from thresher.features.features import MOST_DOCUMENTS, Features, Numbering
-from thresher.features.parameters import ALL_BLOCKS, FeatureParameters
+from thresher.features.features import (
+    ALL_BLOCKS,
+    MOST_DOCUMENTS,
+    FeatureParameters,
+    Features,
+    Numbering,
+)
 from thresher.features.selection import (
     SELECTIONS,
     ChiSquare,
