@@ -124,3 +124,4 @@ def test_names_say_what_a_thing_is():
     """No variable, parameter or function has a name that says nothing about it."""
     assert not uses_of(EMPTY, SOURCE, ROOT / "tests", ROOT / "papers")
     assert not uses_of(VAGUE, *(SOURCE / room for room in WITHOUT_VAGUE_NAMES), ROOT / "fuzz")
+    assert not uses_of(VAGUE, ROOT / "papers/src")
