@@ -224,9 +224,8 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
         options = {name: getattr(self, name) for name in TextParameters.parameters}
         language = {name: getattr(self, name) for name in LanguageParameters.parameters}
         linguistics = Linguistics(**language)
-        return TextCounter(
-            **options, linguistics=linguistics if linguistics.does_something else None
-        )
+        changes_words = any(value for name, value in language.items() if name != "language")
+        return TextCounter(**options, linguistics=linguistics if changes_words else None)
 
     def new_learner(self) -> Learner:
         """Return a learner that has not learned: of the given name, or like the given learner."""

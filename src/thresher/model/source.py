@@ -73,7 +73,7 @@ class LabelledSource:
     ) -> None:
         self.labels = None if labels is None else LabelLists.read(labels)
         self.documents = open_source(documents, labels is not None, columns, fields)
-        self.fields = field_columns(fields)
+        self.fields = field_columns(fields) if fields else ()
         self.clock = {} if clock is None else clock
         self.progress = progress
         self._weights = None if sample_weight is None else _checked_weights(sample_weight)
@@ -140,7 +140,7 @@ def open_source(
     **options
         Options of `open_documents`, if labels are not given separately.
     """
-    if field_columns(fields) and isinstance(documents, list):
+    if fields and isinstance(documents, list) and field_columns(fields):
         others = () if familiar is None else familiar.text
         documents = [as_text(document, fields, others) for document in documents]
     if not has_labels:

@@ -116,7 +116,7 @@ class TextCounter(TextParameters):
         self.check_parameters()
         self._cuts_words = self.char_ngram_tokens == "words"
         self._cut_as(FORMAT_VERSION)
-        self._fields = field_names(self.fields)
+        self._fields = field_names(self.fields) if self.fields else ()
         self._n_pieces = len(self._fields) + 2 if self._fields else 1  # of each text
         self._kinds = (
             self.ngram_range,

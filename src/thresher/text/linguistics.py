@@ -126,11 +126,6 @@ class Linguistics(LanguageParameters):
 
     _prepared = None  # the parameters it was made for, and its steps
 
-    @property
-    def does_something(self) -> bool:
-        """Whether anything was asked for."""
-        return bool(self.stop_words or self.stem or self.lemmatize or self.word_classes)
-
     def fold(self, words: Iterable[str]) -> list[str | None]:
         """Return what each distinct word counts as, and None for a word to leave out.
 
