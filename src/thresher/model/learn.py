@@ -43,7 +43,7 @@ __all__ = ["DOCUMENTS_CHECKED", "Learned", "Update"]
 Restore: TypeAlias = MutableSequence[Callable[[], None]]
 
 MOST_IN_PLACE = 1000  # documents; more are learned by a copy of the model
-MOST_IN_MILLISECONDS = 4  # documents that are learned so quickly that readers can wait
+MOST_IN_MILLISECONDS = 2  # documents that are learned so quickly that readers can wait
 MOST_ROUNDS = 5  # until the new documents are decided right
 RECALLED_PER_DOCUMENT = 10  # remembered documents that are learned again for each new one
 DOCUMENTS_CHECKED = 64  # remembered documents whose decisions are compared before and after

@@ -383,8 +383,7 @@ class Memory:
         if "known" in tensors:
             known = require_tensor(tensors, "known", np.uint8, (size, n_known), high=1)
             labels = labels._replace(known=known.astype(bool))
-        is_known = ~np.isnan(contributions).any(1)
-        documents = list(_documents(rows, labels, contributions, is_known))
+        documents = list(_views(rows, labels, contributions))
         slot_documents = np.repeat(np.arange(size), np.diff(slot_indptr))
         slots = slot_documents, slot_categories.copy()
         return cls(capacity, seed, documents, numbers.copy(), *slots, seen.copy())
@@ -477,24 +476,35 @@ def _chosen_slots(
 
 
 def _documents(
-    rows: Rows,
-    labels: Labels,
-    contributions: np.ndarray | None,
-    is_known: np.ndarray | None = None,
+    rows: Rows, labels: Labels, contributions: np.ndarray | None
 ) -> Iterator[Remembered]:
-    """Yield the documents, each in arrays of its own; contributions that are not known as None."""
-    label_ends, lengths = labels.indptr.tolist(), rows.lengths
-    for i, (start, end) in enumerate(pairwise(rows.indptr.tolist())):
-        values = rows.values[start:end].copy()
-        has_contributions = contributions is not None and (is_known is None or is_known[i])
-        known = None if labels.known is None or labels.known[i].all() else labels.known[i].copy()
+    """Yield the documents, each in arrays of its own."""
+    for view in _views(rows, labels, contributions):
         yield Remembered(
-            rows.indices[start:end].copy(),
+            view.indices.copy(),
+            view.values.copy(),
+            view.length,
+            view.labels.copy(),
+            None if view.contributions is None else view.contributions.copy(),
+            None if view.known is None else view.known.copy(),
+        )
+
+
+def _views(rows: Rows, labels: Labels, contributions: np.ndarray | None) -> Iterator[Remembered]:
+    """Yield the documents as views of the arrays of all."""
+    label_ends, lengths, n = labels.indptr.tolist(), rows.lengths, rows.n_rows
+    has_contributions = np.zeros(n, bool)
+    if contributions is not None:
+        has_contributions = ~np.isnan(contributions).any(1)
+    for i, (start, end) in enumerate(pairwise(rows.indptr.tolist())):
+        values = rows.values[start:end]
+        yield Remembered(
+            rows.indices[start:end],
             values,
             int(values.sum()) if lengths is None else int(lengths[i]),
-            labels.indices[label_ends[i] : label_ends[i + 1]].copy(),
-            contributions[i].copy() if contributions is not None and has_contributions else None,
-            known,
+            labels.indices[label_ends[i] : label_ends[i + 1]],
+            contributions[i] if contributions is not None and has_contributions[i] else None,
+            None if labels.known is None or labels.known[i].all() else labels.known[i],
         )
 
 

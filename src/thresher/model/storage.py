@@ -46,6 +46,7 @@ LOOKED_VERSION = 4  # there is a second look, which must not be overlooked
 NEWEST_VERSION = LOOKED_VERSION
 
 MOST_LAYOUT_BYTES = 100_000_000  # as in the library of safetensors
+TAKEN_OVER = ("learner.weights", "learner.variances")  # read-only arrays are not copied
 CHANGED = "it is cut short, lengthened or changed"
 _OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
 
@@ -420,10 +421,15 @@ def load_model(
 ) -> Model:
     """Read a model from a file; see `Categorizer.load`."""
     header, tensors = read_model(path, upgrades={1: upgrade}, mmap=mmap)
+    large = [] if mmap else [array for name, array in tensors.items() if name in TAKEN_OVER]
+    for array in large:
+        array.flags.writeable = False  # learners copy what somebody else could change
     try:
         model = _model_from_parts(header, tensors, learners)
     except ModelError as problem:
         raise ModelError(f"{path}: {problem}") from problem.__cause__
+    for array in large:
+        array.flags.writeable = True
     model.has_private_arrays = not mmap
     log.info("loaded %s", path)
     return model

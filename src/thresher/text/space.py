@@ -480,7 +480,8 @@ class Space:
                     f"The model has a column for {BLOCKS[block]} number {numbers.max()}, and "
                     f"{len(may_have_column)} {BLOCKS[block]}; the file is damaged."
                 )
-            if len(np.unique(numbers)) != len(numbers) or not may_have_column[numbers].all():
+            is_twice = len(numbers) and np.bincount(numbers).max() > 1
+            if is_twice or not may_have_column[numbers].all():
                 raise ModelError(
                     f"The model's columns of {BLOCKS[block]} are not all different, or not of the "
                     f"lengths that it counts, {ngram_range}; the file is damaged."
