@@ -1,19 +1,18 @@
-"""Matches of a regular expression, in time that grows with the text and no faster.
+"""Matches of a regular expression, in linear time.
 
-The text comes as `symbols`: one for each character, and one for the edge that follows each
-document. A symbol says all that the tests of a pattern can ask of a character and of the one
-before it: `passes[symbol, test]`.
+The text comes as `symbols`: one for each character, and one for the edge after each document. A
+symbol determines the result of all tests of a character and of the character before it:
+`passes[symbol, test]`.
 
-A pattern is a program of instructions: (operation, test, next instruction, another). A text is
-read twice. Backwards, to mark each place with the set of the instructions from which a match can
-be reached there; this needs no guess, since all that follows is known. Then forwards: of two ways
-the first is taken that leads to a match, which is the way that a search with backtracking would
-come upon after having tried all before it in vain.
+A pattern is a program of instructions: (operation, test, next instruction, alternative). A text is
+read twice. Backwards, each position is marked with the set of the instructions from which a match
+can be reached; everything that follows is known then. Forwards, of two alternatives the first is
+taken that leads to a match, which is the one that a search with backtracking would find.
 
-Sets are numbered as they are met, and which set precedes which at which symbol is remembered in
-`before`: what was met before costs one look. A long document is marked in segments, from the last
-to the first, keeping the set after each; and once more, from the first to the last, when each is
-read. So the memory is bounded by the length of a segment, and is forgotten when it is full.
+Sets are numbered as they are met. `before` remembers which set precedes which at which symbol, so
+that a known transition costs one lookup. A long document is marked in segments: first from the last
+to the first, keeping the set after each; then again from the first to the last, when each segment
+is read. So memory is bounded by the length of a segment; it is cleared when it is full.
 """
 
 import numpy as np

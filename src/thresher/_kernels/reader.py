@@ -38,9 +38,9 @@ from thresher._kernels.text import (
 )
 
 U32, U64 = np.uint32, np.uint64
-N_ENTRIES, N_TOKENS = 0, 1  # what is noted of a document
-UNSEEN, COUNTED, WEIGHED, SCORED = -5, -4, -3, -2  # how far it came, where there is more to do
-SMALL, KEPT = 12, 48  # numbers of scratch; with the notes and the categories that are chosen
+N_ENTRIES, N_TOKENS = 0, 1  # the notes about a text
+UNSEEN, COUNTED, WEIGHED, SCORED = -5, -4, -3, -2  # how far `read` came, if more is to be done
+SMALL, KEPT = 12, 48  # numbers for intermediate results; those and the notes and chosen categories
 
 
 I32, I64, F32, F64 = np.int32, np.int64, np.float32, np.float64
@@ -143,13 +143,12 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: tuple[int, .
 
 @kernel
 def read(data, offsets, rules, model, room, limits, scores):
-    """Count a text, weigh what was counted, score it and decide, as far as it can be done here.
+    """Count a text, compute strengths and scores and decide, as far as that is possible here.
 
-    The text is in pieces, between the `offsets`: what stands before the fields, each field, and
-    what follows; without fields, it is one. Returns how many categories were chosen, -1 if too
-    many; or, where `look_again` is to follow, SCORED; where there are no weights, WEIGHED; where
-    the table of strengths is too short, COUNTED; where it is not known what a word counts as,
-    UNSEEN.
+    The text is in pieces, between the `offsets`: the text before the fields, each field, and the
+    text after them; without fields, it is one piece. Returns the number of chosen categories, or -1
+    if there are too many; SCORED if `look_again` must follow; WEIGHED if there are no weights;
+    COUNTED if the table of strengths is too short; UNSEEN if a word has not been folded yet.
     """
     word_rule, part_rule = opened_rules(rules)
     plan, words, runs, parts, salts, columns, strength, weights, always_on, _ = opened(model)
@@ -186,7 +185,7 @@ def read(data, offsets, rules, model, room, limits, scores):
 
 @kernel
 def look_again(model, room, limits, scores):
-    """Look at a text that was scored as `SecondLook.apply` does, and decide as `read` does.
+    """Take the second look at a text that was scored, and decide as `read` does.
 
     It is a separate kernel, so that models without a second look need not compile it.
     """
@@ -213,7 +212,7 @@ def look_again(model, room, limits, scores):
 
 @kernel
 def opened_rules(rules):
-    """Return how words and parts are cut: each a table, ranges, shift and least length."""
+    """Return the rules for words and for parts: each a table, ranges, shift and least length."""
     table, ranges, numbers, part_table, part_ranges, part_numbers = arrays_at(rules, RULES)
     ranges, part_ranges = ranges.reshape(-1, 3), part_ranges.reshape(-1, 3)
     words = table, ranges, numbers[0], numbers[1]
@@ -222,7 +221,7 @@ def opened_rules(rules):
 
 @kernel
 def opened(model):
-    """Return the plan of a model and its arrays, those in a tuple that belong together."""
+    """Return the plan of a model and its arrays, in tuples of those that belong together."""
     arrays = arrays_at(model, MODEL)
     plan, words, runs, parts = arrays[0], arrays[1:5], arrays[5:11], arrays[11:15]
     salts, columns, strength, weights = arrays[15], arrays[16:21], arrays[21:25], arrays[25]
@@ -232,7 +231,7 @@ def opened(model):
 
 @kernel
 def laid_out(room):
-    """Return the arrays to write to, which stand one after the other in a few, and the surface."""
+    """Return the arrays to write to, which are parts of a few large ones, and the folded words."""
     arrays = arrays_at(room, ROOM)
     layout, letters, blocks, edges, longs, ints, shorts, cells, values = arrays[:N_WRITTEN]
     n_bytes, n_tokens, n_grams, n_hashes = layout[0], layout[1], layout[2], layout[3]
@@ -299,7 +298,7 @@ def number_words(n, plan, words, surface, room, scratch):
 
 @kernel
 def fold_words(n, plan, surface, room, scratch):
-    """Do the same by what is known of words as they stand in texts: each counts as one or none."""
+    """Write the number or hash that each word is folded to; return how many words are left."""
     slots, word_blocks, offsets, sizes, starts, numbers, number_hashes = surface
     text, text_blocks, spans, ends = room[0], room[1], room[6], room[7]
     ids, hashes = scratch[1:3]
@@ -402,7 +401,7 @@ def count_codes(codes, n, scratch):
 
 @kernel
 def put_columns(n, plan, columns, block, scratch, indices, counts, end):
-    """Write the columns of what was counted, and how often; return where they end.
+    """Write the columns of the codes and their counts; return where they end.
 
     Codes are columns, unless there are tables of those of words, runs, parts and words in fields;
     and these are the features, unless they are numbered anew.

@@ -1,9 +1,8 @@
-"""Regular expressions that find tokens in linear time, and the same ones that Python finds.
+"""Regular expressions that find the same tokens as Python's `re`, but always in linear time.
 
-Python's own parser reads a pattern, and Python's own engine is asked which characters each of its
-parts stands for and where each of its assertions holds. The search is ours, so that no pattern of
-a stranger can take exponential time: see `thresher._kernels.patterns`, for which programs
-are written here.
+Python's own parser reads a pattern, and its own engine tells which characters each set has and
+where each assertion holds. The search is in `thresher._kernels.patterns`, for which programs are
+written here, so that no pattern, also from an unknown model file, takes exponential time.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from thresher.errors import ParameterError, param
 __all__ = ["Pattern", "compiled"]
 
 MOST_CHARACTERS = 5_000  # of a pattern
-MOST_INSTRUCTIONS = 1_500  # what the slowest search does for each character of the text
-MOST_WRITTEN = 4 * MOST_INSTRUCTIONS  # of which some are never come to
-MOST_CHOICES = 200  # characters, ranges and classes in its different sets: Python is asked for each
-MOST_SETS_BESIDE = 5  # told apart by its assertions, which may double the symbols each
-MOST_NESTED = 50  # well before Python's parser ends in a RecursionError
+MOST_INSTRUCTIONS = 1_500  # the most steps of a search for each character of the text
+MOST_WRITTEN = 4 * MOST_INSTRUCTIONS  # some of which are never reached
+MOST_CHOICES = 200  # characters, ranges and classes in its different sets: Python evaluates each
+MOST_SETS_BESIDE = 5  # that its assertions depend on; each may double the number of symbols
+MOST_NESTED = 50  # well before Python's parser raises a RecursionError
 
 SEGMENT = 1 << 12  # places marked at a time
 REMEMBERED = 1 << 22  # pairs of a set and a symbol
@@ -62,14 +61,14 @@ Item = tuple[Any, Any]  # an operation of Python's parser, and what it is applie
 
 
 class RefusalError(Exception):
-    """Why a pattern is not taken, and what to do: the end of a sentence."""
+    """The reason why a pattern is refused, and the remedy: the end of a sentence."""
 
 
 class Test(NamedTuple):
-    """What is asked of a character, or by an assertion of the two characters beside a place."""
+    """A test of one character, or an assertion about the two characters beside a position."""
 
     item: Item
-    unit: Item  # a set of characters; for an assertion, those that it tells from others
+    unit: Item  # a set of characters; for an assertion, the set that it depends on
     flags: int
 
     def __eq__(self, other: object) -> bool:
@@ -84,17 +83,17 @@ class Test(NamedTuple):
 
     @property
     def n_choices(self) -> int:
-        """How many characters, ranges and classes its set is written with."""
+        """The number of characters, ranges and classes with which its set is written."""
         operation, operand = self.unit
         return len(operand) if operation is _parser.IN else 1
 
     def of_unit(self) -> Test:
-        """Return what asks whether a character is in its set."""
+        """Return the test whether a character is in its set."""
         return self._replace(item=self.unit)
 
     @lru_cache(maxsize=1024)  # noqa: B019 (a test is a value)
     def sides(self, bound: int) -> np.ndarray:
-        """Return where each run of its characters below `bound` starts and ends."""
+        """Return the start and end of each run of its characters below `bound`."""
         run = (_parser.MAX_REPEAT, (1, _parser.MAXREPEAT, _items([self.unit], self.flags)))
         runs = self._engine(run).finditer(_all_characters(bound))
         return np.array([side for match in runs for side in match.span()], np.int64)
@@ -109,7 +108,7 @@ class Test(NamedTuple):
         return np.array([[asked.match(b + a, len(b)) is not None for a in afters] for b in befores])
 
     def _engine(self, item: Item) -> re.Pattern[str]:
-        """Return Python's own engine for a part of a pattern."""
+        """Return one item of a pattern, compiled by Python."""
         engine: re.Pattern[str] = _compiler.compile(_items([item], self.flags), self.flags)
         return engine
 
@@ -126,7 +125,7 @@ def _all_characters(bound: int) -> str:
 
 
 class Alphabet(NamedTuple):
-    """The characters below a bound, in classes that no test of a pattern tells apart.
+    """The characters below a bound, in classes for which all tests of a pattern are equal.
 
     The last class but one is a final newline, before which `$` holds; the last is the edge of a
     text. A symbol is the class of a character and the kind of the one before it, a kind being what
@@ -140,7 +139,7 @@ class Alphabet(NamedTuple):
 
     @classmethod
     def of(cls, tests: Sequence[Test], bound: int) -> Alphabet:
-        """Return the classes of these tests."""
+        """Return the alphabet for these tests."""
         sides = [test.of_unit().sides(bound) for test in tests]
         edges = np.unique(np.concatenate([[0, bound], *sides]))
         # After an odd number of the sides of its runs, a character is in a set.
@@ -168,7 +167,7 @@ class Alphabet(NamedTuple):
         )
 
     def symbols(self, characters: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """Return texts as symbols; a character stands in place of the edge after each text."""
+        """Return texts as symbols; the character after each text stands for its edge."""
         final, edge = len(self.kinds) - 2, len(self.kinds) - 1
         classes = self.classes[characters]
         classes[edges[characters[edges - 1] == NEWLINE] - 1] = final
@@ -181,15 +180,15 @@ class Alphabet(NamedTuple):
 
 def _between(test: Test, characters: list[int], members: np.ndarray) -> np.ndarray:
     """Return whether an assertion holds after each class and before each class."""
-    inside = [chr(one) for one, is_in in zip(characters, members, strict=False) if is_in]
-    outside = [chr(one) for one, is_in in zip(characters, members, strict=False) if not is_in]
+    inside = [chr(code) for code, is_in in zip(characters, members, strict=False) if is_in]
+    outside = [chr(code) for code, is_in in zip(characters, members, strict=False) if not is_in]
     cases = np.array([*members[:-2], 2, 3], np.int64)
     holds = test.holds("".join(outside[:1]), "".join(inside[:1]))
     return holds[cases[:, None], cases]
 
 
 def _distinct(rows: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Return the places of the rows that are the first of their kind, and the kind of each row."""
+    """Return the indices of the first row of each kind, and the kind of each row."""
     numbers: dict[bytes, int] = {}
     kinds = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], np.int64)
     return np.unique(kinds, return_index=True)[1].tolist(), kinds
@@ -211,7 +210,7 @@ class _Writer:
         self.n_written = self.n_nested = self.n_looking = 0
 
     def add(self, operation: int, test: int = 0, then: int = 0, other: int = 0) -> int:
-        """Return the number of an instruction: of one that is there already, if one is equal."""
+        """Return the number of an instruction, which is added if there is no equal one."""
         instruction = (operation, test, then, other)
         if instruction not in self.numbers:
             self.numbers[instruction] = len(self.code)
@@ -224,7 +223,7 @@ class _Writer:
         return self.tests.setdefault(Test(item, unit, flags), len(self.tests))
 
     def sequence(self, items: Any, flags: int, idle: int, moved: int) -> int:
-        """Write some parts of a pattern; return the instruction that they start with."""
+        """Write some items of a pattern; return the instruction that they start with."""
         self.n_nested += 1
         self.n_written += 1 + len(items)
         if self.n_nested > MOST_NESTED or self.n_written > MOST_WRITTEN:
@@ -237,7 +236,7 @@ class _Writer:
         return idle
 
     def part(self, item: Item, flags: int, idle: int, moved: int) -> int:
-        """Write one part of a pattern; return the instruction that it starts with."""
+        """Write one item of a pattern; return the instruction that it starts with."""
         operation, operand = item
         if operation in UNITS:
             return self.add(kernels.TAKE, self.test(item, item, flags), moved)
@@ -284,7 +283,7 @@ class _Writer:
         return self.add(kernels.LOOK_NOT if is_not else kernels.LOOK, 0, idle, entry)
 
     def repeat(self, item: Item, flags: int, idle: int, moved: int) -> int:
-        """Write out a repeat: `low` times, and then a loop, or as many more as there may be."""
+        """Write a repeat: `low` times, then a loop or as many more times as allowed."""
         operation, (low, high, items) = item
         if low > MOST_INSTRUCTIONS or MOST_INSTRUCTIONS < high != _parser.MAXREPEAT:
             raise RefusalError(TOO_LARGE)
@@ -311,7 +310,7 @@ class _Writer:
         return idle
 
     def program(self, entry: int) -> tuple[np.ndarray, int]:
-        """Return what can be come to, each after all that it leads to without a character."""
+        """Return the reachable instructions, each after those it leads to without a character."""
         graph: dict[int, list[int]] = {}
         waiting = [entry]
         while waiting:
@@ -336,7 +335,7 @@ class _Writer:
 
 
 class Pattern:
-    """A regular expression as a program.
+    """A regular expression, as a program for the kernels.
 
     Examples
     --------
@@ -412,7 +411,7 @@ class Pattern:
 
 @lru_cache(maxsize=32)
 def compiled(source: str) -> Pattern:
-    """Return a regular expression as a program."""
+    """Return a compiled regular expression, or raise an error that says what is wrong."""
     shown = f"{param('token_pattern')} is {source!r:.80}"
     try:
         return Pattern(source)

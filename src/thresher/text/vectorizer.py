@@ -26,15 +26,15 @@ KINDS = ("words", "parts", "fields")
 class TextVectorizer(TextParameters):
     """Turn texts into a sparse matrix of counts, as scikit-learn's CountVectorizer, but faster.
 
-    With the same options the vocabulary and the matrix are those of CountVectorizer; where texts
-    have combining marks or scripts without spaces, they are so with a `token_pattern`. Where words
-    and parts of words are counted, they are those of a FeatureUnion of two, "words" and "parts";
-    the words of `fields` come last.
+    With the same options the vocabulary and the matrix equal those of CountVectorizer; for texts
+    with combining marks or scripts without spaces, they do so with a `token_pattern`. If words and
+    parts of words are counted, they equal those of a FeatureUnion of two, "words" and "parts"; the
+    words of `fields` come last.
 
     Attributes
     ----------
     counter_ : TextCounter
-        What counts.
+        The counter with the vocabulary.
     vocabulary_ : dict of str to int
         Column of each feature.
 
@@ -53,7 +53,7 @@ class TextVectorizer(TextParameters):
         default=1,
         kind=Share(),
         words="""Least number of documents, from 1, or share of them as a float, that a feature must
-        stand in.""",
+        occur in.""",
     )
     max_df: int | float = parameter(
         default=1.0, kind=Share(), words="Greatest number or share of documents."
@@ -61,7 +61,7 @@ class TextVectorizer(TextParameters):
     max_features: int | None = parameter(
         default=None,
         kind=Whole(1, optional=True),
-        words="Keep so many features at most, those with most counts.",
+        words="Greatest number of features; those with the highest counts are kept.",
     )
     dtype: Any = parameter(default=np.int64, kind=Kind(), words="Type of the counts.")
 
@@ -100,7 +100,7 @@ class TextVectorizer(TextParameters):
         return dict(zip(self._names(), self._rank.tolist(), strict=True))
 
     def _names(self) -> list[str]:
-        """Return the counter's names, marked by their kind where there are several."""
+        """Return the names of the counter's columns, with their kind if there are several kinds."""
         names = self.counter_.feature_names()
         kinds = (self.ngram_range, self.char_ngram_range, self.fields)
         if kinds.count(None) == 2 or self.hashing_bits is not None:
@@ -109,7 +109,7 @@ class TextVectorizer(TextParameters):
         return [f"{KINDS[kind]}__{name}" for kind, name in of_column]
 
     def _learn(self, raw_documents: Any) -> tuple[Counts, np.ndarray]:
-        """Fit, and return the counts by the columns before pruning and the final place of those."""
+        """Fit; return the counts by the columns before pruning, and the final column of each."""
         self._check()
         counter = TextCounter(**{name: getattr(self, name) for name in TextCounter.parameters})
         texts, _ = checked_texts(raw_documents)
@@ -211,7 +211,7 @@ class TextVectorizer(TextParameters):
 
 
 def _kinds(counter: TextCounter) -> np.ndarray:
-    """Return the place in KINDS of each column's kind: runs count as words."""
+    """Return the index in KINDS of each column's kind; runs are of the kind of words."""
     return np.where(counter.blocks >= PARTS, counter.blocks - 1, 0)
 
 
