@@ -55,7 +55,7 @@ def test_every_learner_is_smaller_and_decides_the_same(case, form, tmp_path):
     assert any(map(any, map(loaded.strongest, loaded.categories_))) == any(
         map(any, map(model.strongest, model.categories_))
     )
-    if hasattr(model.learner_, "probabilities") or model.decisions_.calibration is not None:
+    if hasattr(model, "predict_proba"):
         np.testing.assert_array_equal(
             loaded.predict_proba(UNSEEN), model.probabilities(loaded.scores(UNSEEN))
         )

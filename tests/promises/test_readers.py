@@ -9,7 +9,7 @@ from thresher import Categorizer, ModelError, read_documents
 
 TEXTS = ["wheat corn field", "crude oil barrel", "ship port sea"] * 20
 LABELS = ["grain", "oil", "sea"] * 20
-SECONDS = 20  # after which a thread that should have ended has failed
+SECONDS = 120  # after which a thread that should have ended has failed
 
 
 def fitted(**options):
