@@ -13,7 +13,7 @@ export THRESHER_DATA := $(abspath ../shared/data)
 endif
 endif
 
-.PHONY: help demo test explore fuzz soak base slowly checked lint docs papers bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-neighbors bench-unlabelled clean
+.PHONY: help demo test test-all explore fuzz soak base slowly checked lint docs papers bench bench-quality bench-feedback bench-boosting bench-concepts bench-learners bench-neighbors bench-unlabelled clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -40,11 +40,14 @@ $(VENV)/.documenting: $(VENV)/.made $(PROJECTS)
 demo: $(VENV)/.installed  ## install, then sort the documentation of Python's own library into its packages
 	$(BIN)/thresher demo
 
-test: $(VENV)/.developing  ## install, then run every test
-	$(BIN)/python -m pytest --numprocesses=auto $(ARGS)
+test: $(VENV)/.developing  ## install, then run the tests, without the slow ones
+	$(BIN)/python -m pytest --numprocesses=auto -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.developing  ## all tests: slow ones, and more examples of each property
+	THRESHER_TESTS=thorough $(BIN)/python -m pytest --numprocesses=auto $(ARGS)
 
 explore: $(VENV)/.developing  ## look for what breaks a promise: the property tests on many new examples
-	THRESHER_EXPLORE=1 $(BIN)/python -m pytest --numprocesses=auto -m hypothesis $(ARGS)
+	THRESHER_TESTS=explore $(BIN)/python -m pytest --numprocesses=auto -m hypothesis $(ARGS)
 
 fuzz: $(VENV)/.developing  ## try to break it: mutated files, kills, full disks, threads; what fails is kept
 	$(BIN)/python -m fuzz $(ARGS)

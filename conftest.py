@@ -1,4 +1,4 @@
-"""Where the corpora are, and how Hypothesis behaves: the same every time, or exploring."""
+"""Where the corpora are, and how Hypothesis behaves: quick, thorough or exploring."""
 
 import os
 from pathlib import Path
@@ -8,10 +8,12 @@ from hypothesis import HealthCheck, settings
 
 from browser import Browser, find_browser
 
-USUAL = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thresher", USUAL, derandomize=True)  # the same answer every time
+USUAL = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The first two give the same answer every time.
+settings.register_profile("quick", USUAL, derandomize=True, max_examples=15)
+settings.register_profile("thorough", USUAL, derandomize=True, max_examples=60)
 settings.register_profile("explore", USUAL, derandomize=False, max_examples=2000)
-settings.load_profile("explore" if os.environ.get("THRESHER_EXPLORE") == "1" else "thresher")
+settings.load_profile(os.environ.get("THRESHER_TESTS", "quick"))
 
 BESIDE = Path(__file__).parents[1] / "shared" / "data"  # where the developers keep the corpora
 

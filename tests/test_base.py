@@ -63,6 +63,7 @@ def test_it_tunes_calibrates_compares_and_reports(calibrate, tmp_path):
     assert comparison.t_test(comparison.against, "micro_f1").p_value >= 0
 
 
+@pytest.mark.slow
 def test_the_command_line_works(tmp_path):
     data = tmp_path / "train.jsonl"
     lines = (json.dumps({"text": t, "label": y}) for t, y in zip(TEXTS, LABELS, strict=True))

@@ -46,6 +46,7 @@ def first_labels(labels):
     return [label[0] for label in labels]
 
 
+@pytest.mark.slow
 def test_it_learns_what_can_be_learned(trained, library):
     _, (texts, labels) = library
     result = trained.evaluate(texts, labels)
@@ -126,6 +127,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_shares_add_up_to_the_score(library, options):
     (texts, labels), (test_texts, _) = library
@@ -139,6 +141,7 @@ def test_shares_add_up_to_the_score(library, options):
             assert explanation.chosen == (margin_of[category] > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, OPTIONS[2], SPACE], ids=str)
 def test_the_change_that_is_named_does_change_the_decision(library, options):
     """Words are taken out of, or put into, the text itself, and the text is decided anew."""

@@ -68,6 +68,7 @@ def reproduced(run):
 # ---- the representation --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_document_11_is_the_books(task, reproduced):
     table = reproduced("table-16.3")
     assert [row["weight"] for row in table.reproduced.values()] == [*published.DOCUMENT_11.values()]
@@ -223,6 +224,7 @@ def test_exercise_16_18_two_methods_have_a_linear_boundary(task):
 # ---- all items ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [name for name in PAPER.items if name != "exercise-16.12"])
 def test_every_item_runs_quickly_and_reads_the_same_from_kept_cells(
     task, reproduced, item, tmp_path

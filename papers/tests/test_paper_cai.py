@@ -259,6 +259,7 @@ def quick(data_dir, tmp_path_factory):
     return Run(quick=True, store=Store(tmp_path_factory.mktemp("cells")))
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", PAPER.items)
 def test_every_item_runs_in_its_quick_form(quick, name, tmp_path):
@@ -298,6 +299,7 @@ def test_the_first_rounds_of_many_are_those_of_few(data_dir):
     assert many["shares"][:20] == few["shares"]
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_words_alone_have_the_published_break_even(data_dir):
     for variant, point in (("MH", 85.79), ("MR", 84.33)):

@@ -460,6 +460,7 @@ def quick_results():
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("item", PAPER.items)
 def test_items_run_in_their_quick_form(data_dir, quick_run, quick_results, item, tmp_path):

@@ -348,6 +348,7 @@ def test_every_item_says_what_it_needs():
 # ---- on the corpus ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", [*PAPER.items])
 def test_every_item_runs_in_its_quick_form(name, data_dir, tmp_path):

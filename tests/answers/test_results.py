@@ -221,6 +221,7 @@ def test_folders_and_mail_keep_what_they_have(tmp_path):
 # Files -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "block"),
     [
@@ -571,6 +572,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(ROWS, st.text())
 def test_json_lines_are_those_of_python(rows, name):
     whole, single, double, texts, lists, values = (
@@ -682,6 +684,7 @@ def test_top_on_a_line_is_the_business_of_rank(saved):
 # Ranked documents --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_the_best_documents_of_a_category_as_a_table(saved, model, tmp_path, ending):
     data, path = tmp_path / "a.csv", tmp_path / f"r.{ending}"

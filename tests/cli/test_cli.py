@@ -179,6 +179,7 @@ def test_profile_shows_where_the_time_went(tickets, tmp_path):
     assert {"read", "tokenize", "count", "learn", "save", "in"} <= set(stages)
 
 
+@pytest.mark.slow
 def test_the_curve_of_learning_is_drawn(tickets, tmp_path):
     words = ["train", str(tickets), "--labels", "team", "--text", "body", "--curve"]
     words[1:1] = ["--learner", "passive-aggressive"]
@@ -286,6 +287,7 @@ def test_a_corpus_that_is_not_here_is_told_where_to_find_it(tmp_path, monkeypatc
     assert "thresher corpus fetch reuters21578" in sentence
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_the_readme_reaches_the_papers_break_even(data_dir, tmp_path, monkeypatch):
     """The commands of the README, with the promotion that cross-validation chooses there."""
@@ -300,6 +302,7 @@ def test_the_readme_reaches_the_papers_break_even(data_dir, tmp_path, monkeypatc
     assert evaluation["documents"] == 3299
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_one_pass_is_as_good_as_a_linear_svm(data_dir, tmp_path, monkeypatch):
     """Passive-Aggressive, one pass over Reuters R90: the mean of three orders of the documents."""
@@ -484,6 +487,7 @@ def test_a_document_of_50_mb(tmp_path):
     assert run("predict", tmp_path / "m", data).splitlines() == ["farm", "sport"]
 
 
+@pytest.mark.slow
 def test_a_million_empty_documents(tmp_path):
     data = tmp_path / "data.csv"
     data.write_text("text,label\n" + ",x\n" * 1_000_000 + "goal,y\n")
@@ -603,6 +607,7 @@ def test_the_demo_shows_a_table_and_two_reasons(demonstration):
     }
 
 
+@pytest.mark.slow
 def test_what_the_demo_proposes_works(demonstration):
     _, done = demonstration
     proposed = [line for line in done.stdout.splitlines() if line.startswith("thresher ")]

@@ -103,6 +103,7 @@ def test_reuters_stories_without_topic_are_kept(local):
     assert without == [1_828, 280]
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     "spec, counts",

@@ -61,6 +61,7 @@ def held_out_scores(categorizer, texts, labels):
     return scores, numbers, folds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -158,6 +159,7 @@ def test_what_is_expected_is_measured_with_thresholds_from_elsewhere():
     assert on_the_same.macro["f1"] > expected.after.macro["f1"] + 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selection", [{}, {"n_selected": 100, "strength": "tf-idf"}], ids=str)
 @pytest.mark.parametrize("setting", ["on disk", "threads"])
 def test_the_same_model_however_it_is_made(library, tmp_path, monkeypatch, setting, selection):
@@ -543,6 +545,7 @@ def test_train_says_what_it_assumed(library, tmp_path):
 # Reuters -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("learner", ["balanced-winnow", "perceptron"])
 def test_tuning_never_makes_it_worse_on_reuters(data_dir, learner):
@@ -558,6 +561,7 @@ def test_tuning_never_makes_it_worse_on_reuters(data_dir, learner):
     assert tuned.contingency.false_positives.max() < 200
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_probabilities_mean_what_they_say_where_they_matter_on_reuters(data_dir):
     corpus = load("reuters21578:modapte,categories=R90")
@@ -571,6 +575,7 @@ def test_probabilities_mean_what_they_say_where_they_matter_on_reuters(data_dir)
     assert categorizer.tuning_.calibration_error < 0.015
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize("parameters", [{}, {"average": "examples"}], ids=str)
 def test_thresholds_from_the_training_documents_are_worth_much_on_reuters(data_dir, parameters):

@@ -129,6 +129,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_learning_from_counts_is_learning_from_texts_to_the_last_bit(library, options):
     texts, labels = library
@@ -426,6 +427,7 @@ def test_compare_tunes_within_the_training_folds(library, data):
     assert macro_f1["figures"] == pytest.approx(expected.figures("macro_f1").tolist())
 
 
+@pytest.mark.slow
 def test_compare_takes_all_learners_by_default(data):
     from thresher.learners import LEARNERS
 

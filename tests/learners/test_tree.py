@@ -601,6 +601,7 @@ def test_inspect_refuses_what_it_cannot_draw(model, tmp_path):
 # ---- a corpus -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["book", "tf-idf"])
 def test_thousands_of_words(kind, data_dir):
     """Full trees know their training documents, but for those that are equal."""

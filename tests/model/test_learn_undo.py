@@ -95,6 +95,7 @@ def lines_of(learn):
     return counter.lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("space", SPACES)
 def test_an_interrupt_at_any_line_leaves_the_model_as_it_was(space, tmp_path):
     import sys

@@ -507,6 +507,7 @@ def test_on_the_command_line(corpus, tmp_path):
     assert result.exit_code == 2 and "forest" in result.output
 
 
+@pytest.mark.slow
 def test_after_warm_up_nothing_of_it_is_compiled(corpus):
     """What warm-up does by hand is what `fit`, `predict`, `explain` and `learn` come to."""
     from thresher._kernels._cache import activity

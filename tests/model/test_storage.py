@@ -204,6 +204,7 @@ def test_bytes_appended_are_told(model):
     assert "lengthened" in refusal(model)
 
 
+@pytest.mark.slow
 def test_a_byte_of_the_header_swapped_for_another_is_told_or_changes_nothing(model):
     whole = bytearray(model.read_bytes())
     for n in range(8 + int.from_bytes(whole[:8], "little")):
@@ -583,6 +584,7 @@ print(olds, news)
 """
 
 
+@pytest.mark.slow
 def test_dying_at_any_line_of_a_save_leaves_the_old_model_or_the_new(tmp_path):
     olds, news = map(int, run(DIE_AT_EACH_LINE, tmp_path / "m").split())
     assert olds > 30 and news > 3
@@ -599,6 +601,7 @@ for n in itertools.count():
 """
 
 
+@pytest.mark.slow
 def test_being_killed_at_random_leaves_a_whole_model(tmp_path):
     chance = random.Random(0)
     for _ in range(8):

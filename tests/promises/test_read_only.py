@@ -32,6 +32,7 @@ def answers(model):
     return scores.tobytes(), model.predict(TEXTS), str(model.explain(TEXTS[0])), probabilities
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_read_only_arrays_give_the_same_answers(path, monkeypatch):
     read_model = storage.read_model

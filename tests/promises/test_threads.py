@@ -26,6 +26,7 @@ PROGRAM = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIONS)
 def test_every_answer_is_that_of_a_complete_state(name, tmp_path):
     done = subprocess.run(

@@ -583,6 +583,7 @@ for words in ([more, "--dry-run"], [more, "--dry-run"], [more], ["--undo"]):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "folder"), [(0o444, 0o755), (0o644, 0o555), (0o666, 0o555)])
 def test_what_is_protected_takes_a_dry_run_and_no_other(trained, file, folder):
     with tempfile.TemporaryDirectory() as name:  # not tmp_path, which another user cannot reach

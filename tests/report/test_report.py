@@ -503,6 +503,7 @@ def test_a_cut_is_before_a_word_unless_it_is_long(text, expected):
     assert short(text, 12) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_categories", [1, 2, 95, 1500])
 def test_any_number_of_categories_fits_on_a_page(n_categories):
     random = np.random.default_rng(0)
@@ -895,6 +896,7 @@ def test_few_categories_make_a_sound_page(browser, tmp_path, n_categories):
     assert browser.evaluate("document.querySelectorAll('.card.current').length") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_the_report_of_reuters_is_small_and_sound(browser, data_dir, tmp_path):
     from thresher.corpora import load

@@ -691,6 +691,7 @@ def test_what_is_no_text_is_named_by_its_place_among_all(options, threads):
         TextCounter(**options).count(["a", "b", "c", 7], n_jobs=threads)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS + FOLDED, ids=name_of)
 @pytest.mark.parametrize("least", [(1, 1, 1, 1), (1, 2, 3, 2)])
 @pytest.mark.parametrize("chunk", [1, 150])
@@ -795,6 +796,7 @@ def test_who_fails_ends_the_others(where, kind):
     assert where != "before" or len(had_turn) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_times", [1, 3])
 def test_an_interrupt_of_the_caller_ends_all_threads(n_times):
     """A second one while it waits for them changes nothing."""
@@ -881,6 +883,7 @@ print("the same")
 """
 
 
+@pytest.mark.slow
 @needs_jit
 def test_readers_in_threads_count_alike_and_change_nothing():
     for _ in range(2):
