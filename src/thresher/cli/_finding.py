@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.errors import DocumentError, escaped
 from thresher.fields import field_columns
 

@@ -6,10 +6,8 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.cli.evaluate import percent
 
 
@@ -68,16 +66,16 @@ def compact(
         return
     common.tell(str(result))
     if data is None and result.documents:
-        typer.echo("They are those that it remembers, taken as if it had not learned from them.")
+        common.show("They are those that it remembers, taken as if it had not learned from them.")
     elif not result.documents:
-        typer.echo("The model remembers no documents; name some as DATA to leave out more.")
+        common.show("The model remembers no documents; name some as DATA to leave out more.")
     if result.before is not None and result.after is not None:
         from thresher.evaluation import measure_title
 
         for name in ("micro_f1", "macro_f1"):
             average = name.partition("_")[0]
             old, new = (getattr(one, average)["f1"] for one in (result.before, result.after))
-            typer.echo(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
+            common.show(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
     before, after = map(common.size, sizes)
     advice = f" To learn on, keep {model}." if can_learn else ""
     common.tell(f"Saved to {path} ({before} -> {after}).{advice}")

@@ -6,17 +6,14 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.cli._options import (
-    CategorizerCommand,
-    given_parameters,
+    ModelVerb,
     grid,
     learner_of,
     split_learner,
 )
+from thresher.cli.declare import Option
 from thresher.errors import ParameterError, counted
 from thresher.limits import MOST_FOLDS
 
@@ -26,9 +23,9 @@ if TYPE_CHECKING:
 MOST_COMPARED = 200  # more is hardly meant
 
 
-@common.verb("compare tickets.csv --learners passive-aggressive,perceptron", cls=CategorizerCommand)
+@common.verb("compare tickets.csv --learners passive-aggressive,perceptron", kind=ModelVerb)
 def compare(
-    context: typer.Context,
+    model_options: dict[str, Any],
     data: common.Data = None,
     learners: Annotated[
         str | None,
@@ -47,7 +44,7 @@ def compare(
         list[str] | None,
         Option(
             *("--parameter", "-p"),
-            rich_help_panel="Learning",
+            panel="Learning",
             metavar="NAME=A,B,C",
             help="Values of a parameter to try, e.g. -p promotion=1.1,1.2,1.5; several make a "
             "grid. Default learners: those that have them.",
@@ -68,7 +65,7 @@ def compare(
         from thresher.report.plots import check_plot
 
         check_plot(plot)
-    options = given_parameters(context)
+    options = model_options
     words = [one.strip() for one in learners.split(",")] if learners else _able(parameter or [])
     choices = dict(islice(_choices(words, parameter or []), MOST_COMPARED + 1))
     if len(choices) > MOST_COMPARED:

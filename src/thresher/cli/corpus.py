@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Argument
 
 if TYPE_CHECKING:
     from thresher.corpora import CorpusInfo
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As `thresher corpus list` shows it.")]
+Name = Annotated[str, Argument(metavar="NAME", help="As `thresher corpus list` shows it.")]
 
-verbs = typer.Typer(no_args_is_help=True)
-about = "List, fetch and show public corpora; their names work wherever a file does."
-common.app.add_typer(verbs, name="corpus", help=about)
+verbs = common.group(
+    "corpus", "List, fetch and show public corpora; their names work wherever a file does."
+)
 
 
 @common.verb("corpus list", "list", group=verbs)
@@ -54,7 +53,7 @@ def fetch(name: Name) -> None:
 
         paths = corpora.fetch(name, progress=bar and show_bytes)
     for path in paths:
-        typer.echo(path)
+        common.show(str(path))
 
 
 @common.verb("corpus show reuters21578:modapte", group=verbs)
@@ -66,7 +65,7 @@ def show(name: Name, json: common.Json = False) -> None:
     if json:
         common.show_json(_described(info, corpora.is_here(info)))
     else:
-        typer.echo(str(info))
+        common.show(str(info))
 
 
 def _described(info: CorpusInfo, here: bool) -> dict[str, object]:

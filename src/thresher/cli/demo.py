@@ -7,10 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import DocumentError, counted
 from thresher.files import write_text
 
@@ -53,7 +51,7 @@ def demo(
     _explain(terminal, categorizer, test, right=False)
     terminal.print(Rule("Now you"))
     model = place / "model.thresher"
-    typer.echo(
+    common.show(
         f"thresher explain {model} 'Send a message to an SMTP server'\n"
         f"thresher inspect {model} --category email --category class\n"
         f"thresher predict {model} {place / 'test.jsonl'} | head -3\n"

@@ -8,10 +8,9 @@ from datetime import date
 from json import dumps as as_json
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.cli._names import show_names
+from thresher.cli.declare import Option
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.fields import MARK
 from thresher.files import check_writable, write_text

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from typer import Argument, Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Argument, Option
 from thresher.errors import ParameterError
 from thresher.files import check_writable, write_text
 

@@ -10,9 +10,8 @@ from json import dumps
 from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.files import replace_file
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import ParameterError, counted
 from thresher.limits import MOST_THINGS
 
@@ -86,7 +84,7 @@ def inspect(
             table.add_row(common.text(name), *map(common.text, texts))
     terminal.print(table)
     if hasattr(categorizer.learner_, "tree"):
-        typer.echo("Every category is a tree: --category NAME --tree shows it.")
+        common.show("Every category is a tree: --category NAME --tree shows it.")
 
 
 def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:
@@ -126,7 +124,7 @@ def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json
         common.show_json({"trees": nodes})
     else:
         for name, (tree, names) in trees.items():
-            typer.echo(tree_text(tree, names, title=name, max_depth=depth))
+            common.show(tree_text(tree, names, title=name, max_depth=depth))
 
 
 def _short(value: Any) -> str:

@@ -6,10 +6,8 @@ import filecmp
 from contextlib import nullcontext
 from typing import Annotated
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import ModelError, ParameterError
 from thresher.files import one_writer, previous_file, restore_previous
 
@@ -61,7 +59,7 @@ def learn(
         common.show_json(learned.to_dict() | {"model": saved_to})
         return
     where = f"Saved to {saved_to}." if saved_to else "Nothing was saved, for this is a dry run."
-    typer.echo(f"{learned}\n{where}")
+    common.show(f"{learned}\n{where}")
 
 
 def _undo(model: str, as_json: bool) -> None:
@@ -80,7 +78,7 @@ def _undo(model: str, as_json: bool) -> None:
     if as_json:
         common.show_json({"documents_before": learned, "documents": remaining, "model": model})
         return
-    typer.echo(
+    common.show(
         f"Took the last learn back: documents learned {learned:,} -> {remaining:,}. "
         f"{model} is as it was before."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from thresher.cli import _common as common
+from thresher.cli import common
 
 
 @common.verb("learners")

@@ -10,10 +10,8 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Argument, Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Argument, Option
 from thresher.errors import DocumentError, OutputError, ParameterError, brief, counted
 from thresher.files import check_writable
 
@@ -112,7 +110,7 @@ def split(
         common.show_json(files | {"how": sentence})
         return
     for target, n in zip(targets, sizes, strict=True):
-        typer.echo(f"{target}: {counted(n, 'document')} ({n / len(is_test):.1%})")
+        common.show(f"{target}: {counted(n, 'document')} ({n / len(is_test):.1%})")
     common.tell(sentence)
 
 

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
-from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
+from thresher.cli import common
+from thresher.cli._options import ModelVerb, learner_of
+from thresher.cli.declare import Option
 from thresher.errors import DocumentError, ParameterError, SizeWarning, ThresherWarning, counted
 from thresher.files import check_writable
 
@@ -28,10 +26,10 @@ WIDTH = 60  # characters of a curve
 
 
 @common.verb(
-    "train tickets.csv --text subject,body --labels team -o model.thresher", cls=CategorizerCommand
+    "train tickets.csv --text subject,body --labels team -o model.thresher", kind=ModelVerb
 )
 def train(
-    context: typer.Context,
+    model_options: dict[str, Any],
     data: common.Data = None,
     output: Annotated[
         str, Option("--output", "-o", metavar="FILE", help="Where the model goes.")
@@ -41,14 +39,14 @@ def train(
         bool,
         Option(
             "--fast",
-            rich_help_panel="Learning",
+            panel="Learning",
             help="The quickest way to a good model: words alone. The same as --preset fast.",
         ),
     ] = False,
     learner: Annotated[
         str,
         Option(
-            rich_help_panel="Learning",
+            panel="Learning",
             help="`thresher learners` lists them; module:Class imports one, of scikit-learn say.",
         ),
     ] = "auto",
@@ -56,7 +54,7 @@ def train(
         list[str] | None,
         Option(
             metavar="FILE",
-            rich_help_panel="Features",
+            panel="Features",
             help="More documents, for --concepts alone; labels are not looked at. May be repeated.",
         ),
     ] = None,
@@ -83,7 +81,7 @@ def train(
     check_writable(output)
     from thresher.categorizer import Categorizer
 
-    options = given_parameters(context) | ({"preset": "fast"} if fast else {})
+    options = model_options | ({"preset": "fast"} if fast else {})
     categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
     categorizer.resolved().new_learner().check_savable()
     documents = common.open_documents(data, reading)
@@ -118,7 +116,7 @@ def train(
         from thresher.cli.evaluate import show_table  # here, lest it come first in the help
 
         show_table(estimate, 20)
-        typer.echo(
+        common.show(
             f"That is of {counted(estimate.n_documents, 'document')}, held out at random. The "
             "model that is saved has learned from these too: expect about as much of it on more "
             "documents of the same kind, less on later or other ones (see thresher split)."
@@ -181,17 +179,17 @@ def _report(
         common.show_json(figures | {k: v.to_dict() for k, v in more.items() if v is not None})
         return
     if tuning is not None:
-        typer.echo(str(tuning))
+        common.show(str(tuning))
     looked = " and a second look" if categorizer.model_.second_look is not None else ""
     learner = f"{categorizer.learner_.name}{looked}"
-    typer.echo(
+    common.show(
         f"{counted(figures['documents'], 'document')}, "
         f"{counted(figures['categories'], 'category')}, "
         f"{counted(figures['features'], 'feature')}: {learner} in {seconds:.2f} s.\n"
         f"Saved to {output} ({common.size(figures['bytes'])})."
     )
     if figures["remembered"]:
-        typer.echo(
+        common.show(
             f"It remembers the words of {counted(figures['remembered'], 'document')}, to learn on "
             "by; --remember 0 keeps none."
         )
@@ -238,7 +236,7 @@ class TerminalCurve:
                 yield
             return
         yield
-        typer.echo(str(self), err=True)
+        sys.stderr.write(f"{self}\n")
 
 
 def _bars(values: list[float], drawn: list[int]) -> str:

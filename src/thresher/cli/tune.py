@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.cli.evaluate import percent
 from thresher.errors import ParameterError
 from thresher.limits import MOST_THINGS
@@ -109,7 +107,7 @@ def _report(categorizer: Categorizer, output: str, top: int, as_json: bool) -> N
     if tuning:
         _show(tuning, top)
     settings = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in limits.items() if v is not None)
-    typer.echo(f"Decisions: {settings}.\nSaved to {output}.")
+    common.show(f"Decisions: {settings}.\nSaved to {output}.")
 
 
 def _show(tuning: Tuning, top: int) -> None:
@@ -134,7 +132,7 @@ def _show(tuning: Tuning, top: int) -> None:
             title = measure_title(f"{average}_{name}")
             table.add_row(title, "", "", "", *change, style="bold")
     common.console().print(table)
-    typer.echo(str(tuning))
+    common.show(str(tuning))
 
 
 def _change(before: float, after: float) -> tuple[str, str]:

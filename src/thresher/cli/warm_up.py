@@ -10,9 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.errors import OutputError, ThresherError, counted
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ def warm_up(json: common.Json = False) -> None:
     sizes = inventory.read()
     if sizes is None:
         if not json:
-            typer.echo(f"Compiling everything into {place}, which takes minutes.")
+            common.show(f"Compiling everything into {place}, which takes minutes.")
         activity.tell = lambda sentence: None  # it is an error here
         _compile()
         if activity.complaint:
@@ -94,7 +92,7 @@ def warm_up(json: common.Json = False) -> None:
         common.show_json(figures)
         return
     compiled = activity.compiled
-    typer.echo(
+    common.show(
         f"{place} has {counted(len(sizes), 'kernel')}, {common.size(sum(sizes))}: "
         f"{f'{compiled:,} compiled' if compiled else 'everything was there'}, "
         f"{figures['seconds']:.1f} s."

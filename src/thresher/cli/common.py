@@ -9,15 +9,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-from typer import Argument, Option
+import click
 
 from thresher.cli import _compiling, process
-from thresher.cli._plainly import Verb, Verbs
+from thresher.cli.declare import Argument, Group, Option, Verb, declared
+from thresher.cli.program import app
 from thresher.documents.formats import FORMATS, READERS
 from thresher.errors import (
     DocumentError,
@@ -38,16 +37,6 @@ if TYPE_CHECKING:
     from thresher.answers.answer import AnswerOptions, Answers
     from thresher.categorizer import Categorizer
     from thresher.documents import Columns, Documents
-
-app = typer.Typer(
-    name="thresher",
-    cls=Verbs,
-    help="Sort text into categories, fast and exactly, and say why.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: thresher demo",
-)
 
 # Options that mean the same everywhere; their names are those of the parameters.
 Model = Annotated[str, Argument(metavar="MODEL", help="A model that `train` wrote.")]
@@ -73,14 +62,14 @@ LearnerParameters = Annotated[
     list[str] | None,
     Option(
         *("--parameter", "-p"),
-        rich_help_panel="Learning",
+        panel="Learning",
         metavar="NAME=VALUE",
         help="A parameter of the learner, e.g. -p promotion=1.2; may be repeated.",
     ),
 ]
 Passes = Annotated[
     int | None,
-    Option(rich_help_panel="Learning", min=1, max=MOST_ROUNDS, help="Passes over the documents."),
+    Option(panel="Learning", min=1, max=MOST_ROUNDS, help="Passes over the documents."),
 ]
 Threads = Annotated[
     int,
@@ -137,51 +126,62 @@ def verb(
     example: str,
     name: str | None = None,
     *,
-    group: typer.Typer = app,
-    cls: type[Verb] = Verb,
+    group: Group = app,
+    kind: type[Verb] = Verb,
     replaces: str | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a verb to the command line; what goes wrong is a sentence on stderr and a status.
+    """Add a function as a verb to the command line; its docstring is the help.
 
-    No file is written that is read, but that `output` may be what `replaces` names.
+    An error becomes a sentence on stderr and an exit status. A file that is read is never written.
+
+    Parameters
+    ----------
+    example : str
+        An example for the help, without the name of the program.
+    name : str, optional
+        The verb, if it is not the name of the function.
+    group : Group, optional
+        The verb that this one belongs to.
+    kind : type, default=Verb
+        The class of the verb.
+    replaces : str, optional
+        The parameter with the file that `output` may replace although it is read.
     """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         reads = "reading" in function.__annotations__
 
         @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> None:
+        def run(**given: Any) -> None:
             if reads:
-                kwargs["reading"] = Reading(*(kwargs.pop(name) for name in Reading._fields))
+                given["reading"] = Reading(*(given.pop(field) for field in Reading._fields))
             _compiling.report_compiling(say)
             try:
                 with process.at_work():
-                    _spare_what_is_read(kwargs, replaces)
-                    function(*args, **kwargs)
+                    _spare_what_is_read(given, replaces)
+                    function(**given)
                     sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
-                raise typer.Exit(answer(problem)) from None
+                raise click.exceptions.Exit(answer(problem)) from None
 
-        if reads:
-            run.__signature__ = _one_by_one(function)  # type: ignore[attr-defined]
-        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-        words = "\n\n".join(" ".join(one.split()) for one in paragraphs)  # the terminal wraps them
-        return group.command(name, cls=cls, help=words, epilog=f"Example: thresher {example}")(run)
+        command = kind(
+            name or function.__name__,
+            callback=run,
+            params=[*declared(function)],
+            help=inspect.getdoc(function),
+            epilog=f"Example: thresher {example}",
+        )
+        group.add_command(command)
+        return function
 
     return add
 
 
-def _one_by_one(function: Callable[..., None]) -> inspect.Signature:
-    """Return the signature of a verb for typer, with the options of `reading` in its place."""
-    signature = inspect.signature(function, eval_str=True)
-    kinds = get_type_hints(Reading, include_extras=True)
-    own = signature.parameters["reading"]
-    options = [
-        own.replace(name=name, default=default, annotation=kinds[name])
-        for name, default in Reading._field_defaults.items()
-    ]
-    apart = (options if one is own else [one] for one in signature.parameters.values())
-    return signature.replace(parameters=[*chain.from_iterable(apart)])
+def group(name: str, help: str) -> Group:
+    """Add a verb that has verbs of its own, and return it."""
+    added = Group(name, help=help)
+    app.add_command(added)
+    return added
 
 
 def _spare_what_is_read(given: dict[str, Any], replaces: str | None) -> None:
@@ -245,12 +245,17 @@ def go_on(stage: str, documents: int, share: float | None) -> None:
 def say(sentence: str) -> None:
     """Print a sentence for a person on stderr."""
     _compiling.erase()
-    typer.echo(escaped(sentence), err=True)
+    sys.stderr.write(f"{escaped(sentence)}\n")
 
 
 def tell(sentence: str) -> None:
     """Print a line for a person on stdout."""
-    typer.echo(escaped(sentence))
+    show(escaped(sentence))
+
+
+def show(text: str) -> None:
+    """Print a text of Thresher's own on stdout; `tell` is for what others wrote."""
+    sys.stdout.write(f"{text}\n")
 
 
 def text(words: str, style: str = "") -> RichText:
