@@ -347,7 +347,7 @@ def test_help_imports_nothing_that_counts():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    listed = [words[1] for words in map(str.split, done.stdout.splitlines()) if len(words) > 2]
+    listed = [words[0] for words in map(str.split, done.stdout.splitlines()) if len(words) > 2]
     verbs = [name for name in VERBS if name in listed and name != "corpus"]
     assert verbs == [name for name in listed if name in verbs] and len(verbs) > 12
 
