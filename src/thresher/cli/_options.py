@@ -1,4 +1,4 @@
-"""The parameters of a Categorizer as options, made from their declarations when a verb is used."""
+"""The parameters of `Categorizer` as options, made from their declarations."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _flag(name: str) -> str:
 
 
 def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
-    """Return the learner of a registered name, or of `module:Class`, with settings NAME=VALUE."""
+    """Return the learner with this name, or `module:Class`, with settings NAME=VALUE."""
     from thresher.learners import import_learner, make_learner
 
     if name == "auto":
@@ -92,20 +92,20 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
             raise ParameterError(f"--parameter is {setting!r}; it must be NAME=VALUE.")
         try:
             values[key] = ast.literal_eval(value)
-        except (SyntaxError, ValueError):  # not a number or a tuple: a plain word
+        except (SyntaxError, ValueError):  # a string without quotes
             values[key] = value
     return make_learner(kind, **values)
 
 
 def split_learner(word: str) -> tuple[str, list[str]]:
-    """Return the name and the settings of `name:key=value:...`; a name may be `module:Class`."""
+    """Return the name and the settings in `name:key=value:...`; a name may be `module:Class`."""
     parts = word.split(":")
     n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
     return ":".join(parts[:n]), parts[n:]
 
 
 def grid(settings: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield every choice of settings NAME=A,B,C: all of them, and those with others to choose from.
+    """Yield the combinations of settings NAME=A,B,C: all settings, and those with several values.
 
     Commas within brackets or quotes belong to a value.
 
@@ -118,7 +118,9 @@ def grid(settings: list[str]) -> Iterator[tuple[list[str], list[str]]]:
     for setting in settings:
         name, equals, values = setting.partition("=")
         parts = re.findall(r"""(?:\([^)]*\)|\[[^]]*\]|"[^"]*"|'[^']*'|[^,])+""", values)
-        choices[name] = list(dict.fromkeys(f"{name}{equals}{one.strip()}" for one in parts or [""]))
+        choices[name] = list(
+            dict.fromkeys(f"{name}{equals}{value.strip()}" for value in parts or [""])
+        )
     several = [len(values) > 1 for values in choices.values()]
     for chosen in product(*choices.values()):
         yield list(chosen), list(compress(chosen, several))

@@ -126,6 +126,15 @@ Keep = Annotated[
 Json = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
+Probabilities = Annotated[
+    bool,
+    Option(
+        "--probabilities",
+        help="Add the probabilities. The model must have learned them: see train --calibrate and "
+        "tune --calibrate.",
+    ),
+]
+
 # The parameters of verbs that name files.
 READ = ("data", "model", "unlabelled", "codes", "document")
 WRITTEN = ("output", "report", "html", "rejected", "plot", "svg")

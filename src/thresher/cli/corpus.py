@@ -1,4 +1,4 @@
-"""thresher corpus: the public collections, by name."""
+"""thresher corpus: list, download and describe public corpora."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from thresher.cli.declare import Argument
 if TYPE_CHECKING:
     from thresher.corpora import CorpusInfo
 
-Name = Annotated[str, Argument(metavar="NAME", help="As `thresher corpus list` shows it.")]
+Name = Annotated[
+    str, Argument(metavar="NAME", help="The name of a corpus (see `thresher corpus list`).")
+]
 
-verbs = common.group(
-    "corpus", "List, fetch and show public corpora; their names work wherever a file does."
-)
+verbs = common.group("corpus", "List, download and describe public corpora.")
 
 
 @common.verb("corpus list", "list", group=verbs)
 def list_corpora(json: common.Json = False) -> None:
-    """List the corpora that Thresher knows, and which of them are on this machine."""
+    """List the corpora, and which of them are on this machine.
+
+    The name of a corpus can be given wherever a verb reads documents.
+    """
     from thresher import corpora
 
     corpora_here = [(info, corpora.is_here(info)) for info in corpora.list_corpora()]
@@ -42,7 +45,7 @@ def list_corpora(json: common.Json = False) -> None:
 
 @common.verb("corpus fetch reuters21578", group=verbs)
 def fetch(name: Name) -> None:
-    """Find a corpus on this machine or download it, and verify its checksums."""
+    """Download a corpus, if it is not here, and verify its checksums."""
     from thresher import corpora
 
     with common.bar("DownloadColumn", "TransferSpeedColumn", "TimeRemainingColumn") as bar:
@@ -58,7 +61,7 @@ def fetch(name: Name) -> None:
 
 @common.verb("corpus show reuters21578:modapte", group=verbs)
 def show(name: Name, json: common.Json = False) -> None:
-    """Describe a corpus: terms, citation, variants, options, and how many documents it has."""
+    """Describe a corpus: licence, citation, variants, options and size."""
     from thresher import corpora
 
     info = corpora.describe(name)

@@ -42,10 +42,11 @@ def inspect(
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
-    """Show how a model was trained, and its strongest words for each category.
+    """Show what a model has learned.
 
-    A model of stump-boosting has rules instead of words (--rules shows all of them), one of
-    decision-tree has trees (--tree, --svg).
+    Shows how it was trained, and the strongest words for and against each category. A model of
+    stump-boosting has rules instead of words (--rules shows all of them), one of decision-tree has
+    trees (--tree, --svg).
     """
     categorizer = common.load_model(model, codes=codes)
     names = category or categorizer.categories_

@@ -1,4 +1,4 @@
-"""thresher tune: other thresholds and limits for a model, without training it again."""
+"""thresher tune: change the thresholds, probabilities and limits of a trained model."""
 
 from __future__ import annotations
 
@@ -22,25 +22,32 @@ def tune(
     objective: Annotated[
         str | None,
         Option(
-            help="What the thresholds shall achieve on DATA: f1, f0.5, precision=0.95, recall=0.9, "
-            "cost=1:5 (a false positive to a false negative). Adopted if it promises to be better.",
+            help="Learn thresholds from DATA for this objective: f1, f0.5, precision=0.95, "
+            "recall=0.9, or cost=1:5 (a false positive to a false negative). They are adopted if "
+            "they are better.",
         ),
     ] = None,
     calibrate: Annotated[
         str | None, Option(help="Learn probabilities from DATA: sigmoid or isotonic.")
     ] = None,
     at_least: Annotated[
-        int | None, Option(min=0, max=MOST_THINGS, help="Fewest categories of a document.")
+        int | None,
+        Option(min=0, max=MOST_THINGS, help="The smallest number of categories of a document."),
     ] = None,
     at_most: Annotated[
         int | None,
-        Option(min=0, max=MOST_THINGS, help="Most categories of a document; 0: no limit."),
+        Option(
+            min=0,
+            max=MOST_THINGS,
+            help="The largest number of categories of a document; 0 for no limit.",
+        ),
     ] = None,
     none: Annotated[
-        bool | None, Option("--none/--no-none", help="Whether 'none of these' is an answer.")
+        bool | None, Option("--none/--no-none", help="Whether a document may get no category.")
     ] = None,
     abstain_below: Annotated[
-        float | None, Option(metavar="P", help="No category if less sure than this; 0: always.")
+        float | None,
+        Option(metavar="P", help="Give no category if its probability is lower; 0 for never."),
     ] = None,
     output: common.Output = None,
     reading: common.Reading = common.Reading(),
@@ -48,10 +55,10 @@ def tune(
     threads: common.Threads = 1,
     json: common.Json = False,
 ) -> None:
-    """Learn thresholds and probabilities from labelled documents, or set limits.
+    """Tune the decisions of a model.
 
-    The documents must not be those that the model was trained on. What the model has learned is
-    left alone; only what it makes of its scores changes.
+    Learns thresholds or probabilities from labelled documents, or sets limits. Use documents that
+    the model was not trained on. The scores stay the same; only the decisions change.
     """
     given = {"at_least": at_least, "at_most": at_most, "allow_none": none}
     limits: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
@@ -72,8 +79,8 @@ def tune(
                 data, reading, split="test", familiar=categorizer.columns_
             )
             with common.progress() as progress:
-                wanted = limits | {"calibrate": calibrate}
-                categorizer.tune(documents, None, objective, progress=progress, **wanted)
+                options = limits | {"calibrate": calibrate}
+                categorizer.tune(documents, None, objective, progress=progress, **options)
             common.report_reading(documents)
         else:
             categorizer.limit(**limits)

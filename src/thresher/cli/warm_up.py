@@ -1,4 +1,4 @@
-"""thresher warm-up: compile every kernel now, where later commands will find it."""
+"""thresher warm-up: compile all kernels, for later commands."""
 
 from __future__ import annotations
 
@@ -63,10 +63,11 @@ TOGETHER: list[dict[str, Any]] = [
 
 @common.verb("warm-up", "warm-up")
 def warm_up(json: common.Json = False) -> None:
-    """Compile everything now, as when an image is built, so that no later command has to.
+    """Compile all machine code now, for example when building an image.
 
-    It goes into the folder that THRESHER_CACHE names; else beside the installed code, if that can
-    be written; else into the user's cache. Later commands only read it.
+    Later commands then start without compiling. The code is stored in the folder that
+    THRESHER_CACHE names, else beside the installed package if that can be written, else in the
+    user's cache.
     """
     from thresher._kernels._cache import Inventory, activity, folder_to_fill
 
