@@ -74,11 +74,13 @@ def _click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
         kind = next(inner for inner in get_args(kind) if inner is not NoneType)
     is_list, single = get_origin(kind) is list, (*get_args(kind), kind)[0]
     options: dict[str, Any] = {"type": single, "metavar": about.metavar}
-    made: click.Parameter
+    parameter: click.Parameter
     if not isinstance(about, Option):
         if not is_required:
             options["metavar"] = f"[{about.metavar}{'...' * is_list}]"
-        made = click.Argument([name], required=is_required, nargs=-1 if is_list else 1, **options)
+        parameter = click.Argument(
+            [name], required=is_required, nargs=-1 if is_list else 1, **options
+        )
     else:
         names = about.names or (f"--{name.replace('_', '-')}",)
         if single in (int, float):
@@ -88,9 +90,9 @@ def _click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
             options |= {"type": None, "is_flag": True}
         elif get_origin(kind) is tuple:
             options["nargs"] = len(get_args(kind))
-        made = click.Option([*names, name], default=default, multiple=is_list, **options)
-        made.metavar = about.metavar or TYPED.get(single)
-    return described(made, _with_default(about.help, default), about.panel)
+        parameter = click.Option([*names, name], default=default, multiple=is_list, **options)
+        parameter.metavar = about.metavar or TYPED.get(single)
+    return described(parameter, _with_default(about.help, default), about.panel)
 
 
 def described(parameter: click.Parameter, help: str, panel: str) -> click.Parameter:
