@@ -10,27 +10,30 @@ from thresher.cli import common
 from thresher.cli.declare import Option
 from thresher.cli.evaluate import percent
 
+Target = Annotated[
+    str | None,
+    Option(
+        *("--output", "-o"),
+        metavar="FILE",
+        help="The file for the small model. Default: MODEL with -compact in its name.",
+    ),
+]
+Allow = Annotated[
+    float | None,
+    Option(
+        min=0,
+        max=1,
+        help="The share of documents whose decision may change. Default: 0.005.",
+    ),
+]
+
 
 @common.verb("compact model.thresher recent.csv -o small.thresher")
 def compact(
     model: common.Model,
     data: common.Data = None,
-    output: Annotated[
-        str | None,
-        Option(
-            *("--output", "-o"),
-            metavar="FILE",
-            help="The file for the small model. Default: MODEL with -compact in its name.",
-        ),
-    ] = None,
-    allow: Annotated[
-        float | None,
-        Option(
-            min=0,
-            max=1,
-            help="The share of documents whose decision may change. Default: 0.005.",
-        ),
-    ] = None,
+    output: Target = None,
+    allow: Allow = None,
     reading: common.Reading = common.Reading(),
     threads: common.Threads = 1,
     json: common.Json = False,

@@ -9,6 +9,14 @@ from thresher.cli.declare import Argument, Option
 from thresher.errors import ParameterError
 from thresher.files import check_writable, write_text
 
+Id = Annotated[
+    str | None,
+    Option(
+        metavar="[COLUMN=]ID",
+        help="The document of FILE, or of a corpus, with this id. The default column is id.",
+    ),
+]
+
 
 @common.verb("explain model.thresher tickets.csv:17 --category hardware")
 def explain(
@@ -24,13 +32,7 @@ def explain(
     category: Annotated[
         str | None, Option(help="The category. Default: the one with the highest score.")
     ] = None,
-    id: Annotated[
-        str | None,
-        Option(
-            metavar="[COLUMN=]ID",
-            help="The document of FILE, or of a corpus, with this id. The default column is id.",
-        ),
-    ] = None,
+    id: Id = None,
     as_text: Annotated[
         bool,
         Option("--as-text", help="Take TEXT as the text itself, even if a file has this name."),

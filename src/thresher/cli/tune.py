@@ -14,19 +14,21 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.decisions import Decisions, Tuning
 
+Objective = Annotated[
+    str | None,
+    Option(
+        help="Learn thresholds from DATA for this objective: f1, f0.5, precision=0.95, "
+        "recall=0.9, or cost=1:5 (a false positive to a false negative). They are adopted if "
+        "they are better.",
+    ),
+]
+
 
 @common.verb("tune model.thresher more.csv --objective precision=0.95", replaces="model")
 def tune(
     model: common.Model,
     data: common.Data = None,
-    objective: Annotated[
-        str | None,
-        Option(
-            help="Learn thresholds from DATA for this objective: f1, f0.5, precision=0.95, "
-            "recall=0.9, or cost=1:5 (a false positive to a false negative). They are adopted if "
-            "they are better.",
-        ),
-    ] = None,
+    objective: Objective = None,
     calibrate: Annotated[
         str | None, Option(help="Learn probabilities from DATA: sigmoid or isotonic.")
     ] = None,
