@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-from typer.testing import CliRunner
+import click
+from click.testing import CliRunner
 
 from thresher.cli.main import app
 
@@ -17,6 +18,12 @@ TICKETS = [
     ("invoice", "charged twice on my card", "billing"),
     ("refund", "please refund the second invoice", "billing"),
 ]
+
+
+def commands(group):
+    """Return the verbs of the command line, or of a verb that has some, by name."""
+    context = click.Context(group)
+    return {name: group.get_command(context, name) for name in group.list_commands(context)}
 
 
 def run(*words, status=0, input=None):

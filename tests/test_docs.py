@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
+import click
 import pytest
-import typer
 from mkdocs_hooks import on_page_content
 
 import thresher
-from thresher.cli.main import OTHER_PACKAGES, app
+from command import commands
+from thresher.cli.program import OTHER_PACKAGES, app
 from thresher.corpora.standard_library import standard_library
 from thresher.learners import LEARNERS
 
@@ -88,14 +89,13 @@ def test_the_python_of_a_page_runs(page, reader_folder, reader_names, tmp_path, 
 
 
 def test_the_commands_of_all_pages_have_the_options_that_there_are():
-    program = typer.main.get_command(app)
-    checked = 0
+    known, checked = commands(app), 0
     for page in PAGES:
         shown = "".join(blocks(page, "console", "sh")).replace("\\\n", " ")
         for verb, rest in re.findall(r"\bthresher ([a-z-]+)\b([^|\n]*)", shown):
-            if verb in OTHER_PACKAGES and verb not in program.commands:
+            if verb in OTHER_PACKAGES and verb not in known:
                 continue
-            command = program.commands[verb]
+            command = known[verb]
             for name in re.findall(r"(?<=\s)--?[a-z][a-z-]*", rest.partition(" #")[0]):
                 assert name in known_options(command, rest), f"{page.name}: thresher {verb} {name}"
                 checked += 1
@@ -105,8 +105,8 @@ def test_the_commands_of_all_pages_have_the_options_that_there_are():
 def known_options(command, rest):
     """Return the options of a verb, or of the verb within it that comes first."""
     if hasattr(command, "commands"):
-        command = command.commands[rest.split()[0]]
-    parameters = command.get_params(typer.Context(command))
+        command = commands(command)[rest.split()[0]]
+    parameters = command.get_params(click.Context(command))
     return {
         name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)
     }

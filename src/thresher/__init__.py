@@ -6,7 +6,7 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-TYPE_CHECKING = False  # `typing` itself takes longer than all of this
+TYPE_CHECKING = False  # importing `typing` takes longer than this module
 if TYPE_CHECKING:
     from typing import Any
 
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from thresher.text import TextCounter, TextVectorizer
     from thresher.text.linguistics import Linguistics
 
-# The public names by where they live. Each is imported when it is first used, so that
-# `import thresher` costs nothing and the command line answers at once.
+# The public names by module. Each is imported when it is first used, so that `import thresher` and
+# the command line start quickly.
 _HOMES = {
     "categorizer": "Categorizer",
     "decisions": "Decisions",

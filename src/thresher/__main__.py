@@ -1,13 +1,13 @@
-"""`python -m thresher` and the command `thresher`: the command line, in a process of its own."""
+"""The entry point of `python -m thresher` and of the command `thresher`."""
 
 from thresher.cli import process
 
 
 def main() -> None:
-    """Run the command line; whatever stops it, it ends with a sentence and a status."""
+    """Run the command line."""
     process.begin()
     try:
-        from thresher.cli.main import main as run  # which takes long enough to be stopped meanwhile
+        from thresher.cli.main import main as run  # a signal may come meanwhile
 
         run()
     finally:

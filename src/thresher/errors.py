@@ -1,4 +1,4 @@
-"""What can go wrong, as sentences: what was wrong, where, with what value, and what to do."""
+"""Errors and warnings. Their messages name the location, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE, LONGEST_VALUE = 2000, 200  # characters; the middle of a longer text is left out
 _PARAMETER_MARK = "\ufdd0"  # around a parameter in a message; no text has this character
-# What moves the cursor, colours the screen, ends the line or turns the direction of writing, and
-# halves of surrogate pairs, which are no text.
+# Characters that control the terminal, end the line or change the direction of writing, and lone
+# surrogates.
 _UNPRINTED = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def escaped(text: str) -> str:
-    """Return a text that somebody else wrote as it may be shown: one line, and nothing but that.
-
-    Control characters, also those that turn the direction of writing, become what Python calls
-    them.
+    """Return a text for display on one line, with control characters escaped as in Python.
 
     Examples
     --------
     >>> print(escaped("spam\\x1b[2J\\nham"))
     spam\\x1b[2J\\nham
     """
-    if text.isprintable():  # nearly always, and every document's place comes here
+    if text.isprintable():  # nearly always; this is called for every location
         return text
     import re
 
@@ -33,25 +30,25 @@ def escaped(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a document as it may be shown: its lines, with a mark for what is not to be printed.
+    """Return a document for display, with a replacement mark for each control character.
 
-    Every character keeps its place; of a line end of two, as mail has it, the first is a blank.
+    Characters keep their positions; a line end of two characters becomes a blank and a line feed.
     """
     import re
 
     text = text.replace("\r\n", " \n")
-    return re.sub(_UNPRINTED, lambda one: one[0] if one[0] in "\n\t" else "\ufffd", text)
+    return re.sub(_UNPRINTED, lambda match: match[0] if match[0] in "\n\t" else "\ufffd", text)
 
 
 def brief(value: Any) -> str:
-    """Return a value as Python writes it, for a sentence: however large it is, only so much.
+    """Return the `repr` of a value for a message, shortened if it is long.
 
     Examples
     --------
     >>> len(brief("x" * 1_000_000)), brief(10**400)
     (200, 'a whole number of about 400 digits')
     """
-    if isinstance(value, int) and abs(value) >= 10**40:  # Python may refuse to write it
+    if isinstance(value, int) and abs(value) >= 10**40:  # Python may refuse to convert it
         return f"a whole number of about {value.bit_length() * 0.30103:.0f} digits"
     try:
         return shortened(repr(value), LONGEST_VALUE)
@@ -60,7 +57,7 @@ def brief(value: Any) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return the text without its middle, where it has more than `most` characters."""
+    """Return a text; without its middle if it has more than `most` characters."""
     half = (most - 3) // 2
     return text if len(text) <= most else f"{text[:half]}...{text[-(most - 3 - half) :]}"
 
@@ -116,43 +113,43 @@ class ThresherError(_Message, Exception):
 
 
 class DocumentError(ThresherError, ValueError):
-    """The documents cannot be read: a missing file, a missing column, a broken line."""
+    """Documents cannot be read: a missing file or column, an invalid line."""
 
 
 class ModelError(ThresherError, ValueError):
-    """The model file cannot be read or does not fit what is asked of it."""
+    """A model file cannot be read, or the model cannot do what it is used for."""
 
 
 class NotFittedError(ModelError, AttributeError):
-    """The model has not learned anything yet."""
+    """The model has not been trained yet."""
 
 
 class NoProbabilitiesError(ModelError, AttributeError):
-    """The model has no probabilities, so that its method `predict_proba` does not exist."""
+    """The model has no probabilities, so it has no method `predict_proba`."""
 
 
 class ParameterError(ThresherError, ValueError):
-    """A parameter has a value that makes no sense."""
+    """A parameter has an invalid value."""
 
 
 class OutputError(ThresherError, OSError):
-    """A file cannot be written: no such folder, no right to, no space left."""
+    """A file cannot be written: a missing folder, no permission, a full disk."""
 
 
 class ThresherWarning(_Message, UserWarning):
-    """Something was assumed that may well be wrong; the sentence has the remedy."""
+    """An assumption that may be wrong; the message names the remedy."""
 
 
 class SizeWarning(ThresherWarning):
-    """Training is about to take long or much memory, for a reason that may be a mistake."""
+    """Training will take much time or memory, perhaps because of a mistake."""
 
 
-class MissingExtra(ThresherError, ImportError):  # noqa: N818 - it is a state, not a mistake
-    """What is asked needs a library that comes with an extra, which is not installed."""
+class MissingExtra(ThresherError, ImportError):  # noqa: N818
+    """A library of an optional extra is not installed."""
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
-    """Return the error for a library of an extra, without which a purpose (a plural) fails.
+    """Return the error for a missing library of an extra; `purpose` is what needs it, a plural.
 
     Examples
     --------
@@ -165,8 +162,8 @@ def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
     )
 
 
-def counted(number: int, one: str, more: str | None = None) -> str:
-    """Return a number with its noun, whose plural is regular unless `more` has it.
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun; the plural is regular unless `plural` is given.
 
     Examples
     --------
@@ -174,14 +171,14 @@ def counted(number: int, one: str, more: str | None = None) -> str:
     ('1 category', '1,200 categories', '2 passes')
     """
     if number == 1:
-        return f"1 {one}"
-    if more is None:
-        more = f"{one[:-1]}ies" if one.endswith("ry") else f"{one}{'e' * one.endswith('s')}s"
-    return f"{number:,} {more}"
+        return f"1 {noun}"
+    if plural is None:
+        plural = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}{'e' * noun.endswith('s')}s"
+    return f"{number:,} {plural}"
 
 
 def reason(error: BaseException) -> str:
-    """Return what another library says of an error, in one line that is not too long.
+    """Return the message of an error of another library, on one line of limited length.
 
     Examples
     --------

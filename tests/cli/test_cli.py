@@ -11,14 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from command import TICKETS, run, runner, shell
+from command import TICKETS, commands, run, runner, shell
 from thresher import Categorizer, cli
-from thresher.cli import main
 from thresher.cli._options import as_option
-from thresher.cli._plainly import read_plainly
-from thresher.cli.main import app
+from thresher.cli.program import VERBS, app
 from thresher.errors import ParameterError, ThresherWarning, param
 
 
@@ -193,21 +190,20 @@ def test_the_curve_of_learning_is_drawn(tickets, tmp_path):
 
 def verbs(command, *words):
     """Yield the words of each verb, those of a group after the group's."""
-    for name, inner in command.commands.items():
+    for name, inner in commands(command).items():
         yield from verbs(inner, *words, name) if hasattr(inner, "commands") else [(*words, name)]
 
 
-@pytest.mark.parametrize("words", [*verbs(get_command(app))], ids=" ".join)
+@pytest.mark.parametrize("words", [*verbs(app)], ids=" ".join)
 def test_every_verb_has_help_with_an_example(words):
     printed = run(*words, "--help")
     assert f"Example: thresher {' '.join(words)} " in " ".join(printed.split()) + " "
-    assert "[[" not in printed  # as typer puts brackets around what has some already
 
 
 def test_there_are_as_many_verbs_as_files():
     files = {path.stem.replace("_", "-") for path in Path(cli.__file__).parent.glob("[!_]*.py")}
-    files -= {"main", "process"}
-    assert files == {words[0] for words in verbs(get_command(app))}
+    files -= {"common", "declare", "main", "process", "program"}
+    assert files == {words[0] for words in verbs(app)}
 
 
 @pytest.mark.parametrize(
@@ -229,9 +225,8 @@ def test_a_category_that_the_model_does_not_have(words, model, tickets):
 
 def test_verbs_that_read_labels_have_the_same_options():
     reading = ["text", "labels", "separator", "format", "on_error"]
-    commands = get_command(app).commands
     for verb in ("train", "learn", "compact", "compare", "tune", "evaluate"):
-        names = [one.name for one in commands[verb].params]
+        names = [one.name for one in commands(app)[verb].params]
         start = names.index("text")
         assert names[start : start + 5] == reading, verb
 
@@ -241,36 +236,6 @@ def test_several_files_are_read_one_after_the_other(model, tmp_path):
         (tmp_path / name).write_text(text)
     printed = run("predict", model, tmp_path / "a.txt", tmp_path / "b.txt")
     assert printed.splitlines() == ["access", "hardware"]
-
-
-def parameters(command):
-    """Yield the parameters of a command and of those within it."""
-    yield from command.params
-    for inner in getattr(command, "commands", {}).values():
-        yield from parameters(inner)
-
-
-def test_what_is_typed_is_read_as_typer_reads_it():
-    """A value that is of its kind is taken as it is; typer has pydantic say the same."""
-    pytest.importorskip("typer._coercion", reason="this typer has no need of pydantic")
-    typed = [None, "word", ["one", "two"], ("one",), [], True, 7, 0.5, ["1", 2], "7", "0", "007"]
-    typed, n_plain = [*typed, "-1", "1e3", "\u0663", "999999999", "9" * 30, "1_000", " 7", ""], 0
-    for one in parameters(get_command(app)):
-        usual = one.get_runtime_param()
-        (plain,) = read_plainly([one])
-        for value in [*typed, one.default]:
-            read = [outcome(way, value, one) for way in (usual, plain.get_runtime_param())]
-            assert read[0] == read[1], f"{one.name}: {value!r}"
-            n_plain += isinstance(value, str | list) and value == read[1]
-    assert n_plain > 100
-
-
-def outcome(reader, value, param):
-    """Return what a reader makes of a value, or what it says of it."""
-    try:
-        return reader.coerce(value, param=param, ctx=None)
-    except Exception as problem:
-        return type(problem), str(problem)
 
 
 def test_corpora_are_listed_and_shown():
@@ -379,14 +344,14 @@ def test_a_short_command_does_not_import_the_compiler(model, tmp_path):
 def test_help_imports_nothing_that_counts():
     code = (
         "import sys; sys.argv = ['thresher', '--help']\n"
-        "from thresher.cli.main import app\n"
-        "try:\n    app()\nexcept SystemExit:\n    pass\n"
+        "from thresher.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "assert not {'numpy', 'numba', 'pyarrow'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    listed = [words[1] for words in map(str.split, done.stdout.splitlines()) if len(words) > 2]
-    verbs = [name for name in main.VERBS if name in listed and name != "corpus"]
+    listed = [words[0] for words in map(str.split, done.stdout.splitlines()) if len(words) > 2]
+    verbs = [name for name in VERBS if name in listed and name != "corpus"]
     assert verbs == [name for name in listed if name in verbs] and len(verbs) > 12
 
 
@@ -401,17 +366,15 @@ def begun(*words, **env):
 
 
 def test_near_verbs_and_completion_know_every_verb():
-    assert "Did you mean 'predict'" in begun("pedict")
-    assert "Did you mean 'warm-up'" in begun("warm_up")
-    asked = {"_THRESHER_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
-    assert begun(**asked, COMP_WORDS="thresher co").split() == [
-        "compare",
-        "compact",
-        "concepts",
-        "corpus",
-    ]
+    assert "Did you mean predict?" in begun("pedict")
+    assert "Did you mean warm-up?" in begun("warm_up")
+    asked = {"_THRESHER_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
+    completed = begun(**asked, COMP_WORDS="thresher co").split()
+    assert completed == ["plain,compare", "plain,compact", "plain,concepts", "plain,corpus"]
     asked["COMP_CWORD"] = "2"
-    assert begun(**asked, COMP_WORDS="thresher predict --sc").split() == ["--scores"]
+    completed = begun(**asked, COMP_WORDS="thresher predict --sc").split()
+    assert completed == ["plain,--scores"]
+    assert "complete -o nosort -F" in run("--completion", "bash")
 
 
 # What bad input gets: a sentence, exit status 2, nothing half-written -----------------------------
@@ -661,15 +624,15 @@ def test_messages_name_options(tmp_path, tickets):
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        (["predit"], "'predict'"),
+        (["predit"], "Did you mean predict?"),
         (["train", "--lerner", "arow"], "--learner"),
         (["predict", "--on-eror", "skip"], "--on-error"),
         (["train", "--random-state", "1"], "--seed"),
         (["compare", "--n-jobs", "1"], "--threads"),
-        (["predict", "--prob"], "(Possible options: --probabilities)"),
-        (["predict", "--score"], "(Possible options: --scores)"),
-        (["predict", "--treads", "2"], "(Possible options: --threads)"),
-        (["train", "--label", "team"], "(Possible options: --labels)"),
+        (["predict", "--prob"], "Did you mean --probabilities?"),
+        (["predict", "--score"], "Did you mean --scores?"),
+        (["predict", "--treads", "2"], "Did you mean --threads?"),
+        (["train", "--label", "team"], "Did you mean --labels?"),
         (["train", "d.csv", "--learner", "arw"], "'arow'"),
         (["train", "d.csv", "--learner", "arow", "-p", "regularisation=1"], "'regularization'"),
     ],
@@ -748,6 +711,6 @@ def test_what_is_read_is_never_written_over(tickets, model, tmp_path, words):
 def test_help_fills_its_lines(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = [line.strip() for line in run("compact", "--help").splitlines()]
-    first = next(i for i, line in enumerate(lines) if line.startswith("What only learning needs"))
+    first = next(i for i, line in enumerate(lines) if line.startswith("The copy predicts and"))
     last = next(i for i, line in enumerate(lines) if line.endswith("before and after."))
     assert all(len(line) > 60 for line in lines[first:last])

@@ -18,10 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.main import get_command
-from typer.testing import CliRunner
 
 from thresher import Categorizer
 from thresher.cli.main import app
@@ -29,7 +28,6 @@ from thresher.documents import json_lines, read_documents, streams
 from thresher.documents.records import Records
 from thresher.errors import DocumentError
 
-COMMAND = get_command(app)
 few = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 GOOD = ["a clear and careful page", "careful words, clear thought", "a thoughtful clear text"]
@@ -38,8 +36,7 @@ BAD = ["buy cheap pills now", "cheap cheap offer, buy", "win now, cheap offer"]
 
 def run(*words, status=0, input=None):
     """Run the command line in this process; return what it writes as bytes, and what it says."""
-    with mock.patch("typer.testing._get_command", return_value=COMMAND):  # which takes longest
-        result = CliRunner().invoke(app, [str(word) for word in words], input=input)
+    result = CliRunner().invoke(app, [str(word) for word in words], input=input)
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == status, result.stderr

@@ -307,7 +307,10 @@ def test_holding_out_measures_what_the_rest_teaches(many, more, tmp_path):
     assert answer == categorizer.evaluate(*map(list, test)).to_dict()
     assert answer["documents"] == 15
     printed = run(*train, tmp_path / "held", "--hold-out", "0.25")
-    assert "That is of 15 documents, held out at random" in printed and "59 documents" in printed
+    assert (
+        "These figures are of 15 documents, held out at random" in printed
+        and "59 documents" in printed
+    )
 
 
 def test_what_cannot_be_held_out(many, tmp_path):
@@ -558,7 +561,7 @@ def test_learners_that_have_the_parameter_are_compared(many):
             "That makes more than 200 to compare, of which each learns 5 times",
         ),
         (["--plot", "none/x.png"], "none/x.png cannot be written"),
-        (["--plot", "x.doc"], "x.doc: is no name of a picture; it must end in .png"),
+        (["--plot", "x.doc"], "x.doc: is not the name of a picture; it must end in .png"),
     ],
     ids=lambda one: "" if isinstance(one, str) else " ".join(one)[:40],
 )

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from thresher import (
     Categorizer,

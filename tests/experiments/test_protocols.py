@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from thresher import Categorizer, DocumentError, OutputError, ParameterError
 from thresher.cli.main import app

@@ -24,7 +24,7 @@ from thresher import Categorizer
 from thresher._kernels import _cache, _jit
 from thresher._kernels._cache import activity
 from thresher._kernels._jit import kernel
-from thresher.cli import _common, _compiling
+from thresher.cli import _compiling, common
 from thresher.errors import OutputError, ThresherWarning
 from thresher.files import cache_folder
 
@@ -399,7 +399,7 @@ def test_a_bar_shows_what_is_compiled(place, monkeypatch):
     monkeypatch.setattr(activity, "only", None)
     monkeypatch.setattr(activity, "watch", activity.watch)
     _compiling.report_compiling([].append)
-    with _common.bar("{task.description}") as bar:
+    with common.bar("{task.description}") as bar:
         bar.add_task("reading")
         activity.compiling = 1
         activity.watch()
@@ -514,7 +514,7 @@ def test_what_kept_kernels_bring_along_is_not_compiled_again(model, tmp_path):
 
 COMMANDS = """
 import sys
-from typer.testing import CliRunner
+from click.testing import CliRunner
 from thresher._kernels._cache import activity
 from thresher.cli.main import app
 from thresher.learners import LEARNERS

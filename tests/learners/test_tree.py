@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
-from typer.testing import CliRunner
 
 from checks import CHECKS, applies, documents, examples_of, labels_of, rows_of
 from naive import tree as naive

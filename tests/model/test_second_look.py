@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from interrupts import interrupted_at
 from thresher import Categorizer, ModelError, ParameterError

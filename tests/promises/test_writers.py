@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from interrupts import interrupted_at
 from thresher import Categorizer, files
@@ -572,7 +572,7 @@ def test_a_dry_run_shows_the_same_and_saves_nothing(model, trained, more, tmp_pa
 
 AS_NOBODY = """
 import os, sys
-from typer.testing import CliRunner
+from click.testing import CliRunner
 from thresher.cli.main import app
 model, more = sys.argv[1:]
 for words in ([more, "--dry-run"], [more, "--dry-run"], [more], ["--undo"]):

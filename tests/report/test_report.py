@@ -11,9 +11,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from thresher import Categorizer, Decisions, evaluate
 from thresher.cli.evaluate import show_table

@@ -9,20 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Argument, Option
-
-from thresher.cli import _common as common
-from thresher.cli import process
+from thresher.cli import common, process
+from thresher.cli.declare import Argument, Option
 from thresher.errors import ParameterError, counted
 from thresher.limits import MOST_THREADS
 
 if TYPE_CHECKING:
     from thresher_papers import Paper, Result, Run, Store
 
-verbs = typer.Typer(no_args_is_help=True)
-about = "Reproduce the tables and figures of the papers behind Thresher."
-common.app.add_typer(verbs, name="paper", help=about)
+verbs = common.group("paper", "Reproduce the tables and figures of the papers behind Thresher.")
 
 Seed = Annotated[int, Option(help="Seed of folds, subsets and the order of documents.")]
 Quick = Annotated[
@@ -49,7 +44,7 @@ def list_papers(json: common.Json = False) -> None:
         common.show_json({paper.name: _described(paper) for paper in listed})
         return
     for paper in listed:
-        typer.echo(f"{paper.name}: {paper.title}")
+        common.show(f"{paper.name}: {paper.title}")
         for is_additional in (False, True):
             items = {
                 name: item
@@ -57,16 +52,16 @@ def list_papers(json: common.Json = False) -> None:
                 if item.is_additional == is_additional
             }
             if is_additional and items:
-                typer.echo("  additional experiments:")
+                common.show("  additional experiments:")
             for name, item in items.items():
                 state = "in part" if item.lacks else "here"
-                typer.echo(f"    {name:<20} {'' if is_additional else state:<9}{item.summary}")
+                common.show(f"    {name:<20} {'' if is_additional else state:<9}{item.summary}")
                 if item.lacks:
-                    typer.echo(f"{'':<34}(not all: {item.lacks})")
-        typer.echo()
+                    common.show(f"{'':<34}(not all: {item.lacks})")
+        common.show("")
     published = [item for paper in listed for item in paper.published.values()]
     in_part = sum(bool(item.lacks) for item in published)
-    typer.echo(
+    common.show(
         f"{len(published)} tables and figures: {len(published) - in_part} are here, {in_part} in "
         "part. Run one with `thresher paper run PAPER ITEM`, all with `thresher paper run all`."
     )
@@ -119,7 +114,7 @@ def run(
         if json:
             common.show_json(_as_json(result))
         else:
-            typer.echo(result.to_markdown() + ("\n" if len(chosen) > 1 else ""))
+            common.show(result.to_markdown() + ("\n" if len(chosen) > 1 else ""))
 
 
 @common.verb("paper page papers.md", group=verbs)

@@ -1,4 +1,4 @@
-"""What the command line says of compiling: how far it is, on a terminal, and what went wrong."""
+"""Progress and problems of compilation, shown on the terminal."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ __all__ = ["erase", "note", "report_compiling", "shown_by_others"]
 
 ABOUT = "Compiling, once, about 15 s"
 
-_line = ""  # what stands on the terminal, without an end of line
+_line = ""  # the unfinished line on the terminal
 
 
 def report_compiling(say: Callable[[str], None]) -> None:
-    """Have the caches say what they cannot do, and show on a terminal that they compile."""
+    """Show problems of the kernel cache and, on a terminal, which kernel is compiled."""
     activity.tell = lambda sentence: say(f"thresher: {sentence}")
     if sys.stderr.isatty():
         activity.watch = _draw
 
 
 def note() -> str:
-    """Return the line for now, which is empty where nothing is compiled.
+    """Return the line to show; empty if nothing is compiled.
 
-    And where everything is: that takes longer, and has a bar of its own.
+    It is also empty while `warm-up` compiles everything, which has its own progress bar.
     """
     is_quiet = not activity.compiling or activity.only is not None
     return "" if is_quiet else f"{ABOUT}: kernel {activity.compiled + 1}"
 
 
 def _draw() -> None:
-    """Write the line over the one before; it goes when the kernel is compiled."""
+    """Replace the line; it is empty when the kernel has been compiled."""
     global _line
     erase()
     _line = note()
@@ -42,7 +42,7 @@ def _draw() -> None:
 
 @contextmanager
 def shown_by_others() -> Iterator[None]:
-    """Leave the line to a bar, which has the terminal to itself."""
+    """Show no line while a progress bar uses the terminal."""
     erase()
     before, activity.watch = activity.watch, lambda: None
     try:
@@ -52,7 +52,7 @@ def shown_by_others() -> Iterator[None]:
 
 
 def erase() -> None:
-    """Take the line off the terminal, for others to write."""
+    """Remove the line from the terminal."""
     global _line
     if _line:
         blank = " " * len(_line)

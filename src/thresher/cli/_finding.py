@@ -1,4 +1,4 @@
-"""One document out of many: a file, a line or row of one, or the one with an id."""
+"""Find a single document: a file, a line or row of a file, or a document with an id."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.errors import DocumentError, escaped
 from thresher.fields import field_columns
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from thresher.documents import Batch, Documents
 
 PLACE = re.compile(r"(.+?)(?::|, row )([0-9]{1,18})", re.DOTALL)  # as `Batch.location` writes it
-MOST_NAMED = 5  # places of documents that have the same id
+MOST_LOCATIONS = 5  # in the error for several documents with the same id
 
 
-class OneDocument(NamedTuple):
-    """A document and where it stands; the text is that which `predict` would score."""
+class Located(NamedTuple):
+    """A document: its location and the text, as `predict` reads it."""
 
-    place: str
+    location: str
     text: str
 
 
 class Finder:
-    """Find documents as `predict` reads them: the same columns, fields and decoding.
+    """Finds documents, with the columns, fields and decoding of `predict`.
 
     Parameters
     ----------
     categorizer : Categorizer
-        The model, which knows its columns and its fields.
+        The model, with the columns and fields of training.
     text, format : str or None
-        As on the command line.
+        The options of the command line.
     """
 
     def __init__(self, categorizer: Categorizer, text: str | None, format: str | None) -> None:
@@ -44,8 +44,8 @@ class Finder:
         self.text = text
         self.format = format
 
-    def find(self, word: str) -> OneDocument | None:
-        """Return the document that a word of the command line names, `None` where it is a text."""
+    def find(self, word: str) -> Located | None:
+        """Return the document that an argument names, or None if the argument is a text."""
         if os.path.isfile(word) or word == "-":
             return self._only(word)
         if os.path.exists(word):
@@ -54,10 +54,10 @@ class Finder:
         match = PLACE.fullmatch(word)
         if match and os.path.isfile(match[1]):
             return self._at(match[1], int(match[2]))
-        source, _, wanted = word.partition(" ")
+        source, _, document_id = word.partition(" ")
         if source.partition(":")[2] and _is_corpus(source):  # "adult" and "reply:" are words too
-            if wanted:
-                return self.find_id(source, wanted)
+            if document_id:
+                return self.find_id(source, document_id)
             raise DocumentError(
                 f"{word}: is a corpus; name one of its documents by --id ID, or add --as-text if "
                 "these are the words."
@@ -69,58 +69,66 @@ class Finder:
             )
         return None
 
-    def find_id(self, source: str, wanted: str) -> OneDocument:
-        """Return the document of an id, which is given as ID, or as COLUMN=ID."""
+    def find_id(self, source: str, document_id: str) -> Located:
+        """Return the document with an id, given as ID or COLUMN=ID."""
         if source == "-":
             raise DocumentError("An id is looked for in a file, not in standard input; name one.")
         if _is_corpus(source):
-            column, value = "id", wanted
-            places = [
-                p for p, _, _ in _walk(self._open(source), self.fields) if p.endswith(f" {wanted}")
+            column, value = "id", document_id
+            locations = [
+                p
+                for p, _, _ in _walk(self._open(source), self.fields)
+                if p.endswith(f" {document_id}")
             ]
         else:
-            column, value = wanted.split("=", 1) if "=" in wanted else ("id", wanted)
+            column, equals, value = document_id.partition("=")
+            if not equals:
+                column, value = "id", document_id
             reading = common.Reading(column, format=self.format, on_error="skip")
-            asked = common.open_documents([source], reading, labelled=False)
-            places = [place for place, batch, i in _walk(asked) if _text(batch, i) == value]
-        if not places:
+            documents = common.open_documents([source], reading, labelled=False)
+            locations = [
+                location for location, batch, i in _walk(documents) if _text(batch, i) == value
+            ]
+        if not locations:
             raise DocumentError(
                 f'{source}: no document has {value!r} as its "{column}"; check it, or name the '
                 "column that holds the ids: --id COLUMN=ID."
             )
-        if len(places) > 1:
-            more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
+        if len(locations) > 1:
+            more = (
+                f" and {len(locations) - MOST_LOCATIONS} more"
+                if len(locations) > MOST_LOCATIONS
+                else ""
+            )
             raise DocumentError(
-                f'{source}: {len(places)} documents have {value!r} as their "{column}": '
-                f"{'; '.join(places[:MOST_NAMED])}{more}; name one of these instead."
+                f'{source}: {len(locations)} documents have {value!r} as their "{column}": '
+                f"{'; '.join(locations[:MOST_LOCATIONS])}{more}; name one of these instead."
             )
         walk = _walk(self._open(source), self.fields)
-        return next(OneDocument(p, _text(b, i)) for p, b, i in walk if p == places[0])
+        return next(Located(p, _text(b, i)) for p, b, i in walk if p == locations[0])
 
     def _open(self, source: str) -> Documents:
-        """Open a source as `predict` does; what cannot be read is left out: it may be another."""
+        """Open a source as `predict` does, but skip documents that cannot be read."""
         reading = common.Reading(self.text, format=self.format, on_error="skip")
         return common.open_documents(
             [source], reading, labelled=False, split="test", familiar=self.categorizer.columns_
         )
 
-    def _only(self, path: str) -> OneDocument:
-        """Return the one document of a file; a text of several lines is one, as in a folder."""
+    def _only(self, path: str) -> Located:
+        """Return the only document of a file; a plain text file counts as one document."""
         documents = self._open(path)
-        first = [
-            OneDocument(p, _text(b, i)) for p, b, i in islice(_walk(documents, self.fields), 2)
-        ]
+        first = [Located(p, _text(b, i)) for p, b, i in islice(_walk(documents, self.fields), 2)]
         if not first:
             raise DocumentError(f"{path}: there is no document in it.")
         if len(first) > 1 and self._is_plain_text(path):
             common.say(
-                f"{path} is taken as one document, as in a folder; {first[0].place} is one line."
+                f"{path} is taken as one document, as in a folder; {first[0].location} is one line."
             )
             documents = _as_in_a_folder(path)
-            first = [OneDocument(p, _text(b, i)) for p, b, i in _walk(documents, self.fields)]
+            first = [Located(p, _text(b, i)) for p, b, i in _walk(documents, self.fields)]
         if len(first) > 1:
             raise DocumentError(
-                f"{path}: holds more than one document; name one, as {first[0].place} is the "
+                f"{path}: holds more than one document; name one, as {first[0].location} is the "
                 "first, or give --id COLUMN=ID."
             )
         _say_columns(documents)
@@ -129,11 +137,11 @@ class Finder:
     def _is_plain_text(self, path: str) -> bool:
         from thresher.documents.streams import format_of_file
 
-        asked = (*(self.text.split(",") if self.text else ()), *self.fields)
-        return self.format is None and format_of_file(path, asked) == "lines"
+        columns = (*(self.text.split(",") if self.text else ()), *self.fields)
+        return self.format is None and format_of_file(path, columns) == "lines"
 
-    def _at(self, path: str, number: int) -> OneDocument:
-        """Return the document that begins on a line of a file, or is a row of it."""
+    def _at(self, path: str, number: int) -> Located:
+        """Return the document at a line or row of a file."""
         documents, before, after = self._open(path), None, None
         for place, batch, i in _walk(documents, self.fields):
             match = PLACE.fullmatch(place)
@@ -142,13 +150,15 @@ class Finder:
             here = int(match[2])
             if here == number:
                 _say_columns(documents)
-                return OneDocument(place, _text(batch, i))
+                return Located(place, _text(batch, i))
             if here > number:
                 after = place
                 break
             before = place
         place = f"{path}:{number}"
-        problem = [one for one in documents.skipped if one.startswith(f"{escaped(place)}: ")]
+        problem = [
+            sentence for sentence in documents.skipped if sentence.startswith(f"{escaped(place)}: ")
+        ]
         if problem:
             raise DocumentError(f"{problem[0].rstrip('.')}; it cannot be scored.")
         if after is None:
@@ -158,14 +168,14 @@ class Finder:
 
 
 def _walk(documents: Documents, fields: Sequence[str] = ()) -> Iterator[tuple[str, Batch, int]]:
-    """Yield each document: its place, its batch and its number there."""
+    """Yield the location, the batch and the index of each document."""
     for batch in documents.batches(fields):
         for i, place in enumerate(batch.locations):
             yield place, batch, i
 
 
 def _as_in_a_folder(path: str) -> Documents:
-    """Open a file of text as one document, as one in a folder is read."""
+    """Open a text file as one document, as files in a folder are read."""
     from thresher.documents import Documents
     from thresher.documents.columns import Request
     from thresher.documents.folders import Entry, folder_source
@@ -189,7 +199,7 @@ def _is_corpus(word: str) -> bool:
 
 
 def _looks_like_a_file(word: str) -> bool:
-    """Tell whether a word without spaces has the name of a file that could be read."""
+    """Return True if a word without spaces has the ending of a file of documents."""
     from thresher.documents.streams import format_of_name
 
     is_one_word = not any(map(str.isspace, word))

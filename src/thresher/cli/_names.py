@@ -1,4 +1,4 @@
-"""Names for codes: what categories are called where people look, and nowhere else."""
+"""Names for categories that are codes, for display only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_names(path: str) -> dict[str, str]:
-    """Return the names of a table with two columns, a code and its name; a header does no harm."""
+    """Return the names in a CSV file with two columns, code and name; a header is allowed."""
     from thresher.documents.streams import delimiter_of, first_line, open_stream
 
     try:
@@ -32,27 +32,27 @@ def read_names(path: str) -> dict[str, str]:
     for cells in reader:
         if not any(cells):
             continue
-        place = f"{path}:{reader.line_num}"
+        location = f"{path}:{reader.line_num}"
         if len(cells) != 2:
             raise DocumentError(
-                f"{place}: the row has {counted(len(cells), 'cell')}, where two are expected: a "
+                f"{location}: the row has {counted(len(cells), 'cell')}, where two are expected: a "
                 "code and its name."
             )
-        code, name = (one.strip() for one in cells)
+        code, name = map(str.strip, cells)
         if not name:
-            continue  # shown as it is
+            continue  # the code is shown
         if names.setdefault(code, name) != name:
             raise DocumentError(
-                f"{place}: {code!r} is called {name!r} here and {names[code]!r} before; give it "
+                f"{location}: {code!r} is called {name!r} here and {names[code]!r} before; give it "
                 "one name."
             )
     return names
 
 
 def show_names(categorizer: Categorizer, path: str) -> Callable[[Any], str]:
-    """Let a model in memory call its categories by their names, and return what names a label.
+    """Rename the categories of a model in memory; return a function that renames labels.
 
-    The file of the model is left alone: what it knows, and what it is told, are codes.
+    The model file is not changed; its labels are codes.
     """
     from thresher.model.categories import Categories
     from thresher.parameters import names_of

@@ -1,64 +1,43 @@
-"""The parameters of a Categorizer as options, made from their declarations when a verb is used."""
+"""The parameters of `Categorizer` as options, made from their declarations."""
 
 from __future__ import annotations
 
 import ast
-import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import compress, product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from thresher.cli._plainly import Verb, read_plainly
+from thresher.cli.declare import Verb, described, did_you_mean
 from thresher.errors import ParameterError
 
 if TYPE_CHECKING:
-    from thresher.parameters import Kind, Parameter
+    from thresher.parameters import Parameter
 
-__all__ = [
-    "CategorizerCommand", "as_option", "given_parameters", "grid",  "learner_of", "split_learner",
-]  # fmt: skip
+__all__ = ["ModelVerb", "as_option", "grid", "learner_of", "split_learner"]
 
-_META = "thresher.parameters"
-_NONE = object()  # "none" was typed, which is not the same as nothing
 # Options with another name than the parameter, besides those of `Categorizer`.
 _OPTION_NAMES = {"label_separator": "separator", "n_jobs": "threads"}
 
 
-class CategorizerCommand(Verb):
-    """A verb that takes every parameter of `Categorizer` that has a flag.
+class ModelVerb(Verb):
+    """A verb that has the parameters of `Categorizer` as options.
 
-    They are looked up only when the verb is used: the stations that declare them load machine code.
+    They are looked up only when the verb is used, because the modules that declare them load
+    machine code.
     """
 
-    def get_params(self, ctx: Any) -> list[Any]:
+    def further_options(self) -> list[click.Parameter]:
         from thresher.categorizer import Categorizer
 
-        own = super().get_params(ctx)
-        taken = {option for one in own for option in one.opts}
-        known = {name: one for name, one in Categorizer.parameters.items() if one.flag}
-        wanted = {n: p for n, p in known.items() if str(p.flag).partition("/")[0] not in taken}
-        return read_plainly([*own[:-1], *_options(wanted), own[-1]])  # --help stays last
+        declared = Categorizer.parameters.items()
+        return [_option(name, parameter) for name, parameter in declared if parameter.flag]
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            typed = getattr(error, "option_name", "").lstrip("-").replace("-", "_")
-            options = {option for param in self.get_params(ctx) for option in param.opts}
-            meant = _flag(typed).partition("/")[0]  # if the name in Python was typed
-            if hasattr(error, "possibilities") and meant in options:
-                error.possibilities = [meant]
-            raise
-
-    def invoke(self, ctx: Any) -> Any:
-        own = {one.name for one in self.params}
-        values = {name: ctx.params.pop(name) for name in set(ctx.params) - own}
-        given = {name: value for name, value in values.items() if value is not None}
-        ctx.meta[_META] = {name: None if v is _NONE else v for name, v in given.items()}
-        return super().invoke(ctx)
+    def meant(self, typed: str, names: list[str]) -> str:
+        python_name = _flag(typed.lstrip("-").replace("-", "_")).partition("/")[0]
+        return did_you_mean([python_name]) if python_name in names else super().meant(typed, names)
 
 
 def as_option(parameter: str) -> str:
@@ -93,18 +72,8 @@ def _flag(name: str) -> str:
     return "--" + _OPTION_NAMES.get(name, name).replace("_", "-")
 
 
-def _hyphened(sentence: str) -> str:
-    """Return a sentence with its pairs as they are typed: 1-2 for (1, 2)."""
-    return re.sub(r"\((\d+), (\d+)\)", r"\1-\2", sentence)
-
-
-def given_parameters(context: typer.Context) -> dict[str, Any]:
-    """Return the parameters that were given, by their names in Python; the others are unset."""
-    return dict(context.meta[_META])
-
-
 def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
-    """Return the learner of a registered name, or of `module:Class`, with settings NAME=VALUE."""
+    """Return the learner with this name, or `module:Class`, with settings NAME=VALUE."""
     from thresher.learners import import_learner, make_learner
 
     if name == "auto":
@@ -123,20 +92,20 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
             raise ParameterError(f"--parameter is {setting!r}; it must be NAME=VALUE.")
         try:
             values[key] = ast.literal_eval(value)
-        except (SyntaxError, ValueError):  # not a number or a tuple: a plain word
+        except (SyntaxError, ValueError):  # a string without quotes
             values[key] = value
     return make_learner(kind, **values)
 
 
 def split_learner(word: str) -> tuple[str, list[str]]:
-    """Return the name and the settings of `name:key=value:...`; a name may be `module:Class`."""
+    """Return the name and the settings in `name:key=value:...`; a name may be `module:Class`."""
     parts = word.split(":")
     n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
     return ":".join(parts[:n]), parts[n:]
 
 
 def grid(settings: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield every choice of settings NAME=A,B,C: all of them, and those with others to choose from.
+    """Yield the combinations of settings NAME=A,B,C: all settings, and those with several values.
 
     Commas within brackets or quotes belong to a value.
 
@@ -149,66 +118,55 @@ def grid(settings: list[str]) -> Iterator[tuple[list[str], list[str]]]:
     for setting in settings:
         name, equals, values = setting.partition("=")
         parts = re.findall(r"""(?:\([^)]*\)|\[[^]]*\]|"[^"]*"|'[^']*'|[^,])+""", values)
-        choices[name] = list(dict.fromkeys(f"{name}{equals}{one.strip()}" for one in parts or [""]))
+        choices[name] = list(
+            dict.fromkeys(f"{name}{equals}{value.strip()}" for value in parts or [""])
+        )
     several = [len(values) > 1 for values in choices.values()]
     for chosen in product(*choices.values()):
         yield list(chosen), list(compress(chosen, several))
 
 
-def _reader(flag: str, kind: Kind, default: Any) -> Callable[[str], Any]:
-    """Return what reads and checks a value of this kind."""
+class _Value(click.ParamType):
+    """The value of a parameter, read and checked as it is declared."""
 
-    def read(value: Any) -> Any:
-        if not isinstance(value, str) or value == default:
-            return value
+    name = "value"
+
+    def __init__(self, parameter: Parameter) -> None:
+        assert parameter.kind is not None
+        self._kind, self._default = parameter.kind, parameter.value
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        kind = self._kind
         if value == "none" and (kind.optional or None in getattr(kind, "choices", ())):
-            return _NONE
+            return None
+        if value == self._default:
+            return value
         try:
             parsed = kind.parse(value)
             problem = kind.problem(parsed)
         except ValueError:
             problem = kind.problem(value) or kind.bounds()
-        if problem:  # it is in the words of Python
-            problem = problem.replace("None", "none").replace("a dict of such", "NAME=VALUE,...")
-            problem = _hyphened(problem)
-            raise typer.BadParameter(f"{flag} is {value!r}; it must be {problem}.")
-        return parsed
-
-    return read
-
-
-def _options(parameters: dict[str, Parameter]) -> list[Any]:
-    """Return an option for each parameter, as a function that takes them would have them."""
-
-    def takes_all() -> None: ...
-
-    kinds = {name: _annotation(one) for name, one in parameters.items()}
-    by_name = inspect.Parameter.KEYWORD_ONLY
-    takes_all.__annotations__ = kinds
-    takes_all.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, by_name, default=None, annotation=k) for name, k in kinds.items()]
-    )
-    app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    app.command(add_help_option=False)(takes_all)
-    return list(typer.main.get_command(app).params)
+        if not problem:
+            return parsed
+        for python, typed in (("None", "none"), ("a dict of such", "NAME=VALUE,...")):
+            problem = problem.replace(python, typed)
+        problem = re.sub(r"\((\d+), (\d+)\)", r"\1-\2", problem)
+        flag = "" if param is None else param.opts[0]
+        raise click.UsageError(f"{flag} is {value!r}; it must be {problem}.", ctx)
 
 
-def _annotation(one: Parameter) -> Any:
-    assert one.flag is not None and one.kind is not None
-    words = f"{' '.join(one.words.split()).replace('`', '')} ".partition(". ")[0]
-    words = words.partition("; None")[0].rstrip(". ") + "."  # the rest is for the documentation
-    if one.kind.is_flag:
-        option = typer.Option(one.flag, help=words, rich_help_panel=one.panel, show_default=False)
-        return Annotated[bool | None, option]
-    if one.value is not None:
-        typed = "{}-{}".format(*one.value) if isinstance(one.value, tuple) else one.value
-        words += f" Default: {typed}."
-    option = typer.Option(
-        one.flag,
-        help=words,
-        rich_help_panel=one.panel,
-        metavar=one.kind.placeholder(),
-        parser=_reader(one.flag, one.kind, one.value),
-        show_default=False,
-    )
-    return Annotated[Any, option]
+def _option(name: str, parameter: Parameter) -> click.Parameter:
+    """Return a parameter of `Categorizer` as an option."""
+    assert parameter.flag is not None and parameter.kind is not None
+    help = f"{' '.join(parameter.words.split()).replace('`', '')} ".partition(". ")[0]
+    help = help.partition("; None")[0].rstrip(". ") + "."  # the rest is for the documentation
+    if parameter.kind.is_flag:
+        option = click.Option([parameter.flag, name], is_flag=True, default=None)
+    else:
+        value, metavar = _Value(parameter), parameter.kind.placeholder()
+        option = click.Option([parameter.flag, name], type=value, metavar=metavar)
+        if parameter.value is not None:
+            default = parameter.value
+            typed = "{}-{}".format(*default) if isinstance(default, tuple) else default
+            help += f" Default: {typed}."
+    return described(option, help, parameter.panel or "Options")

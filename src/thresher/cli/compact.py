@@ -1,4 +1,4 @@
-"""thresher compact: a smaller model, for those who only ask it."""
+"""thresher compact: make a smaller model, for prediction only."""
 
 from __future__ import annotations
 
@@ -6,40 +6,44 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.cli.evaluate import percent
+
+Target = Annotated[
+    str | None,
+    Option(
+        *("--output", "-o"),
+        metavar="FILE",
+        help="The file for the small model. Default: MODEL with -compact in its name.",
+    ),
+]
+Allow = Annotated[
+    float | None,
+    Option(
+        min=0,
+        max=1,
+        help="The share of documents whose decision may change. Default: 0.005.",
+    ),
+]
 
 
 @common.verb("compact model.thresher recent.csv -o small.thresher")
 def compact(
     model: common.Model,
     data: common.Data = None,
-    output: Annotated[
-        str | None,
-        Option(
-            *("--output", "-o"), metavar="FILE", help="Default: MODEL with -compact in its name."
-        ),
-    ] = None,
-    allow: Annotated[
-        float | None,
-        Option(
-            min=0,
-            max=1,
-            help="The share of the documents that may be decided otherwise. Default: 0.005.",
-        ),
-    ] = None,
+    output: Target = None,
+    allow: Allow = None,
     reading: common.Reading = common.Reading(),
     threads: common.Threads = 1,
     json: common.Json = False,
 ) -> None:
-    """Make a model smaller: it decides and explains as before, but cannot learn on.
+    """Make a smaller copy of a model, for prediction only.
 
-    What only learning needs is left out, and the weights that matter least, as long as DATA is
-    decided as before; without DATA, what the model remembers of its documents. The model itself
-    stays as it is. Where DATA has labels, the accuracy is shown before and after.
+    The copy predicts and explains like the model, but cannot learn. It has no data for learning,
+    and leaves out the least important weights as long as the decisions on DATA stay the same;
+    without DATA, those on the documents that the model remembers. If DATA has labels, the accuracy
+    is shown before and after.
     """
     path = output or str(Path(model).with_stem(f"{Path(model).stem}-compact"))
     categorizer = common.load_model(model, threads)
@@ -55,7 +59,7 @@ def compact(
     if documents is not None:
         common.report_reading(documents)
     categorizer.save(path)
-    result, sizes = categorizer.compacted_, [os.path.getsize(one) for one in (model, path)]
+    result, sizes = categorizer.compacted_, [os.path.getsize(file) for file in (model, path)]
     if json:
         values: dict[str, Any] = {
             name: getattr(result, name)
@@ -68,16 +72,20 @@ def compact(
         return
     common.tell(str(result))
     if data is None and result.documents:
-        typer.echo("They are those that it remembers, taken as if it had not learned from them.")
+        common.show(
+            "These are the documents that it remembers, scored as if it had not learned from them."
+        )
     elif not result.documents:
-        typer.echo("The model remembers no documents; name some as DATA to leave out more.")
+        common.show("The model remembers no documents; name some as DATA to leave out more.")
     if result.before is not None and result.after is not None:
         from thresher.evaluation import measure_title
 
         for name in ("micro_f1", "macro_f1"):
             average = name.partition("_")[0]
-            old, new = (getattr(one, average)["f1"] for one in (result.before, result.after))
-            typer.echo(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
+            old, new = (
+                getattr(evaluation, average)["f1"] for evaluation in (result.before, result.after)
+            )
+            common.show(f"{measure_title(name)}: {percent(old)} -> {percent(new)}")
     before, after = map(common.size, sizes)
     advice = f" To learn on, keep {model}." if can_learn else ""
     common.tell(f"Saved to {path} ({before} -> {after}).{advice}")

@@ -1,4 +1,4 @@
-"""thresher compare: several learners on the same documents, the way to choose one."""
+"""thresher compare: compare learners, or their parameters, by cross-validation."""
 
 from __future__ import annotations
 
@@ -6,88 +6,79 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.cli._options import (
-    CategorizerCommand,
-    given_parameters,
+    ModelVerb,
     grid,
     learner_of,
     split_learner,
 )
+from thresher.cli.declare import Option
 from thresher.errors import ParameterError, counted
 from thresher.limits import MOST_FOLDS
 
 if TYPE_CHECKING:
+    from thresher.categorizer import Categorizer
     from thresher.experiments.comparison import Comparison
 
-MOST_COMPARED = 200  # more is hardly meant
+MOST_COMPARED = 200  # choices of a learner and its parameters
 
 
-@common.verb("compare tickets.csv --learners passive-aggressive,perceptron", cls=CategorizerCommand)
+@common.verb("compare tickets.csv --learners passive-aggressive,perceptron", kind=ModelVerb)
 def compare(
-    context: typer.Context,
+    model_options: dict[str, Any],
     data: common.Data = None,
     learners: Annotated[
         str | None,
         Option(
             metavar="A,B,C",
-            help="Names, with parameters after colons: perceptron:average=examples:max_iter=5. "
-            "Default: all that `thresher learners` lists.",
+            help="The learners, with parameters after colons: "
+            "perceptron:average=examples:max_iter=5. Default: all of `thresher learners`.",
         ),
     ] = None,
-    folds: Annotated[int, Option(min=2, max=MOST_FOLDS, help="Folds of cross-validation.")] = 5,
+    folds: Annotated[int, Option(min=2, max=MOST_FOLDS, help="The number of folds.")] = 5,
     against: Annotated[
-        str, Option(help="Test the others against: best, first, or one of A,B,C.")
+        str,
+        Option(help="The learner that the others are compared with: best, first, or one of A,B,C."),
     ] = "best",
     passes: common.Passes = None,
     parameter: Annotated[
         list[str] | None,
         Option(
             *("--parameter", "-p"),
-            rich_help_panel="Learning",
+            panel="Learning",
             metavar="NAME=A,B,C",
-            help="Values of a parameter to try, e.g. -p promotion=1.1,1.2,1.5; several make a "
-            "grid. Default learners: those that have them.",
+            help="Values of a parameter to compare, e.g. -p promotion=1.1,1.2,1.5. Repeated, all "
+            "combinations are compared.",
         ),
     ] = None,
     reading: common.Reading = common.Reading(),
-    plot: Annotated[str | None, Option(metavar="FILE", help="Draw it, e.g. to plot.png.")] = None,
+    plot: Annotated[
+        str | None, Option(metavar="FILE", help="Draw the comparison, e.g. to plot.png.")
+    ] = None,
     json: common.Json = False,
 ) -> None:
-    """Cross-validate learners, or values of their parameters; mark what is more than chance.
+    """Compare learners, or values of their parameters.
 
-    The stars are those of a paired t-test over the folds: * for p <= 0.05, ** for p <= 0.01.
+    They are cross-validated on the same folds. Stars mark significant differences by a paired
+    t-test over the folds: * for p <= 0.05, ** for p <= 0.01.
     """
-    from thresher.categorizer import Categorizer
     from thresher.experiments.comparison import compare as compare_categorizers
 
     if plot:
         from thresher.report.plots import check_plot
 
         check_plot(plot)
-    options = given_parameters(context)
-    words = [one.strip() for one in learners.split(",")] if learners else _able(parameter or [])
-    choices = dict(islice(_choices(words, parameter or []), MOST_COMPARED + 1))
-    if len(choices) > MOST_COMPARED:
-        raise ParameterError(
-            f"That makes more than {MOST_COMPARED} to compare, of which each learns {folds} times; "
-            "give fewer values, or fewer learners."
-        )
-    categorizers = {
-        shown: Categorizer(learner_of(name, settings, passes), **options)
-        for shown, (name, settings) in choices.items()
-    }
+    names = [name.strip() for name in learners.split(",")] if learners else _able(parameter or [])
+    choices = dict(islice(_choices(names, parameter or []), MOST_COMPARED + 1))
+    categorizers = _categorizers(choices, passes, folds, model_options)
     documents = common.open_documents(data, reading)
+    how: Any = {"against": against, "folds": folds}
     with common.progress() as progress:
-        how: Any = {
-            "against": against,
-            "folds": folds,
-            "random_state": options.get("random_state", 0),
-        }
-        comparison = compare_categorizers(categorizers, documents, progress=progress, **how)
+        seed = model_options.get("random_state", 0)
+        comparison = compare_categorizers(
+            categorizers, documents, random_state=seed, progress=progress, **how
+        )
     common.report_reading(documents)
     if plot:
         from thresher.report import plot as draw
@@ -95,20 +86,40 @@ def compare(
         draw(comparison, plot)
     if json:
         common.show_json(comparison.to_dict())
-    else:
-        _show(comparison)
-        name, settings = choices[comparison.best["micro_f1"]]
-        common.tell(" ".join(["Best by micro-F1: --learner", name, *(f"-p {s}" for s in settings)]))
-        if plot:
-            common.tell(f"Drawn to {plot}.")
+        return
+    _show(comparison)
+    name, settings = choices[comparison.best["micro_f1"]]
+    common.tell(" ".join(["Best by micro-F1: --learner", name, *(f"-p {s}" for s in settings)]))
+    if plot:
+        common.tell(f"Drawn to {plot}.")
+
+
+def _categorizers(
+    choices: dict[str, tuple[str, list[str]]],
+    passes: int | None,
+    folds: int,
+    model_options: dict[str, Any],
+) -> dict[str, Categorizer]:
+    """Return a categorizer for each choice of a learner and its settings."""
+    from thresher.categorizer import Categorizer
+
+    if len(choices) > MOST_COMPARED:
+        raise ParameterError(
+            f"That makes more than {MOST_COMPARED} to compare, of which each learns {folds} times; "
+            "give fewer values, or fewer learners."
+        )
+    return {
+        shown: Categorizer(learner_of(name, settings, passes), **model_options)
+        for shown, (name, settings) in choices.items()
+    }
 
 
 def _able(settings: list[str]) -> list[str]:
-    """Return the learners that have all the parameters that are set."""
+    """Return the learners that have all parameters that are set."""
     from thresher.learners import LEARNERS, make_learner
 
-    names = {one.partition("=")[0] for one in settings}
-    able = [one for one in LEARNERS if names <= set(make_learner(one).parameters)]
+    names = {setting.partition("=")[0] for setting in settings}
+    able = [name for name in LEARNERS if names <= set(make_learner(name).parameters)]
     if not able:
         raise ParameterError(
             f"No learner has all of the parameters {', '.join(sorted(names))}; `thresher learners` "
@@ -118,17 +129,18 @@ def _able(settings: list[str]) -> list[str]:
 
 
 def _choices(words: list[str], settings: list[str]) -> Iterator[tuple[str, tuple[str, list[str]]]]:
-    """Yield what is compared: as it is shown, and the learner's name with its settings."""
+    """Yield each choice: the text that shows it, and the name and settings of the learner."""
     for word in words:
-        name, own = split_learner(word)
-        stay = {one.partition("=")[0] for one in own}
-        for all_of_them, varied in grid([s for s in settings if s.partition("=")[0] not in stay]):
+        name, fixed = split_learner(word)
+        fixed_names = {setting.partition("=")[0] for setting in fixed}
+        free = [s for s in settings if s.partition("=")[0] not in fixed_names]
+        for chosen, varied in grid(free):
             shown = varied if varied and len(words) == 1 else [word, *varied]
-            yield ":".join(shown), (name, [*all_of_them, *own])
+            yield ":".join(shown), (name, [*chosen, *fixed])
 
 
 def _show(comparison: Comparison) -> None:
-    """Print a line for each learner, the best figures bold."""
+    """Print a line for each learner, with the best figures in bold."""
     from thresher.evaluation import measure_title
     from thresher.experiments.comparison import MEASURES
 

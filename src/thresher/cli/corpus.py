@@ -1,26 +1,28 @@
-"""thresher corpus: the public collections, by name."""
+"""thresher corpus: list, download and describe public corpora."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Argument
 
 if TYPE_CHECKING:
     from thresher.corpora import CorpusInfo
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As `thresher corpus list` shows it.")]
+Name = Annotated[
+    str, Argument(metavar="NAME", help="The name of a corpus (see `thresher corpus list`).")
+]
 
-verbs = typer.Typer(no_args_is_help=True)
-about = "List, fetch and show public corpora; their names work wherever a file does."
-common.app.add_typer(verbs, name="corpus", help=about)
+verbs = common.group("corpus", "List, download and describe public corpora.")
 
 
 @common.verb("corpus list", "list", group=verbs)
 def list_corpora(json: common.Json = False) -> None:
-    """List the corpora that Thresher knows, and which of them are on this machine."""
+    """List the corpora, and which of them are on this machine.
+
+    The name of a corpus can be given wherever a verb reads documents.
+    """
     from thresher import corpora
 
     corpora_here = [(info, corpora.is_here(info)) for info in corpora.list_corpora()]
@@ -43,7 +45,7 @@ def list_corpora(json: common.Json = False) -> None:
 
 @common.verb("corpus fetch reuters21578", group=verbs)
 def fetch(name: Name) -> None:
-    """Find a corpus on this machine or download it, and verify its checksums."""
+    """Download a corpus, if it is not here, and verify its checksums."""
     from thresher import corpora
 
     with common.bar("DownloadColumn", "TransferSpeedColumn", "TimeRemainingColumn") as bar:
@@ -54,19 +56,19 @@ def fetch(name: Name) -> None:
 
         paths = corpora.fetch(name, progress=bar and show_bytes)
     for path in paths:
-        typer.echo(path)
+        common.show(str(path))
 
 
 @common.verb("corpus show reuters21578:modapte", group=verbs)
 def show(name: Name, json: common.Json = False) -> None:
-    """Describe a corpus: terms, citation, variants, options, and how many documents it has."""
+    """Describe a corpus: licence, citation, variants, options and size."""
     from thresher import corpora
 
     info = corpora.describe(name)
     if json:
         common.show_json(_described(info, corpora.is_here(info)))
     else:
-        typer.echo(str(info))
+        common.show(str(info))
 
 
 def _described(info: CorpusInfo, here: bool) -> dict[str, object]:

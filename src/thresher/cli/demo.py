@@ -1,4 +1,4 @@
-"""thresher demo: the whole way, on the documentation of Python's own standard library."""
+"""thresher demo: training, evaluation and explanation on Python's own documentation."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import DocumentError, counted
 from thresher.files import write_text
 
@@ -23,13 +21,13 @@ if TYPE_CHECKING:
 
 @common.verb("demo --folder demo")
 def demo(
-    folder: Annotated[str, Option(help="Where the corpus and the model go.")] = "demo",
+    folder: Annotated[str, Option(help="The folder for the corpus and the model.")] = "demo",
     threads: common.Threads = 1,
 ) -> None:
-    """Sort the documentation of Python's standard library into its packages, and say why.
+    """Train and explain a model of Python's own documentation.
 
     Needs no download: each documented module, class and function of the running Python is a
-    document; its categories are its package and the kind of thing it is.
+    document. Its categories are its package and its kind (module, class or function).
     """
     from rich.rule import Rule
 
@@ -53,7 +51,7 @@ def demo(
     _explain(terminal, categorizer, test, right=False)
     terminal.print(Rule("Now you"))
     model = place / "model.thresher"
-    typer.echo(
+    common.show(
         f"thresher explain {model} 'Send a message to an SMTP server'\n"
         f"thresher inspect {model} --category email --category class\n"
         f"thresher predict {model} {place / 'test.jsonl'} | head -3\n"
@@ -62,7 +60,7 @@ def demo(
 
 
 def _make_corpus(terminal: Console, place: Path) -> list[Entry]:
-    """Write the corpus as JSON lines and return what is kept for testing."""
+    """Write the corpus as JSON lines and return the test documents."""
     from thresher.corpora.standard_library import standard_library
 
     parts = dict(zip(("train", "test"), standard_library(), strict=True))
@@ -92,7 +90,7 @@ def _train(terminal: Console, place: Path, threads: int) -> Categorizer:
 def _explain(
     terminal: Console, categorizer: Categorizer, entries: list[Entry], *, right: bool
 ) -> None:
-    """Explain the surest decision for a package that is right, or that is wrong."""
+    """Explain the correct, or the wrong, decision with the largest margin."""
     from thresher.report import explanation_text
 
     short = [entry for entry in entries if 60 < len(entry.text) < 300]

@@ -1,4 +1,4 @@
-"""thresher evaluate: decisions against labels."""
+"""thresher evaluate: measure a model on labelled documents."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from datetime import date
 from json import dumps as as_json
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.cli._names import show_names
+from thresher.cli.declare import Option
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.fields import MARK
 from thresher.files import check_writable, write_text
@@ -23,9 +22,17 @@ if TYPE_CHECKING:
     from thresher.evaluation import Evaluation
     from thresher.report.worst import WrongDecision
 
-MOST_COLUMNS = 10  # categories in a table of confusions: what a terminal has room for
-MOST_PAIRS = 10  # confusions that are listed by name
-BEGINNING = 200  # characters of a document that are shown
+MOST_COLUMNS = 10  # categories in the table of confusions, to fit the width of a terminal
+MOST_PAIRS = 10  # confusions in the list
+BEGINNING = 200  # characters of a document in the list of errors
+
+Confusion = Annotated[
+    bool, Option("--confusion", help="Show which categories are confused with which.")
+]
+ErrorFile = Annotated[
+    str | None,
+    Option("--output", "-o", metavar="FILE", help="Write the errors to a .csv or .jsonl file."),
+]
 
 
 @common.verb("evaluate model.thresher test.csv --labels team")
@@ -34,27 +41,25 @@ def evaluate(
     data: common.Data = None,
     reading: common.Reading = common.Reading(),
     top: common.Top = 20,
-    confusion: Annotated[
-        bool, Option("--confusion", help="Show which category was given in the place of which.")
-    ] = False,
+    confusion: Confusion = False,
     errors: Annotated[
-        int, Option(min=0, max=MOST_THINGS, help="List so many errors, the worst first.")
+        int, Option(min=0, max=MOST_THINGS, help="The number of errors to list, the worst first.")
     ] = 0,
-    output: Annotated[
-        str | None,
-        Option("--output", "-o", metavar="FILE", help="Write the errors to a .csv or .jsonl file."),
-    ] = None,
+    output: ErrorFile = None,
     codes: common.Names = None,
     report: Annotated[
-        str | None, Option(metavar="FILE", help="Also write an HTML page to look at in a browser.")
+        str | None, Option(metavar="FILE", help="Also write the result as an HTML page.")
     ] = None,
     title: Annotated[
-        str | None, Option(help="What stands at the head of the report. Default: the data's name.")
+        str | None, Option(help="The title of the report. Default: the name of the data.")
     ] = None,
     threads: common.Threads = 1,
     json: common.Json = False,
 ) -> None:
-    """Measure a model on labelled documents that it has not learned from."""
+    """Measure a model on labelled documents.
+
+    Use documents that the model was not trained on (see thresher split).
+    """
     if output:
         check_table(output, errors)
     if title is not None and report is None:
@@ -75,15 +80,9 @@ def evaluate(
         elif report is None:
             result = categorizer.evaluate(documents, progress=progress)
         if report is not None:
-            from thresher.report import write_report
-
-            source = " ".join(data or ["-"]).replace("\n", " ")
-            source = "standard input" if source == "-" else source
-            about: Any = {"title": title or source}
-            about["provenance"] = {"Model": model, "Documents": source}
-            about["date"] = date.today().isoformat()
-            result = write_report(report, categorizer, documents, progress=progress, **about)
-            common.say(f"The report is in {report}.")
+            source = "standard input" if data in (None, ["-"]) else " ".join(data)
+            about = {"Model": model, "Documents": source.replace("\n", " ")}
+            result = _write_report(report, categorizer, documents, title, about, progress)
     common.report_reading(documents)
     if output:
         write_errors(output, worst)
@@ -91,7 +90,7 @@ def evaluate(
     if json:
         more: dict[str, Any] = {"confusions": confusion_table(result)} if confusion else {}
         if errors:
-            more["errors"] = [error_row(one) for one in worst]
+            more["errors"] = [error_row(error) for error in worst]
         common.show_json(result.to_dict() | more)
         return
     show_table(result, top)
@@ -101,20 +100,37 @@ def evaluate(
         show_errors(worst)
 
 
+def _write_report(
+    path: str,
+    categorizer: Categorizer,
+    documents: Documents,
+    title: str | None,
+    about: dict[str, str],
+    progress: Any,
+) -> Evaluation:
+    """Evaluate the model and write the result as an HTML page."""
+    from thresher.report import write_report
+
+    more: Any = {"title": title or about["Documents"], "date": date.today().isoformat()}
+    result = write_report(path, categorizer, documents, progress=progress, provenance=about, **more)
+    common.say(f"The report is in {path}.")
+    return result
+
+
 def _with_errors(
     categorizer: Categorizer, documents: Documents, most: int, progress: Any
 ) -> tuple[Evaluation, list[WrongDecision]]:
-    """Measure a model, and keep its worst errors while their texts are at hand."""
+    """Evaluate a model; return the result and the worst errors."""
     from thresher.report.worst import WorstErrors
 
     worst = WorstErrors(categorizer.categories_, categorizer.decisions_, most)
     worst.most_of_category = most  # whatever their category
     tested = categorizer.tested(documents, None, progress, lambda scored: worst.see(*scored))
-    return tested.evaluate(), sorted(worst, key=lambda one: -one.margin)[:most]
+    return tested.evaluate(), sorted(worst, key=lambda error: -error.margin)[:most]
 
 
 def show_table(result: Evaluation, top: int) -> None:
-    """Print the averages, then the largest categories."""
+    """Print a table of the largest categories and the averages."""
     from thresher.evaluation.names import MEASURES, measures_of
 
     columns = measures_of(shown=True)
@@ -129,7 +145,7 @@ def show_table(result: Evaluation, top: int) -> None:
         table.add_row(common.smaller_ones(len(rows) - len(shown)))
     table.add_section()
     for name, row in (("micro", result.micro), ("macro", result.macro)):
-        table.add_row(name, "", *(percent(row.get(one)) for one in columns), style="bold")
+        table.add_row(name, "", *(percent(row.get(column)) for column in columns), style="bold")
     terminal = common.console()
     terminal.print(table)
     documents = counted(result.n_documents, "document")
@@ -137,14 +153,14 @@ def show_table(result: Evaluation, top: int) -> None:
 
 
 def percent(value: float | None) -> str:
-    """Return a share in percent; nothing where there is none."""
+    """Return a share in percent; an empty text for a missing one."""
     return "" if value is None or value != value else f"{100 * value:.1f}"
 
 
 def confusion_table(result: Evaluation) -> list[dict[str, Any]]:
-    """Return how often each category was missed and which was given for it, the commonest first.
+    """Return the pairs of missed and given categories, the most frequent first.
 
-    None stands for nothing: a category was only missed, or only given.
+    None in a pair means that a category was only missed, or only given.
     """
     from thresher.report.confusions import confusions
 
@@ -157,7 +173,7 @@ def confusion_table(result: Evaluation) -> list[dict[str, Any]]:
 
 
 def show_confusions(result: Evaluation) -> None:
-    """Print the commonest confusions, and the table of the categories that take part in most."""
+    """Print the most frequent confusions, and a table of the categories most involved."""
     from thresher.report.confusions import confusions
 
     pairs, names, terminal = confusions(result), result.categories, common.console()
@@ -176,53 +192,57 @@ def show_confusions(result: Evaluation) -> None:
     numbers = [str(k) for k in range(1, len(chosen) + 1)]
     table = common.table("category", "", *numbers, "other", fold=True)
     table.columns[0].overflow = "ellipsis"  # rather than a number
-    right = result.contingency.true_positives
+    correct = result.contingency.true_positives
     for k, category in enumerate(chosen):
         instead = dict(pairs.given_for(category))
-        counts = [instead.pop(one, 0) for one in chosen]
-        counts[k], other = int(right[category]), sum(instead.values())
-        cells = [f"{n:,}" if n else "·" for n in (*counts, other)]
+        counts = [instead.pop(other, 0) for other in chosen]
+        counts[k], n_other = int(correct[category]), sum(instead.values())
+        cells = [f"{n:,}" if n else "·" for n in (*counts, n_other)]
         styled = [common.text(cell, "bold" if i == k else "") for i, cell in enumerate(cells)]
         table.add_row(common.text(names[category]), numbers[k], *styled)
     terminal.print()
     terminal.print(table)
     terminal.print(
-        "A line has the documents of a category: how many got it (bold), and how many got which "
-        "other instead; other: one that is not listed, or nothing."
+        "Rows: documents of a category. Columns: the category that they got; bold: the right one; "
+        "other: a category that is not listed, or none."
     )
 
 
-def error_row(one: WrongDecision) -> dict[str, Any]:
-    """Return an error as a row of a table; the text is its beginning."""
+def error_row(error: WrongDecision) -> dict[str, Any]:
+    """Return an error as a row of a table, with the beginning of the text."""
     return {
-        "document": one.location,
-        "labels": one.labels,
-        "given": one.given,
-        "kind": one.kind,
-        "category": one.category,
-        "margin": one.margin,
-        "text": one.text[:BEGINNING].replace(MARK, "\n").strip(),
+        "document": error.location,
+        "labels": error.labels,
+        "given": error.given,
+        "kind": error.kind,
+        "category": error.category,
+        "margin": error.margin,
+        "text": error.text[:BEGINNING].replace(MARK, "\n").strip(),
     }
 
 
 def show_errors(worst: list[WrongDecision]) -> None:
-    """Print errors, two lines each: how far it was off, what for what, where; the beginning."""
+    """Print two lines for each error: margin, labels and location; the beginning of the text."""
     terminal = common.console()
     heading = "The worst errors, by how far the score was on the wrong side:"
     terminal.print(f"\n{heading if worst else 'There are no errors.'}")
-    for one in worst:
-        right, given = (", ".join(names) or "nothing" for names in (one.labels, one.given))
-        more = "" if len(one.labels) < 2 and len(one.given) < 2 else f" ({one.category} {one.kind})"
+    for error in worst:
+        right, given = (", ".join(names) or "nothing" for names in (error.labels, error.given))
+        more = (
+            ""
+            if len(error.labels) < 2 and len(error.given) < 2
+            else f" ({error.category} {error.kind})"
+        )
         terminal.print(
-            common.text(f"{one.margin:7.3f}  {right} → {given}{more}  {one.location}"),
+            common.text(f"{error.margin:7.3f}  {right} → {given}{more}  {error.location}"),
             soft_wrap=True,
         )
-        beginning = " ".join(error_row(one)["text"].split())
+        beginning = " ".join(error_row(error)["text"].split())
         terminal.print(common.text(f"{'':9}{beginning[:71]}", "dim"))
 
 
 def check_table(path: str, errors: int) -> None:
-    """Raise unless errors are listed and can be written to the file."""
+    """Raise an error if there are no errors to write, or the file cannot be written."""
     if not errors:
         raise ParameterError("-o writes the errors: say how many, --errors 20.")
     if not path.endswith((".csv", ".jsonl")):
@@ -231,8 +251,8 @@ def check_table(path: str, errors: int) -> None:
 
 
 def write_errors(path: str, worst: list[WrongDecision]) -> None:
-    """Write errors as a table; in CSV, several labels are joined by '|'."""
-    rows = [error_row(one) for one in worst]
+    """Write errors as a table; CSV has several labels in a cell, joined by '|'."""
+    rows = [error_row(error) for error in worst]
     if path.endswith(".jsonl"):
         write_text(path, "".join(f"{as_json(row, ensure_ascii=False)}\n" for row in rows))
         return

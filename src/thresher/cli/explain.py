@@ -1,14 +1,21 @@
-"""thresher explain: why a document gets a category, or does not."""
+"""thresher explain: explain the score of a document for a category."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from typer import Argument, Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Argument, Option
 from thresher.errors import ParameterError
 from thresher.files import check_writable, write_text
+
+Id = Annotated[
+    str | None,
+    Option(
+        metavar="[COLUMN=]ID",
+        help="The document of FILE, or of a corpus, with this id. The default column is id.",
+    ),
+]
 
 
 @common.verb("explain model.thresher tickets.csv:17 --category hardware")
@@ -18,32 +25,30 @@ def explain(
         str,
         Argument(
             metavar="TEXT|FILE|FILE:LINE",
-            help="The words themselves; or a file that is one document, a mail say; or a line or "
-            "row of one, named as `predict --json` does: tickets.csv:17. '-' is standard input.",
+            help="The text itself; a file with one document, such as a mail; or a line or row of a "
+            "file, as `predict --json` names it (tickets.csv:17). '-' is standard input.",
         ),
     ],
-    category: Annotated[str | None, Option(help="Default: the one with the highest score.")] = None,
-    id: Annotated[
-        str | None,
-        Option(
-            metavar="[COLUMN=]ID",
-            help="Of FILE, or of a corpus, the document with this id; the column is id by default.",
-        ),
+    category: Annotated[
+        str | None, Option(help="The category. Default: the one with the highest score.")
     ] = None,
+    id: Id = None,
     as_text: Annotated[
-        bool, Option("--as-text", help="The words themselves, even if a file has that name.")
+        bool,
+        Option("--as-text", help="Take TEXT as the text itself, even if a file has this name."),
     ] = False,
     text: common.Text = None,
     format: common.Format = None,
     codes: common.Names = None,
     html: Annotated[
-        str | None, Option(metavar="FILE", help="Also write it as an HTML page.")
+        str | None, Option(metavar="FILE", help="Also write the explanation as an HTML page.")
     ] = None,
     json: common.Json = False,
 ) -> None:
-    """Show each word's share of the score, and what would have changed the decision.
+    """Explain why a document gets a category, or does not.
 
-    A document in a file is read as `predict` reads it, so that what it scored is what is explained.
+    Shows what each word contributes to the score, and which change would reverse the decision. A
+    document in a file is read exactly as `predict` reads it.
     """
     from thresher.cli._finding import Finder
     from thresher.report import explanation_page, explanation_text
@@ -61,8 +66,8 @@ def explain(
         place, words = finder.find_id(document, id)
     elif document == "-" and format is None:
         words = common.read_stdin()
-    elif not as_text and (one := finder.find(document)):
-        place, words = one
+    elif not as_text and (located := finder.find(document)):
+        place, words = located
     else:
         words = common.typed(document)
     if place is not None:

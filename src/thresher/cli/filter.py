@@ -1,4 +1,4 @@
-"""thresher filter: records in, the same records out, those that the model chooses."""
+"""thresher filter: copy the records that a model selects."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from json import dumps
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, cast
 
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import DocumentError, ParameterError, counted
 from thresher.files import replace_file
 
@@ -23,6 +22,32 @@ if TYPE_CHECKING:
     from thresher.documents import Documents
     from thresher.documents.records import RecordWriter, TableWriter
 
+Categories = Annotated[
+    list[str] | None,
+    Option(
+        metavar="NAME",
+        help="Pass records of this category. Can be repeated, for records of any of them. "
+        "Default: records of any category.",
+    ),
+]
+Above = Annotated[
+    float | None,
+    Option(
+        metavar="NUMBER",
+        help="Pass records whose probability for the category is above this number; the score "
+        "if the model has no probabilities. Default: the decision of `predict`.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    Option(
+        *("--output", "-o"),
+        metavar="FILE",
+        help="The file for the records, compressed if it ends in .gz, .zst or .bz2. Default: "
+        "standard output.",
+    ),
+]
+
 
 @common.verb(
     "filter model.thresher crawl.jsonl.gz --category quality --above 0.8 -o kept.jsonl.gz",
@@ -31,43 +56,23 @@ if TYPE_CHECKING:
 def filter(
     model: common.Model,
     data: common.Data = None,
-    category: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME",
-            help="Keep the records of this category; repeated, of any of them. Default: of any.",
-        ),
-    ] = None,
-    above: Annotated[
-        float | None,
-        Option(
-            metavar="NUMBER",
-            help="Keep records whose probability for it is above this, or whose score, where the "
-            "model has no probabilities. Default: what `predict` decides.",
-        ),
-    ] = None,
+    category: Categories = None,
+    above: Above = None,
     scores: Annotated[
-        bool, Option("--scores", help="Take the score even if the model has probabilities.")
+        bool, Option("--scores", help="Use the score even if the model has probabilities.")
     ] = False,
-    others: Annotated[bool, Option("--not", help="Keep the other records instead.")] = False,
+    others: Annotated[bool, Option("--not", help="Pass the other records instead.")] = False,
     add: Annotated[
         str | None,
         Option(
             metavar="FIELD",
-            help="Keep every record, and write the probability or score into this new field.",
+            help="Pass all records, and write the probability or score into this new field.",
         ),
     ] = None,
-    output: Annotated[
-        str | None,
-        Option(
-            *("--output", "-o"),
-            metavar="FILE",
-            help="Where records go; .gz, .zst and .bz2 are compressed. Default: standard output.",
-        ),
-    ] = None,
+    output: Target = None,
     rejected: Annotated[
         str | None,
-        Option(metavar="FILE", help="Where records go that cannot be read; default: --on-error."),
+        Option(metavar="FILE", help="The file for records that cannot be read."),
     ] = None,
     text: common.Text = None,
     format: common.Format = None,
@@ -75,44 +80,19 @@ def filter(
     on_error: common.OnError = "stop",
     json: common.Json = False,
 ) -> None:
-    """Pass on the records that the model chooses, untouched and in order.
+    """Copy the records that a model selects.
 
-    A record is a line of JSON, fastText or plain text, or a row of CSV, TSV or Parquet.
-
-    How many were kept is said on standard error, and whether by probability or score.
+    A record is a line of JSON, fastText or plain text, or a row of CSV, TSV or Parquet. Records are
+    copied without changes, in their order. A summary is printed on standard error.
     """
-    from thresher.documents.records import LineFile
-
-    if add is not None and not add.strip():
-        raise ParameterError(f"--add is {add!r}; name the field that the number is written to.")
-    if add is not None and (above is not None or others):
-        raise ParameterError("--add keeps every record; leave out --above and --not.")
-    if scores and add is None and above is None:
-        raise ParameterError("--scores goes with --above or --add; without, the model decides.")
-    if output and rejected and os.path.realpath(output) == os.path.realpath(rejected):
-        raise ParameterError(f"--output and --rejected are the same file, {output}; name two.")
+    _check(above, scores, others, add, output, rejected)
     categorizer = common.load_model(model, threads)
     choice = Choice(categorizer, category or [], above, scores, add is not None)
     reading = common.Reading(text, format=format, on_error="skip" if rejected else on_error)
     documents = common.open_documents(
         data, reading, labelled=False, split="test", familiar=categorizer.columns_
     )
-    n_kept = 0
-    with _opened(output) as file, _opened(rejected) if rejected else nullcontext() as bad:
-        documents.keep_records(LineFile(bad).write if bad else lambda record: None)
-        writer: Any = None
-        with common.progress() as progress:
-            for batch, table in categorizer.score_batches(documents, progress=progress):
-                writer = writer or _writer(file, documents, output, format, add)
-                chosen, values = choice(table)
-                chosen = chosen != others
-                writer.write(batch, chosen, values)
-                n_kept += int(chosen.sum())
-        if writer is None and documents.opening is not None:  # a header, and nothing below it
-            writer = _writer(file, documents, output, format, add)
-        if writer is not None:
-            writer.close()
-        sys.stdout.flush()  # before anything is said of it
+    n_kept = _copy(documents, choice, others, (output, rejected), format, add)
     common.report_reading(documents)
     summary = {
         "records": documents.n_documents,
@@ -128,25 +108,77 @@ def filter(
         common.say(f"{_sentence(summary)}.")
     elif output:
         common.show_json(summary)
-    else:  # standard output is the records'
+    else:  # standard output has the records
         common.say(dumps(summary))
 
 
+def _check(
+    above: float | None,
+    scores: bool,
+    others: bool,
+    add: str | None,
+    output: str | None,
+    rejected: str | None,
+) -> None:
+    """Raise an error if options exclude each other."""
+    if add is not None and not add.strip():
+        raise ParameterError(f"--add is {add!r}; name the field that the number is written to.")
+    if add is not None and (above is not None or others):
+        raise ParameterError("--add keeps every record; leave out --above and --not.")
+    if scores and add is None and above is None:
+        raise ParameterError("--scores goes with --above or --add; without, the model decides.")
+    if output and rejected and os.path.realpath(output) == os.path.realpath(rejected):
+        raise ParameterError(f"--output and --rejected are the same file, {output}; name two.")
+
+
+def _copy(
+    documents: Documents,
+    choice: Choice,
+    others: bool,
+    paths: tuple[str | None, str | None],
+    format: str | None,
+    add: str | None,
+) -> int:
+    """Copy the chosen records, or the others, and return their number.
+
+    The `paths` are those of the output and of the records that cannot be read.
+    """
+    from thresher.documents.records import LineFile
+
+    output, rejected = paths
+    n_kept, writer = 0, cast(Any, None)
+    with _opened(output) as file, _opened(rejected) if rejected else nullcontext() as bad:
+        documents.keep_records(LineFile(bad).write if bad else lambda record: None)
+        with common.progress() as progress:
+            for batch, scores in choice.model.score_batches(documents, progress=progress):
+                writer = writer or _writer(file, documents, output, format, add)
+                chosen, values = choice(scores)
+                chosen = chosen != others
+                writer.write(batch, chosen, values)
+                n_kept += int(chosen.sum())
+        if writer is None and documents.opening is not None:  # a header without records
+            writer = _writer(file, documents, output, format, add)
+        if writer is not None:
+            writer.close()
+        sys.stdout.flush()  # before the notices on stderr
+    return n_kept
+
+
 class Choice:
-    """What makes a record pass: a decision of the model, or a number above another.
+    """Selects records: by the decision of the model, or by a probability or score.
 
     Parameters
     ----------
     categorizer : Categorizer
         The model.
     names : list of str
-        The categories that are asked for; none for any.
+        The categories; empty for any category.
     above : float or None
-        What the number must exceed; `None` for the model's own decision.
+        The number that the probability or score must exceed; `None` for the model's decision.
     scores : bool
-        Whether the number is the score even if the model has probabilities.
+        Whether to use scores even if the model has probabilities.
     adds : bool
-        Whether the number is wanted for every record, which all pass.
+        Whether to return the probability or score of every record; all are selected.
     """
 
     def __init__(
@@ -163,7 +195,7 @@ class Choice:
         self.names = names or (known if len(known) == 1 else [])
         number = categorizer.model_.categories.number
         self._numbers = [number(name) for name in self.names] or list(range(len(known)))
-        self._model, self._above = categorizer, above
+        self.model, self._above = categorizer, above
         self.measure = "decision"
         if adds or above is not None:
             self.measure = "probability"
@@ -184,11 +216,11 @@ class Choice:
             )
 
     def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return which records pass, given their scores, and the number that is added to each."""
+        """Return which records are selected, given their scores, and the numbers to add."""
         if self.measure == "decision":
-            decided = self._model.decisions_.decide(scores)
+            decided = self.model.decisions_.decide(scores)
             return decided[:, self._numbers].max(axis=1), None
-        numbers = scores if self.measure == "score" else self._model.probabilities(scores)
+        numbers = scores if self.measure == "score" else self.model.probabilities(scores)
         highest = numbers[:, self._numbers].max(axis=1)
         if self._above is None:
             return highest == highest, highest
@@ -204,7 +236,7 @@ def _decides_always(categorizer: Categorizer) -> bool:
 
 @contextmanager
 def _opened(path: str | None) -> Iterator[BinaryIO]:
-    """Give a file that is written whole or not at all, packed as its name says; or stdout."""
+    """Open a file that is written completely or not at all, or standard output."""
     from thresher.documents.streams import compression_of_name, packed
 
     if path is None:
@@ -221,7 +253,7 @@ def _opened(path: str | None) -> Iterator[BinaryIO]:
 def _writer(
     file: BinaryIO, documents: Documents, output: str | None, format: str | None, add: str | None
 ) -> RecordWriter | TableWriter:
-    """Return what writes the records, once it is known how their file opens."""
+    """Return a writer for the records; the first batch has been read before."""
     from thresher.documents.records import RecordWriter, TableWriter
 
     opening = documents.opening

@@ -1,47 +1,52 @@
-"""thresher inspect: what a model knows."""
+"""thresher inspect: show what a model has learned."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import ParameterError, counted
 from thresher.limits import MOST_THINGS
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @common.verb("inspect model.thresher --category earn --top 20")
 def inspect(
     model: common.Model,
     category: Annotated[
-        list[str] | None, Option(help="Show only this category; may be repeated.")
+        list[str] | None, Option(help="Show only this category. Can be repeated.")
     ] = None,
     top: Annotated[
-        int, Option(min=1, max=MOST_THINGS, help="Words, or rules, for and against each.")
+        int,
+        Option(
+            min=1,
+            max=MOST_THINGS,
+            help="The number of words, or rules, for and against each category.",
+        ),
     ] = 8,
     rules: Annotated[
-        bool, Option("--rules", help="Show all rules instead, in the order they were learned.")
+        bool, Option("--rules", help="Show all rules, in the order in which they were learned.")
     ] = False,
-    tree: Annotated[
-        bool, Option("--tree", help="Show the decision tree instead, node by node.")
-    ] = False,
+    tree: Annotated[bool, Option("--tree", help="Show the decision tree.")] = False,
     depth: Annotated[
         int | None,
-        Option(min=0, max=MOST_THINGS, help="Show the tree only so many questions deep."),
+        Option(min=0, max=MOST_THINGS, help="The depth to which the tree is shown."),
     ] = None,
     svg: Annotated[
-        Path | None, Option(help="Write the tree of one category as a picture to this file.")
+        Path | None, Option(help="Draw the tree of one category to this SVG file.")
     ] = None,
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
-    """Show how a model was made, and the strongest words for and against each category.
+    """Show what a model has learned.
 
-    Where the categories are lists of rules (stump-boosting), rules take the place of words; where
-    they are trees (decision-tree), --tree and --svg show these.
+    Shows how it was trained, and the strongest words for and against each category. A model of
+    stump-boosting has rules instead of words (--rules shows all of them), one of decision-tree has
+    trees (--tree, --svg).
     """
     categorizer = common.load_model(model, codes=codes)
     names = category or categorizer.categories_
@@ -64,51 +69,63 @@ def inspect(
     for key, value in summary.items():
         facts.add_row(key.replace("_", " "), common.text(_short(value)))
     terminal.print(facts)
-    if not any(any(sides) for sides in words.values()):
-        return
+    if any(any(sides) for sides in words.values()):
+        has_rules = hasattr(categorizer.learner_, "rules")
+        terminal.print(_rule_table(words) if has_rules else _word_table(words))
+        if hasattr(categorizer.learner_, "tree"):
+            common.show("Every category is a tree: --category NAME --tree shows it.")
+
+
+def _word_table(words: dict[str, Any]) -> Table:
+    """Return a table of the words for and against each category."""
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     table.add_column("category", style="bold")
-    if hasattr(categorizer.learner_, "rules"):  # which are too long to stand side by side
-        table.add_column("share", justify="right")
-        table.add_column("rule")
-        for name, sides in words.items():
-            for i, (rule, share) in enumerate(one for side in sides for one in side):
-                colour = "green" if share > 0 else "red"
-                cells = (f"{share:+.3f}", colour), (rule, colour)
-                table.add_row(
-                    common.text("" if i else name), *(common.text(*cell) for cell in cells)
-                )
-    else:
-        table.add_column("words for it", style="green", ratio=1)
-        table.add_column("words against it", style="red", ratio=1)
-        for name, sides in words.items():
-            texts = (", ".join(word for word, _ in side) for side in sides)
-            table.add_row(common.text(name), *map(common.text, texts))
-    terminal.print(table)
-    if hasattr(categorizer.learner_, "tree"):
-        typer.echo("Every category is a tree: --category NAME --tree shows it.")
+    table.add_column("words for it", style="green", ratio=1)
+    table.add_column("words against it", style="red", ratio=1)
+    for name, sides in words.items():
+        texts = (", ".join(word for word, _ in side) for side in sides)
+        table.add_row(common.text(name), *map(common.text, texts))
+    return table
+
+
+def _rule_table(rules: dict[str, Any]) -> Table:
+    """Return a table of the rules of each category, which are too long to put side by side."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    table.add_column("category", style="bold")
+    table.add_column("share", justify="right")
+    table.add_column("rule")
+    for name, sides in rules.items():
+        for i, (rule, share) in enumerate(entry for side in sides for entry in side):
+            colour = "green" if share > 0 else "red"
+            cells = (common.text(cell, colour) for cell in (f"{share:+.3f}", rule))
+            table.add_row(common.text("" if i else name), *cells)
+    return table
 
 
 def _show_rules(rules: dict[str, list[tuple[str, float]]], json: bool) -> None:
-    """Print categories as lists of rules; what each says is added, or else taken off."""
+    """Print the rules of each category with what they contribute to the score."""
     if json:
         common.show_json({"rules": rules})
         return
-    for name, own in rules.items():
-        common.tell(f"{name}: {counted(len(own), 'rule')}")
-        for rule, share in own:
+    for name, lines in rules.items():
+        common.tell(f"{name}: {counted(len(lines), 'rule')}")
+        for rule, share in lines:
             common.tell(f"  {rule}: {share:+.3f}")
 
 
 def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json: bool) -> None:
-    """Print trees, or write the only one as a picture, of four questions' depth by default."""
+    """Print trees, or draw the tree of one category, by default to a depth of 4."""
     from thresher.files import write_text
     from thresher.report.trees import tree_svg, tree_text
 
     if svg is not None:
         if len(trees) != 1:
             raise ParameterError(
-                f"A picture shows the tree of one category, and {len(trees)} are asked for: name "
+                f"A picture shows the tree of one category, and there are {len(trees)}: name "
                 "one by --category."
             )
         ((name, (tree, names)),) = trees.items()
@@ -117,7 +134,7 @@ def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json
     elif json:
         nodes = {
             name: [
-                {field: one.item() for field, one in zip(tree._fields, node, strict=True)}
+                {field: value.item() for field, value in zip(tree._fields, node, strict=True)}
                 | {"feature": names.get(int(node[0]))}
                 for node in zip(*tree, strict=True)
             ]
@@ -126,7 +143,7 @@ def _show_trees(trees: dict[str, Any], depth: int | None, svg: Path | None, json
         common.show_json({"trees": nodes})
     else:
         for name, (tree, names) in trees.items():
-            typer.echo(tree_text(tree, names, title=name, max_depth=depth))
+            common.show(tree_text(tree, names, title=name, max_depth=depth))
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""thresher learn: go on learning from more documents, or take the last time back."""
+"""thresher learn: train a model on more documents, or undo that."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import filecmp
 from contextlib import nullcontext
 from typing import Annotated
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import ModelError, ParameterError
 from thresher.files import one_writer, previous_file, restore_previous
 
@@ -20,25 +18,26 @@ def learn(
     data: common.Data = None,
     output: common.Output = None,
     dry_run: Annotated[
-        bool, Option("--dry-run", help="Show what learning would do, and save nothing.")
+        bool, Option("--dry-run", help="Show what would change, and save nothing.")
     ] = False,
     undo: Annotated[
-        bool, Option("--undo", help="Take the last learn back: the model file as it was before.")
+        bool, Option("--undo", help="Restore the model as it was before the last learn.")
     ] = False,
     about: Annotated[
         str | None,
         Option(
             metavar="A,B",
-            help="The labels are about these categories only; of others nothing is known.",
+            help="The labels are about these categories only; others remain unknown.",
         ),
     ] = None,
     reading: common.Reading = common.Reading(),
     threads: common.Threads = 1,
     json: common.Json = False,
 ) -> None:
-    """Learn from more documents; new words and new categories may appear.
+    """Train a model on more documents.
 
-    The model before is kept beside the new one, as MODEL.before-learn, until the next change.
+    The documents may have new words and new categories. The previous model is kept as
+    MODEL.before-learn until the next change.
     """
     if undo:
         if data or output or dry_run:
@@ -61,15 +60,15 @@ def learn(
         common.show_json(learned.to_dict() | {"model": saved_to})
         return
     where = f"Saved to {saved_to}." if saved_to else "Nothing was saved, for this is a dry run."
-    typer.echo(f"{learned}\n{where}")
+    common.show(f"{learned}\n{where}")
 
 
 def _undo(model: str, as_json: bool) -> None:
-    """Put the model before the last `learn` in its place, and say how many documents that took."""
+    """Restore the model before the last `learn`, and print the number of documents."""
     with one_writer(model, common.say):
         learned = common.load_model(model).documents_seen_
         previous = previous_file(model)
-        # A learn that was killed at its last step has kept the model that is still in its place.
+        # If a learn was killed at its last step, both files are the same.
         if not previous.is_file() or filecmp.cmp(previous, model, shallow=False):
             raise ModelError(
                 f"There is nothing to take back: {previous} would be the model before the last "
@@ -80,7 +79,7 @@ def _undo(model: str, as_json: bool) -> None:
     if as_json:
         common.show_json({"documents_before": learned, "documents": remaining, "model": model})
         return
-    typer.echo(
+    common.show(
         f"Took the last learn back: documents learned {learned:,} -> {remaining:,}. "
         f"{model} is as it was before."
     )

@@ -1,15 +1,18 @@
-"""thresher learners: what can learn, and with which parameters."""
+"""thresher learners: list the learners with their parameters."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from thresher.cli import _common as common
+from thresher.cli import common
 
 
 @common.verb("learners")
 def learners(json: common.Json = False) -> None:
-    """List the learners with their parameters and defaults, for `train --learner NAME -p ...`."""
+    """List the learners with their parameters.
+
+    The defaults are shown; set others by `train --learner NAME -p PARAMETER=VALUE`.
+    """
     from thresher.learners import LEARNERS
 
     descriptions: dict[str, dict[str, Any]] = {
@@ -23,7 +26,7 @@ def learners(json: common.Json = False) -> None:
         common.show_json(descriptions)
         return
     terminal = common.console()
-    for name, one in descriptions.items():
-        terminal.print(common.text(name, style="bold"), common.text(one["summary"]))
-        settings = ", ".join(f"{k}={v!r}" for k, v in one["parameters"].items())
+    for name, about in descriptions.items():
+        terminal.print(common.text(name, style="bold"), common.text(about["summary"]))
+        settings = ", ".join(f"{k}={v!r}" for k, v in about["parameters"].items())
         terminal.print(common.text(f"    {settings}", style="dim"))

@@ -1,6 +1,6 @@
-"""One process of the command line: its standard streams, and the signals that stop it.
+"""The process of the command line: its standard streams and signals.
 
-Nothing heavy is imported here: this must stand before anything else is imported.
+This module is imported before all others, so it imports nothing that takes long.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 from thresher.errors import OutputError
 
-TYPE_CHECKING = False  # `typing` itself takes longer than all of these
+TYPE_CHECKING = False  # importing `typing` takes longer than this module
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, NoReturn
@@ -23,27 +23,27 @@ __all__ = ["at_work", "begin", "end", "is_deserted", "leave", "stop_if_asked", "
 
 STOPPED = "thresher: stopped; no file is half-written.\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-PATIENCE = 1.0  # seconds for which a second signal waits: what was begun is just being put back
-GRACE = 5.0  # seconds after which we leave, whatever machine code is still running
+PATIENCE = 1.0  # seconds in which a second signal is ignored, while the first one cleans up
+GRACE = 5.0  # seconds after a signal until the process ends, even if machine code still runs
 
-_stopped_by = 0  # the number of the signal that stops us, once one came
+_stopped_by = 0  # the number of the signal that was received
 _stopped_at = 0.0
 _is_at_work = False
 
 
 def begin() -> None:
-    """Take signals and standard streams in hand; called once, by the command line's own process."""
-    for number in SIGNALS:  # what is ignored, as by nohup, stays ignored
+    """Install signal handlers and standard streams; called once, when the process starts."""
+    for number in SIGNALS:  # a signal that is ignored, as by nohup, stays ignored
         if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
             signal.signal(number, _stop)
     sys.unraisablehook = _show_unless_stopped
     _watch_signals()
-    for descriptor in range(3):  # closed: no file that we open must come by its number
+    for descriptor in range(3):  # if closed, the next opened file would get its number
         try:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    sys.stderr = _wrapped(sys.stderr, 2, _Forgiving)
+    sys.stderr = _wrapped(sys.stderr, 2, _Errors)
     if sys.stdout is None:
         leave(2, "thresher: standard output is closed; send it to a file, or to /dev/null.\n")
     sys.stdout = _wrapped(sys.stdout, 1, _Output)
@@ -51,9 +51,9 @@ def begin() -> None:
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """Let a signal raise KeyboardInterrupt within; what comes after it is too late.
+    """Let a signal raise KeyboardInterrupt within the block; later signals are ignored.
 
-    Before, there is nothing to put back, and a signal ends the process where it is.
+    Before the block, there is nothing to clean up, and a signal ends the process immediately.
     """
     global _is_at_work
     _is_at_work = True
@@ -65,33 +65,33 @@ def at_work() -> Iterator[None]:
 
 
 def end() -> None:
-    """Let no signal change the outcome any more: Python would be ended by it without a word."""
+    """Ignore signals from now on, while Python ends."""
     for number in SIGNALS:
         if signal.getsignal(number) is _stop:
             signal.signal(number, signal.SIG_IGN)
 
 
 def is_deserted() -> bool:
-    """Tell whether the reader of our output went away, which Rich makes an exit status of 1."""
+    """Return True if the reader of the output has ended."""
     return _Output.is_deserted
 
 
 def stopped_status() -> int:
-    """Return the exit status of a process that a signal stops, 0 where none came."""
+    """Return the exit status after a signal, or 0 if there was none."""
     return 128 + _stopped_by if _stopped_by else 0
 
 
 def stop_if_asked() -> None:
-    """Raise KeyboardInterrupt again if it was lost, as it is while machine code is compiled."""
+    """Raise KeyboardInterrupt if a signal was received; compilation can lose the first one."""
     if _stopped_by:
         raise KeyboardInterrupt
 
 
 def leave(status: int, sentence: str = STOPPED) -> NoReturn:
-    """End the process now: nothing is waited for, and nothing more is printed."""
+    """End the process immediately, after printing a sentence."""
     streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
     for stream in streams:
-        with suppress(Exception):  # such as that it is in the midst of writing
+        with suppress(Exception):  # such as an interrupted write
             if not stream.buffer.raw.is_in_doubt:
                 stream.flush()
     with suppress(OSError):
@@ -111,7 +111,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 def _watch_signals() -> None:
-    """Have a thread hear of signals too: Python itself acts only between two lines of Python."""
+    """Start a thread that ends the process if machine code delays the signal handler."""
     import threading
 
     reader, writer = os.pipe()
@@ -123,27 +123,27 @@ def _watch_signals() -> None:
             number = next((n for n in os.read(reader, 64) if n in SIGNALS), 0)
             if number and signal.getsignal(number) is _stop:
                 time.sleep(GRACE)
-                if signal.getsignal(number) is _stop:  # it is not over yet
+                if signal.getsignal(number) is _stop:  # still running
                     leave(128 + number)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
 def _show_unless_stopped(problem: Any) -> None:
-    """Keep quiet about a lost KeyboardInterrupt, which is raised again, and its wreckage."""
+    """Print exceptions that Python ignored, unless they result from an interrupt."""
     if not (_stopped_by or problem.exc_type is KeyboardInterrupt):
         sys.__unraisablehook__(problem)
 
 
 class _Stream(io.FileIO):
-    """A standard stream that knows when nobody can tell what has been written."""
+    """A standard stream that notes when it is unknown how much has been written."""
 
-    is_in_doubt = False  # whether what Python still holds may be written already: not again, then
+    is_in_doubt = False  # buffered data may have been written; it must not be written again
 
     def write(self, data: Any) -> int:
         try:
             return super().write(data) or 0
-        except KeyboardInterrupt:  # which comes between the writing and its answer, too
+        except KeyboardInterrupt:  # perhaps after the data was written
             self.is_in_doubt = True
             raise
         except OSError as error:
@@ -154,26 +154,26 @@ class _Stream(io.FileIO):
 
 
 class _Output(_Stream):
-    """Standard output; what cannot be written is a sentence."""
+    """Standard output; a failed write is an `OutputError`."""
 
-    is_deserted = False  # whether nobody reads it any more
+    is_deserted = False  # the reader has ended
 
     def fail(self, error: OSError, data: Any) -> int:
-        if isinstance(error, BrokenPipeError):  # the reader went away, as `head` does
+        if isinstance(error, BrokenPipeError):  # the reader has ended, such as `head`
             _Output.is_deserted = True
             raise error
         raise OutputError(f"standard output cannot be written: {error.strerror}.") from None
 
 
-class _Forgiving(_Stream):
-    """Standard error; what cannot be written there cannot be said anywhere."""
+class _Errors(_Stream):
+    """Standard error; a failed write is ignored."""
 
     def fail(self, error: OSError, data: Any) -> int:
         return len(data)
 
 
 def _wrapped(stream: Any, descriptor: int, kind: type[io.FileIO]) -> io.TextIOWrapper:
-    """Return a stream that fails as its kind does; what its encoding has not, it writes escaped."""
+    """Return a text stream of this kind; characters outside its encoding are escaped."""
     buffer = io.BufferedWriter(kind(descriptor, "w", closefd=False))
     return io.TextIOWrapper(
         buffer,

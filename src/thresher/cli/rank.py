@@ -1,4 +1,4 @@
-"""thresher rank: the best categories of each document, or the best documents of a category."""
+"""thresher rank: rank the categories of each document, or the documents of a category."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.errors import escaped
 from thresher.fields import MARK
 from thresher.limits import MOST_THINGS
@@ -25,43 +24,39 @@ def rank(
     model: common.Model,
     data: common.Data = None,
     category: Annotated[
-        str | None, Option(help="Rank the documents by their score for this category.")
+        str | None, Option(help="Show the best documents of this category instead.")
     ] = None,
-    top: Annotated[int, Option(min=1, max=MOST_THINGS, help="How many to show.")] = 5,
+    top: Annotated[
+        int, Option(min=1, max=MOST_THINGS, help="The number of categories, or documents, to show.")
+    ] = 5,
     text: common.Text = None,
     format: common.Format = None,
     output: common.Results = None,
     keep: common.Keep = None,
-    probabilities: Annotated[
-        bool,
-        Option(
-            "--probabilities",
-            help="Say how probable each category is, too. The model must have learned it: see "
-            "train --calibrate and tune --calibrate.",
-        ),
-    ] = False,
+    probabilities: common.Probabilities = False,
     threads: common.Threads = 1,
     on_error: common.OnError = "stop",
     codes: common.Names = None,
     json: common.Json = False,
 ) -> None:
-    """Print the best categories of each document with their scores, decided or not.
+    """Rank the categories of each document by their scores.
 
-    With -o, write them to a file, as a table that can be joined with the data.
+    The best categories are shown, whether the model chooses them or not. With -o, they are written
+    to a file, which can be joined with the data.
     """
-    kept = common.check_results(output, keep)
+    extra = common.check_results(output, keep)
     categorizer = common.load_model(model, threads, codes)
     number = None if category is None else categorizer.model_.categories.number(category)
     reading = common.Reading(text, format=format, on_error=on_error)
     documents = common.open_documents(
-        data, reading, labelled=False, split="test", familiar=categorizer.columns_, keep=kept
+        data, reading, labelled=False, split="test", familiar=categorizer.columns_, keep=extra
     )
     if probabilities:
         categorizer.model_.check_probable()
     if number is not None:
         best = _best_documents(categorizer, documents, number, top, probabilities)
         if output is not None:
-            _write_documents(output, categorizer, best, kept, probabilities)
+            _write_documents(output, categorizer, best, extra, probabilities)
             common.wrote_results(output, len(best), json)
         else:
             _print_documents(best, categorizer.categories_[number], json)
@@ -70,14 +65,14 @@ def rank(
 
         options = AnswerOptions(top, probabilities=probabilities)
         if output is not None:
-            common.write_answers(output, categorizer, documents, kept, options, json)
+            common.write_answers(output, categorizer, documents, extra, options, json)
         else:
             common.print_answers(categorizer, documents, options, json)
     common.report_reading(documents)
 
 
 def _print_documents(best: list[Ranked], category: str, as_json: bool) -> None:
-    """Print the best documents of a category, a line each."""
+    """Print a line for each of the best documents of a category."""
     for ranked in best:
         if as_json:
             line: dict[str, Any] = {"document": ranked.location, "scores": {category: ranked.score}}
@@ -92,13 +87,13 @@ def _print_documents(best: list[Ranked], category: str, as_json: bool) -> None:
 
 
 class Ranked(NamedTuple):
-    """A document with its score; of two with the same, the first one in the data is better."""
+    """A document with its score; of equal scores, the first in the data is the best."""
 
     score: float
     minus_row: int
     probability: float | None
     location: str
-    text: str  # its beginning
+    text: str  # the beginning
     extra_values: list[Any]
 
 

@@ -1,4 +1,4 @@
-"""thresher split: a file of documents into one to learn from and one to test on."""
+"""thresher split: divide a file of documents into a training and a test file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Argument, Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Argument, Option
 from thresher.errors import DocumentError, OutputError, ParameterError, brief, counted
 from thresher.files import check_writable
 
@@ -21,6 +19,30 @@ if TYPE_CHECKING:
     from thresher.documents import Documents
 
 MOST_NAMED = 5  # categories
+
+Targets = Annotated[
+    tuple[str, str] | None,
+    Option(
+        *("--output", "-o"),
+        metavar="TRAIN TEST",
+        help="The two files. Default: for tickets.csv, tickets-train.csv and tickets-test.csv.",
+    ),
+]
+
+Group = Annotated[
+    str | None,
+    Option(
+        metavar="COLUMN",
+        help="Keep documents with the same value in this column together, e.g. author.",
+    ),
+]
+Time = Annotated[
+    str | None,
+    Option(
+        metavar="COLUMN",
+        help="Test on the newest documents, by a column of dates (2024-05-31) or numbers.",
+    ),
+]
 
 
 @common.verb("split tickets.csv --test 0.2 --labels team")
@@ -31,59 +53,39 @@ def split(
             metavar="DATA", help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines."
         ),
     ],
-    test: Annotated[float, Option(metavar="SHARE", help="How much goes to the test file.")] = 0.2,
-    group: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Keep together what has the same value here, e.g. author."),
-    ] = None,
-    time: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Test on the newest: dates such as 2024-05-31, or numbers."),
-    ] = None,
-    output: Annotated[
-        tuple[str, str] | None,
-        Option(
-            *("--output", "-o"),
-            metavar="TRAIN TEST",
-            help="The two files. Default: beside DATA, tickets-train.csv and tickets-test.csv.",
-        ),
-    ] = None,
-    seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Another seed, another split.")] = 0,
+    test: Annotated[float, Option(metavar="SHARE", help="The share of the test file.")] = 0.2,
+    group: Group = None,
+    time: Time = None,
+    output: Targets = None,
+    seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The seed of the random split.")] = 0,
     text: common.Text = None,
     labels: common.LabelColumn = None,
     separator: common.Separator = None,
     format: common.Format = None,
     json: common.Json = False,
 ) -> None:
-    """Divide a file into documents to learn from and documents to test on.
+    """Divide a file into a training and a test file.
 
-    Unless by --group or --time, of every category alike. Records are copied as they are, in their
-    order; the same seed gives the same files.
+    Each category is divided in the same proportion, unless --group or --time is given. Records are
+    copied without changes, in their order. The same seed gives the same files.
     """
+    if not 0 < test < 1:
+        raise ParameterError(f"--test is {test:g}; it must be a share between 0 and 1.")
+    if group and time:
+        raise ParameterError("--group and --time do not go together; give one of them.")
     import numpy as np
 
     from thresher.documents import read_documents
     from thresher.documents.dividing import divide_file
 
-    if not 0 < test < 1:
-        raise ParameterError(f"--test is {test:g}; it must be a share between 0 and 1.")
-    if group and time:
-        raise ParameterError("--group and --time do not go together; give one of them.")
-    kind = _kind(data, format, [one for one in (text, labels, group, time) if one])
+    kind = _kind(data, format, [name for name in (text, labels, group, time) if name])
     targets = output or _beside(data, kind)
-    for target in targets:
-        check_writable(target)
-        if output is not None:
-            common.check_named(target, kind, format)
-        elif os.path.exists(target):  # nobody has said that it may go
-            raise OutputError(f"{target} is there already; to replace it, name both files by -o.")
-    if len({os.path.realpath(one) for one in (data, *targets)}) < 3:
-        raise OutputError(f"{data}, {' and '.join(targets)} must be three files.")
+    _check_targets(data, targets, kind, format, is_named=output is not None)
     column = group or time
-    wanted: Any = [column] if column else text.split(",") if text else None
+    text_columns: Any = [column] if column else text.split(",") if text else None
     documents = read_documents(
         data,
-        text=wanted,
+        text=text_columns,
         labels=False if column else labels,
         label_separator=separator,
         format=format,
@@ -96,14 +98,31 @@ def split(
             chosen, sentence = _by_time(values, places, time, test)
         else:
             chosen, sentence = _by_category(values, test, seed)
+        numbers = [int(place[len(place.rstrip("0123456789")) :]) for place in places]
         is_test = np.zeros(len(places), bool)
         is_test[chosen] = True
-        numbers = [int(place[len(place.rstrip("0123456789")) :]) for place in places]
         divide_file(data, kind, numbers, is_test, targets)
     common.report_reading(documents, columns=column is None)
     n_test = int(is_test.sum())
-    sizes = len(is_test) - n_test, n_test
-    if json:
+    _report(targets, (len(places) - n_test, n_test), sentence, json)
+
+
+def _check_targets(
+    data: str, targets: tuple[str, str], kind: str, format: str | None, is_named: bool
+) -> None:
+    """Raise an error if the two files cannot be written; unnamed files must not exist."""
+    for target in targets:
+        check_writable(target)
+        if is_named:
+            common.check_named(target, kind, format)
+        elif os.path.exists(target):
+            raise OutputError(f"{target} is there already; to replace it, name both files by -o.")
+    if len({os.path.realpath(path) for path in (data, *targets)}) < 3:
+        raise OutputError(f"{data}, {' and '.join(targets)} must be three files.")
+
+
+def _report(targets: tuple[str, str], sizes: tuple[int, int], sentence: str, as_json: bool) -> None:
+    if as_json:
         names = ("train", "test")
         files = {
             name: {"file": target, "documents": n}
@@ -112,12 +131,12 @@ def split(
         common.show_json(files | {"how": sentence})
         return
     for target, n in zip(targets, sizes, strict=True):
-        typer.echo(f"{target}: {counted(n, 'document')} ({n / len(is_test):.1%})")
+        common.show(f"{target}: {counted(n, 'document')} ({n / sum(sizes):.1%})")
     common.tell(sentence)
 
 
 def _kind(data: str, format: str | None, asked: Sequence[str]) -> str:
-    """Return the format of the file; raise where its records cannot be copied."""
+    """Return the format of the file; raise an error if its records cannot be copied."""
     from thresher.corpora import is_corpus_spec
     from thresher.documents.dividing import DIVISIBLE
     from thresher.documents.streams import format_of_file
@@ -138,7 +157,7 @@ def _kind(data: str, format: str | None, asked: Sequence[str]) -> str:
 
 
 def _beside(data: str, kind: str) -> tuple[str, str]:
-    """Return names for the two files: that of the one, and what it is for."""
+    """Return names for the two files, such as data-train.csv and data-test.csv."""
     from thresher.documents.streams import compression_of_name
 
     folder, name = os.path.split(data)
@@ -152,7 +171,7 @@ def _beside(data: str, kind: str) -> tuple[str, str]:
 
 
 def _read(documents: Documents, wants_labels: bool, progress: Any) -> tuple[list[str], list[Any]]:
-    """Return the place of each document, and its labels, or else its text."""
+    """Return the location of each document, and its labels or its text."""
     places: list[str] = []
     values: list[Any] = []
     for batch in documents:
@@ -190,7 +209,7 @@ def _by_time(values: list[str], places: list[str], column: str, share: float) ->
 
 
 def _times(values: list[str], places: list[str], column: str) -> list[Any]:
-    """Return times that can be sorted, all of them read as the first one can be."""
+    """Return times that can be sorted, all in the format of the first one."""
     times: list[Any] = []
     read: Callable[[str], Any] | None = None
     for value, place in zip(values, places, strict=True):

@@ -1,4 +1,4 @@
-"""thresher train: labelled documents to a model."""
+"""thresher train: train a model on labelled documents."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
-from thresher.cli._options import CategorizerCommand, given_parameters, learner_of
+from thresher.cli import common
+from thresher.cli._options import ModelVerb, learner_of
+from thresher.cli.declare import Option
+from thresher.cli.evaluate import show_table
 from thresher.errors import DocumentError, ParameterError, SizeWarning, ThresherWarning, counted
 from thresher.files import check_writable
 
@@ -26,116 +25,113 @@ if TYPE_CHECKING:
 BARS = "▁▂▃▄▅▆▇█"
 WIDTH = 60  # characters of a curve
 
+LearnerName = Annotated[
+    str,
+    Option(
+        panel="Learning",
+        help="The learner: a name that `thresher learners` lists, or module:Class, such as a "
+        "classifier of scikit-learn.",
+    ),
+]
+Unlabelled = Annotated[
+    list[str] | None,
+    Option(
+        metavar="FILE",
+        panel="Features",
+        help="More documents, without labels, to learn --concepts from. Can be repeated.",
+    ),
+]
+HoldOut = Annotated[
+    float | None,
+    Option(
+        metavar="SHARE",
+        help="Estimate the quality on a random share of the documents, e.g. 0.2, after "
+        "training on the others. The saved model is then trained on all documents.",
+    ),
+]
+
 
 @common.verb(
-    "train tickets.csv --text subject,body --labels team -o model.thresher", cls=CategorizerCommand
+    "train tickets.csv --text subject,body --labels team -o model.thresher", kind=ModelVerb
 )
 def train(
-    context: typer.Context,
+    model_options: dict[str, Any],
     data: common.Data = None,
     output: Annotated[
-        str, Option("--output", "-o", metavar="FILE", help="Where the model goes.")
+        str, Option("--output", "-o", metavar="FILE", help="The file for the model.")
     ] = "model.thresher",
     reading: common.Reading = common.Reading(),
     fast: Annotated[
         bool,
         Option(
             "--fast",
-            rich_help_panel="Learning",
-            help="The quickest way to a good model: words alone. The same as --preset fast.",
+            panel="Learning",
+            help="Train quickly, on single words. The same as --preset fast.",
         ),
     ] = False,
-    learner: Annotated[
-        str,
-        Option(
-            rich_help_panel="Learning",
-            help="`thresher learners` lists them; module:Class imports one, of scikit-learn say.",
-        ),
-    ] = "auto",
-    unlabelled: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE",
-            rich_help_panel="Features",
-            help="More documents, for --concepts alone; labels are not looked at. May be repeated.",
-        ),
-    ] = None,
+    learner: LearnerName = "auto",
+    unlabelled: Unlabelled = None,
     parameter: common.LearnerParameters = None,
     passes: common.Passes = None,
-    hold_out: Annotated[
-        float | None,
-        Option(
-            metavar="SHARE",
-            help="First learn without this share of the documents, 0.2 say, of every category "
-            "alike, and measure on it. The saved model then learns from all: the figures are an "
-            "estimate for it.",
-        ),
-    ] = None,
+    hold_out: HoldOut = None,
     curve: Annotated[
-        bool, Option("--curve", help="Draw mistakes and progressive accuracy as it learns.")
+        bool, Option("--curve", help="Draw mistakes and accuracy during training.")
     ] = False,
     profile: Annotated[
-        bool, Option("--profile", help="Show where the time went, on stderr.")
+        bool, Option("--profile", help="Print on stderr how long each step took.")
     ] = False,
     json: common.Json = False,
 ) -> None:
-    """Learn categories from labelled documents and save the model."""
+    """Train a model on labelled documents and save it."""
     check_writable(output)
     from thresher.categorizer import Categorizer
 
-    options = given_parameters(context) | ({"preset": "fast"} if fast else {})
+    options = model_options | ({"preset": "fast"} if fast else {})
     categorizer = Categorizer(learner_of(learner, parameter or [], passes), **options)
     categorizer.resolved().new_learner().check_savable()
     documents = common.open_documents(data, reading)
-    others = None
-    if unlabelled:
-        others = common.open_documents(unlabelled, reading, labelled=False)
+    more = common.open_documents(unlabelled, reading, labelled=False) if unlabelled else None
     estimate = None
     if hold_out is not None:
-        estimate = _held_out(categorizer, documents, hold_out, unlabelled)
+        estimate = _hold_out(categorizer, documents, hold_out, unlabelled)
     began = perf_counter()
+    _fit(categorizer, documents, more, curve)
+    saving = perf_counter()
+    categorizer.save(output)
+    categorizer.timings_["save"] = perf_counter() - saving
+    for read in filter(None, (documents, more)):
+        common.report_reading(read, columns=False)
+    for sentence in categorizer.assumptions_:
+        common.say(sentence)
+    _report(categorizer, output, perf_counter() - began, estimate, json)
+    if profile:
+        total = sum(categorizer.timings_.values())
+        for stage, seconds in (categorizer.timings_ | {"in all": total}).items():
+            common.say(f"{stage:>10}  {seconds:8.3f} s  {seconds / total:6.1%}")
+
+
+def _fit(
+    categorizer: Categorizer, documents: Documents, unlabelled: Documents | None, curve: bool
+) -> None:
+    """Train the model, with a progress bar or the learning curve."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThresherWarning)  # what was assumed is said below
+        warnings.simplefilter("ignore", ThresherWarning)  # `assumptions_` has these
         warnings.simplefilter("always", SizeWarning)
         if curve:
             drawing = TerminalCurve()
             with drawing.shown():
                 categorizer.fit(
-                    documents, unlabelled=others, progress=common.go_on, watch=drawing.add
+                    documents, unlabelled=unlabelled, progress=common.go_on, watch=drawing.add
                 )
         else:
             with common.progress() as progress:
-                categorizer.fit(documents, unlabelled=others, progress=progress)
-    saving = perf_counter()
-    categorizer.save(output)
-    categorizer.timings_["save"] = perf_counter() - saving
-    common.report_reading(documents, columns=False)
-    if others is not None:
-        common.report_reading(others, columns=False)
-    for sentence in categorizer.assumptions_:
-        common.say(sentence)
-    if estimate is not None and not json:
-        from thresher.cli.evaluate import show_table  # here, lest it come first in the help
-
-        show_table(estimate, 20)
-        typer.echo(
-            f"That is of {counted(estimate.n_documents, 'document')}, held out at random. The "
-            "model that is saved has learned from these too: expect about as much of it on more "
-            "documents of the same kind, less on later or other ones (see thresher split)."
-        )
-    _report(categorizer, output, perf_counter() - began, estimate, json)
-    if profile:
-        timings = categorizer.timings_
-        whole = sum(timings.values())
-        for stage, seconds in timings.items():
-            common.say(f"{stage:>10}  {seconds:8.3f} s  {seconds / whole:6.1%}")
-        common.say(f"{'in all':>10}  {whole:8.3f} s")
+                categorizer.fit(documents, unlabelled=unlabelled, progress=progress)
 
 
-def _held_out(
+def _hold_out(
     categorizer: Categorizer, documents: Documents, share: float, unlabelled: list[str] | None
 ) -> Evaluation:
-    """Measure what the same parameters learn from a part of the documents, on the rest."""
+    """Evaluate a model with the same parameters on documents that it was not trained on."""
     from thresher.experiments.protocols import cross_validate
 
     if not 0 < share < 1:
@@ -162,7 +158,8 @@ def _report(
     estimate: Evaluation | None,
     as_json: bool,
 ) -> None:
-    mistakes = [int(one) for one in getattr(categorizer.learner_, "mistakes_", ())]
+    """Print the size and the quality of the trained model."""
+    mistakes = [int(number) for number in getattr(categorizer.learner_, "mistakes_", ())]
     figures: dict[str, Any] = {
         "documents": categorizer.documents_seen_,
         "categories": len(categorizer.categories_),
@@ -180,33 +177,43 @@ def _report(
         more = {"tuning": tuning, "hold_out": estimate}
         common.show_json(figures | {k: v.to_dict() for k, v in more.items() if v is not None})
         return
+    if estimate is not None:
+        show_table(estimate, 20)
+        common.show(
+            f"These figures are of {counted(estimate.n_documents, 'document')}, held out at "
+            "random. The saved model has been trained on these too: expect about the same of it on "
+            "documents of the same kind, less on later or other ones (see thresher split)."
+        )
     if tuning is not None:
-        typer.echo(str(tuning))
-    looked = " and a second look" if categorizer.model_.second_look is not None else ""
-    learner = f"{categorizer.learner_.name}{looked}"
-    typer.echo(
-        f"{counted(figures['documents'], 'document')}, "
-        f"{counted(figures['categories'], 'category')}, "
-        f"{counted(figures['features'], 'feature')}: {learner} in {seconds:.2f} s.\n"
+        common.show(str(tuning))
+    sizes = [
+        counted(figures[name], noun)
+        for name, noun in (
+            ("documents", "document"), ("categories", "category"), ("features", "feature")
+        )
+    ]  # fmt: skip
+    second_look = " and a second look" if categorizer.model_.second_look is not None else ""
+    common.show(
+        f"{', '.join(sizes)}: {categorizer.learner_.name}{second_look} in {seconds:.2f} s.\n"
         f"Saved to {output} ({common.size(figures['bytes'])})."
     )
     if figures["remembered"]:
-        typer.echo(
+        common.show(
             f"It remembers the words of {counted(figures['remembered'], 'document')}, to learn on "
             "by; --remember 0 keeps none."
         )
 
 
 class TerminalCurve:
-    """Mistakes and progressive accuracy, piece by piece of the passes, and their picture."""
+    """A chart of mistakes and progressive accuracy during training, drawn with characters."""
 
     def __init__(self) -> None:
         self.passes: list[int] = []
         self.mistakes: list[float] = []  # per document
-        self.accuracy: list[float] = []  # each document being decided before it was learned
+        self.accuracy: list[float] = []  # on each document before it is learned
 
     def add(self, number: int, documents: int, mistakes: int, decisions: int) -> None:
-        """Take the next piece of the pass of this number."""
+        """Add the figures of the next documents of a pass."""
         self.passes.append(number)
         self.mistakes.append(mistakes / documents)
         self.accuracy.append(1 - mistakes / decisions)
@@ -217,19 +224,19 @@ class TerminalCurve:
         n, width = len(self.passes), min(WIDTH, len(self.passes))
         drawn = [round(i * (n - 1) / max(1, width - 1)) for i in range(width)]
         mistakes, accuracy = self.mistakes, self.accuracy
-        passes = [self.passes[i] for i in drawn]  # each number stands below its first bar
+        passes = [self.passes[i] for i in drawn]  # each number is below its first bar
         firsts = [p if p != q else " " for p, q in zip(passes, [0, *passes], strict=False)]
         return (
             f"mistakes per document  {_bars(mistakes, drawn)}  "
             f"{mistakes[0]:.3g} → {mistakes[-1]:.3g}\n"
             f"progressive accuracy   {_bars(accuracy, drawn)}  "
             f"{accuracy[0]:.2%} → {accuracy[-1]:.2%}\n"
-            f"pass                   {''.join(str(one)[-1] for one in firsts)}"
+            f"pass                   {''.join(str(number)[-1] for number in firsts)}"
         )
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Draw the curve on stderr: while it grows if that is a terminal, and at the end."""
+        """Draw the chart on stderr, on a terminal also while it grows."""
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.live import Live
@@ -238,7 +245,7 @@ class TerminalCurve:
                 yield
             return
         yield
-        typer.echo(str(self), err=True)
+        sys.stderr.write(f"{self}\n")
 
 
 def _bars(values: list[float], drawn: list[int]) -> str:

@@ -1,13 +1,11 @@
-"""thresher tune: other thresholds and limits for a model, without training it again."""
+"""thresher tune: change the thresholds, probabilities and limits of a trained model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer import Option
-
-from thresher.cli import _common as common
+from thresher.cli import common
+from thresher.cli.declare import Option
 from thresher.cli.evaluate import percent
 from thresher.errors import ParameterError
 from thresher.limits import MOST_THINGS
@@ -16,33 +14,42 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.decisions import Decisions, Tuning
 
+Objective = Annotated[
+    str | None,
+    Option(
+        help="Learn thresholds from DATA for this objective: f1, f0.5, precision=0.95, "
+        "recall=0.9, or cost=1:5 (a false positive to a false negative). They are adopted if "
+        "they are better.",
+    ),
+]
+
 
 @common.verb("tune model.thresher more.csv --objective precision=0.95", replaces="model")
 def tune(
     model: common.Model,
     data: common.Data = None,
-    objective: Annotated[
-        str | None,
-        Option(
-            help="What the thresholds shall achieve on DATA: f1, f0.5, precision=0.95, recall=0.9, "
-            "cost=1:5 (a false positive to a false negative). Adopted if it promises to be better.",
-        ),
-    ] = None,
+    objective: Objective = None,
     calibrate: Annotated[
         str | None, Option(help="Learn probabilities from DATA: sigmoid or isotonic.")
     ] = None,
     at_least: Annotated[
-        int | None, Option(min=0, max=MOST_THINGS, help="Fewest categories of a document.")
+        int | None,
+        Option(min=0, max=MOST_THINGS, help="The smallest number of categories of a document."),
     ] = None,
     at_most: Annotated[
         int | None,
-        Option(min=0, max=MOST_THINGS, help="Most categories of a document; 0: no limit."),
+        Option(
+            min=0,
+            max=MOST_THINGS,
+            help="The largest number of categories of a document; 0 for no limit.",
+        ),
     ] = None,
     none: Annotated[
-        bool | None, Option("--none/--no-none", help="Whether 'none of these' is an answer.")
+        bool | None, Option("--none/--no-none", help="Whether a document may get no category.")
     ] = None,
     abstain_below: Annotated[
-        float | None, Option(metavar="P", help="No category if less sure than this; 0: always.")
+        float | None,
+        Option(metavar="P", help="Give no category if its probability is lower; 0 for never."),
     ] = None,
     output: common.Output = None,
     reading: common.Reading = common.Reading(),
@@ -50,10 +57,10 @@ def tune(
     threads: common.Threads = 1,
     json: common.Json = False,
 ) -> None:
-    """Learn thresholds and probabilities from labelled documents, or set limits.
+    """Tune the decisions of a model.
 
-    The documents must not be those that the model was trained on. What the model has learned is
-    left alone; only what it makes of its scores changes.
+    Learns thresholds or probabilities from labelled documents, or sets limits. Use documents that
+    the model was not trained on. The scores stay the same; only the decisions change.
     """
     given = {"at_least": at_least, "at_most": at_most, "allow_none": none}
     limits: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
@@ -74,8 +81,8 @@ def tune(
                 data, reading, split="test", familiar=categorizer.columns_
             )
             with common.progress() as progress:
-                wanted = limits | {"calibrate": calibrate}
-                categorizer.tune(documents, None, objective, progress=progress, **wanted)
+                options = limits | {"calibrate": calibrate}
+                categorizer.tune(documents, None, objective, progress=progress, **options)
             common.report_reading(documents)
         else:
             categorizer.limit(**limits)
@@ -109,7 +116,7 @@ def _report(categorizer: Categorizer, output: str, top: int, as_json: bool) -> N
     if tuning:
         _show(tuning, top)
     settings = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in limits.items() if v is not None)
-    typer.echo(f"Decisions: {settings}.\nSaved to {output}.")
+    common.show(f"Decisions: {settings}.\nSaved to {output}.")
 
 
 def _show(tuning: Tuning, top: int) -> None:
@@ -134,7 +141,7 @@ def _show(tuning: Tuning, top: int) -> None:
             title = measure_title(f"{average}_{name}")
             table.add_row(title, "", "", "", *change, style="bold")
     common.console().print(table)
-    typer.echo(str(tuning))
+    common.show(str(tuning))
 
 
 def _change(before: float, after: float) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""thresher warm-up: compile every kernel now, where later commands will find it."""
+"""thresher warm-up: compile all kernels, for later commands."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from thresher.cli import _common as common
+from thresher.cli import common
 from thresher.errors import OutputError, ThresherError, counted
 
 if TYPE_CHECKING:
@@ -65,10 +63,11 @@ TOGETHER: list[dict[str, Any]] = [
 
 @common.verb("warm-up", "warm-up")
 def warm_up(json: common.Json = False) -> None:
-    """Compile everything now, as when an image is built, so that no later command has to.
+    """Compile all machine code now, for example when building an image.
 
-    It goes into the folder that THRESHER_CACHE names; else beside the installed code, if that can
-    be written; else into the user's cache. Later commands only read it.
+    Later commands then start without compiling. The code is stored in the folder that
+    THRESHER_CACHE names, else beside the installed package if that can be written, else in the
+    user's cache.
     """
     from thresher._kernels._cache import Inventory, activity, folder_to_fill
 
@@ -77,7 +76,7 @@ def warm_up(json: common.Json = False) -> None:
     sizes = inventory.read()
     if sizes is None:
         if not json:
-            typer.echo(f"Compiling everything into {place}, which takes minutes.")
+            common.show(f"Compiling everything into {place}, which takes minutes.")
         activity.tell = lambda sentence: None  # it is an error here
         _compile()
         if activity.complaint:
@@ -94,7 +93,7 @@ def warm_up(json: common.Json = False) -> None:
         common.show_json(figures)
         return
     compiled = activity.compiled
-    typer.echo(
+    common.show(
         f"{place} has {counted(len(sizes), 'kernel')}, {common.size(sum(sizes))}: "
         f"{f'{compiled:,} compiled' if compiled else 'everything was there'}, "
         f"{figures['seconds']:.1f} s."

@@ -1,4 +1,4 @@
-"""What the verbs share: options that mean the same everywhere, results, progress, and errors."""
+"""What the verbs share: the decorator, common options, output, progress and error messages."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-from typer import Argument, Option
+import click
 
 from thresher.cli import _compiling, process
-from thresher.cli._plainly import Verb, Verbs
+from thresher.cli.declare import Argument, Group, Option, Verb, declared
+from thresher.cli.program import app
 from thresher.documents.formats import FORMATS, READERS
 from thresher.errors import (
     DocumentError,
@@ -39,92 +38,114 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.documents import Columns, Documents
 
-app = typer.Typer(
-    name="thresher",
-    cls=Verbs,
-    help="Sort text into categories, fast and exactly, and say why.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: thresher demo",
-)
-
-# Options that mean the same everywhere; their names are those of the parameters.
-Model = Annotated[str, Argument(metavar="MODEL", help="A model that `train` wrote.")]
+# Options that several verbs have; their names are those of the parameters.
+Model = Annotated[
+    str, Argument(metavar="MODEL", help="A model file, as `thresher train` writes it.")
+]
 Data = Annotated[
     list[str] | None,
     Argument(
         metavar="DATA",
-        help=f"Files of documents: {', '.join(kind.title for kind in READERS.values())}; folders, "
-        "with one folder per category; gzip, zstd and bzip2 too. '-' is standard input; a corpus "
-        "has a name (`thresher corpus list`).",
+        help=f"Files ({', '.join(kind.title for kind in READERS.values())}; also compressed by "
+        "gzip, zstd or bzip2), folders with a subfolder for each category, or the name of a corpus "
+        "(see `thresher corpus list`). Without DATA, or with '-', standard input is read.",
     ),
 ]
-Text = Annotated[str | None, Option(metavar="COLUMNS", help="Text columns, e.g. subject,body.")]
-LabelColumn = Annotated[str | None, Option(metavar="COLUMN", help="Column with the categories.")]
-Separator = Annotated[
-    str | None, Option(metavar="TEXT", help="What separates several labels in a string.")
+Text = Annotated[
+    str | None, Option(metavar="COLUMNS", help="The columns with the text, e.g. subject,body.")
 ]
-Format = Annotated[str | None, Option(help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")]
+LabelColumn = Annotated[
+    str | None, Option(metavar="COLUMN", help="The column with the categories.")
+]
+Separator = Annotated[
+    str | None, Option(metavar="TEXT", help="The separator between several labels in one cell.")
+]
+Format = Annotated[
+    str | None, Option(help=f"The format of DATA: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+]
 OnError = Annotated[
-    str, Option(metavar="stop|skip", help="What to do at a document with an error.")
+    str, Option(metavar="stop|skip", help="Stop at a document that cannot be read, or skip it.")
 ]
 LearnerParameters = Annotated[
     list[str] | None,
     Option(
         *("--parameter", "-p"),
-        rich_help_panel="Learning",
+        panel="Learning",
         metavar="NAME=VALUE",
-        help="A parameter of the learner, e.g. -p promotion=1.2; may be repeated.",
+        help="Set a parameter of the learner, e.g. -p promotion=1.2. Can be repeated.",
     ),
 ]
 Passes = Annotated[
     int | None,
-    Option(rich_help_panel="Learning", min=1, max=MOST_ROUNDS, help="Passes over the documents."),
+    Option(
+        panel="Learning", min=1, max=MOST_ROUNDS, help="The number of passes over the documents."
+    ),
 ]
 Threads = Annotated[
     int,
-    Option(min=1, max=MOST_THREADS, help="Threads; the result is the same for any number."),
+    Option(min=1, max=MOST_THREADS, help="The number of threads. It never changes the result."),
 ]
 Names = Annotated[
     str | None,
     Option(
         "--names",
         metavar="FILE",
-        help="Show categories by their names: a CSV file with two columns, a code and its name.",
+        help="A CSV file with two columns, code and name: show the categories by their names.",
     ),
 ]
 Top = Annotated[
-    int, Option(min=0, max=MOST_THINGS, help="Categories to show, the largest first; 0: all.")
+    int,
+    Option(
+        min=0,
+        max=MOST_THINGS,
+        help="The number of categories to show, the largest first; 0 for all.",
+    ),
 ]
 Output = Annotated[
-    str | None, Option("--output", "-o", metavar="FILE", help="Default: the model itself.")
+    str | None,
+    Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The file for the changed model. Default: MODEL itself.",
+    ),
 ]
 Results = Annotated[
     str | None,
     Option(
         *("--output", "-o"),
         metavar="FILE",
-        help="Write a table of results, with a row for every document: .csv or .jsonl (also "
-        ".csv.gz, .jsonl.zst) or .parquet.",
+        help="Write the answers to a .csv, .jsonl or .parquet file, with a row for every document. "
+        ".csv and .jsonl can be compressed (.csv.gz, .jsonl.zst).",
     ),
 ]
 Keep = Annotated[
     str | None,
     Option(metavar="COLUMNS", help="With -o: columns of the data to copy, e.g. id,title."),
 ]
-Json = Annotated[bool, Option("--json", help="Print JSON instead of a table or text.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
-# Parameters of the verbs that name files.
+Probabilities = Annotated[
+    bool,
+    Option(
+        "--probabilities",
+        help="Add the probabilities. The model must have learned them: see train --calibrate and "
+        "tune --calibrate.",
+    ),
+]
+
+# The parameters of verbs that name files.
 READ = ("data", "model", "unlabelled", "codes", "document")
 WRITTEN = ("output", "report", "html", "rejected", "plot", "svg")
 
-_as_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` would make one for each line
+_as_json = json.JSONEncoder(
+    ensure_ascii=False
+).encode  # `dumps` would create an encoder for each line
 
 
 class Reading(NamedTuple):
-    """How documents are read; a verb with `reading` as a parameter has these as options."""
+    """Options for reading documents; a verb with a parameter `reading` has them."""
 
     text: Text = None
     labels: LabelColumn = None
@@ -137,55 +158,66 @@ def verb(
     example: str,
     name: str | None = None,
     *,
-    group: typer.Typer = app,
-    cls: type[Verb] = Verb,
+    group: Group = app,
+    kind: type[Verb] = Verb,
     replaces: str | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a verb to the command line; what goes wrong is a sentence on stderr and a status.
+    """Add a function as a verb to the command line; its docstring is the help.
 
-    No file is written that is read, but that `output` may be what `replaces` names.
+    An error becomes a sentence on stderr and an exit status. A file that is read is never written.
+
+    Parameters
+    ----------
+    example : str
+        An example for the help, without the name of the program.
+    name : str, optional
+        The verb, if it is not the name of the function.
+    group : Group, optional
+        The verb that this one belongs to.
+    kind : type, default=Verb
+        The class of the verb.
+    replaces : str, optional
+        The parameter with the file that `output` may replace although it is read.
     """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
         reads = "reading" in function.__annotations__
 
         @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> None:
+        def run(**given: Any) -> None:
             if reads:
-                kwargs["reading"] = Reading(*(kwargs.pop(name) for name in Reading._fields))
+                given["reading"] = Reading(*(given.pop(field) for field in Reading._fields))
             _compiling.report_compiling(say)
             try:
                 with process.at_work():
-                    _spare_what_is_read(kwargs, replaces)
-                    function(*args, **kwargs)
+                    _spare_what_is_read(given, replaces)
+                    function(**given)
                     sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
-                raise typer.Exit(answer(problem)) from None
+                raise click.exceptions.Exit(answer(problem)) from None
 
-        if reads:
-            run.__signature__ = _one_by_one(function)  # type: ignore[attr-defined]
-        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-        words = "\n\n".join(" ".join(one.split()) for one in paragraphs)  # the terminal wraps them
-        return group.command(name, cls=cls, help=words, epilog=f"Example: thresher {example}")(run)
+        command = kind(
+            name or function.__name__,
+            callback=run,
+            params=[*declared(function)],
+            help=inspect.getdoc(function),
+            epilog=f"Example: thresher {example}",
+        )
+        group.add_command(command)
+        return function
 
     return add
 
 
-def _one_by_one(function: Callable[..., None]) -> inspect.Signature:
-    """Return the signature of a verb for typer, with the options of `reading` in its place."""
-    signature = inspect.signature(function, eval_str=True)
-    kinds = get_type_hints(Reading, include_extras=True)
-    own = signature.parameters["reading"]
-    options = [
-        own.replace(name=name, default=default, annotation=kinds[name])
-        for name, default in Reading._field_defaults.items()
-    ]
-    apart = (options if one is own else [one] for one in signature.parameters.values())
-    return signature.replace(parameters=[*chain.from_iterable(apart)])
+def group(name: str, help: str) -> Group:
+    """Add a verb that has verbs of its own, and return it."""
+    added = Group(name, help=help)
+    app.add_command(added)
+    return added
 
 
 def _spare_what_is_read(given: dict[str, Any], replaces: str | None) -> None:
-    """Refuse to write where the verb reads: documents or a model would be gone for results."""
+    """Raise an error if a file to be written is one that the verb reads."""
     for option in WRITTEN:
         path = given.get(option)
         if not isinstance(path, str | Path) or not os.path.exists(path):
@@ -195,20 +227,20 @@ def _spare_what_is_read(given: dict[str, Any], replaces: str | None) -> None:
                 continue
             words = given.get(what) or ()
             for word in [words] if isinstance(words, str) else words:
-                source = word if os.path.exists(word) else word.rpartition(":")[0]  # a line of it
+                source = word if os.path.exists(word) else word.rpartition(":")[0]  # FILE:LINE
                 if os.path.exists(source) and os.path.samefile(source, path):
                     raise OutputError(f"--{option} is {path}, which is read; name another file.")
 
 
 def answer(problem: BaseException) -> int:
-    """Say what went wrong, and return the exit status; raise what should not have happened."""
-    # A Ctrl-C that is lost while machine code is compiled comes back as another error.
+    """Print an error message and return the exit status; raise errors that are bugs."""
+    # A Ctrl-C during compilation can be lost, and then appears as another error.
     if status := process.stopped_status() or 130 * isinstance(problem, KeyboardInterrupt):
         if process.stopped_status():
             process.leave(status)  # without waiting for threads
         say(process.STOPPED.rstrip())
         return status
-    if isinstance(problem, BrokenPipeError):  # the reader of our output went away, as `head` does
+    if isinstance(problem, BrokenPipeError):  # the reader of the output has ended, such as `head`
         _forget_output()
         return 141
     if isinstance(problem, ThresherError):
@@ -227,7 +259,7 @@ def answer(problem: BaseException) -> int:
 
 
 def _forget_output() -> None:
-    """Let what could not be written go nowhere, so that Python does not try again at its end."""
+    """Discard what could not be written, so that Python does not try again when it ends."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
@@ -238,45 +270,50 @@ def _forget_output() -> None:
 
 
 def go_on(stage: str, documents: int, share: float | None) -> None:
-    """Show no progress, but stop if Ctrl-C was lost."""
+    """Show no progress, but stop if a Ctrl-C was lost."""
     process.stop_if_asked()
 
 
 def say(sentence: str) -> None:
-    """Print a sentence for a person on stderr."""
+    """Print a notice on stderr."""
     _compiling.erase()
-    typer.echo(escaped(sentence), err=True)
+    sys.stderr.write(f"{escaped(sentence)}\n")
 
 
 def tell(sentence: str) -> None:
-    """Print a line for a person on stdout."""
-    typer.echo(escaped(sentence))
+    """Print a line that may contain names from the data on stdout."""
+    show(escaped(sentence))
+
+
+def show(text: str) -> None:
+    """Print a text on stdout as it is."""
+    sys.stdout.write(f"{text}\n")
 
 
 def text(words: str, style: str = "") -> RichText:
-    """Return words for a table, as they are: names are others', and must not colour or move."""
+    """Return a text for a table; control characters in it are shown escaped."""
     from rich.text import Text
 
     return Text(escaped(words), style)
 
 
 def smaller_ones(number: int) -> RichText:
-    """Return a row's beginning for categories that are not shown."""
+    """Return the first cell of the row for categories that are not shown."""
     return text(counted(number, "smaller one"), style="dim")
 
 
 def size(n_bytes: int) -> str:
-    """Return the size of a file for a person."""
+    """Return the size of a file in kB or MB."""
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.1f} kB"
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON value on a line of stdout."""
+    """Print a value as a line of JSON."""
     sys.stdout.write(json_line(value) + "\n")
 
 
 def json_line(value: Any) -> str:
-    """Return a JSON value for a line of stdout; in ASCII, where that cannot show all characters."""
+    """Return a value as JSON; in ASCII if stdout cannot encode all of its characters."""
     line = _as_json(value)
     try:
         if not line.isascii():
@@ -287,7 +324,7 @@ def json_line(value: Any) -> str:
 
 
 def typed(text: str) -> str:
-    """Return a text of the command line; bytes in it that are not UTF-8 are replaced."""
+    """Return an argument as text; bytes in it that are not UTF-8 are replaced."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -300,14 +337,14 @@ def read_stdin() -> str:
 
 
 def console() -> Console:
-    """Return the terminal for tables and coloured text."""
+    """Return the console for tables and coloured text."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
 
 
 def table(first: str, *others: str, fold: bool = False) -> Table:
-    """Return a table with a column of names, which may fold, and columns of numbers."""
+    """Return a table with a first column of names and further columns of numbers."""
     from rich.table import Table
 
     empty = Table(box=None, pad_edge=False, padding=(0, 1))
@@ -318,7 +355,7 @@ def table(first: str, *others: str, fold: bool = False) -> Table:
 
 
 def load_model(model: str, threads: int | None = None, codes: str | None = None) -> Categorizer:
-    """Read a model file; its categories are called as a table of codes and names has them."""
+    """Load a model; if there is a file of codes and names, rename its categories."""
     from thresher.categorizer import Categorizer
 
     categorizer = Categorizer.load(model)
@@ -334,11 +371,11 @@ def load_model(model: str, threads: int | None = None, codes: str | None = None)
 def changed_model(
     model: str, output: str | None, threads: int, *, keep_previous: bool = False
 ) -> Iterator[Categorizer]:
-    """Give a model to change, which is saved at the end; who else would change it waits."""
+    """Load a model that is saved when the block ends; other writers wait."""
     from thresher.categorizer import Categorizer
 
-    kept = Categorizer.updating(model, output, keep_previous=keep_previous, tell=say)
-    with kept as categorizer:
+    updating = Categorizer.updating(model, output, keep_previous=keep_previous, tell=say)
+    with updating as categorizer:
         categorizer.n_jobs = threads
         yield categorizer
 
@@ -352,10 +389,18 @@ def open_documents(
     familiar: Columns | None = None,
     keep: Sequence[str] | None = None,
 ) -> Documents:
-    """Open what the command line names as documents; labels are looked for where `labelled`.
+    """Open the documents that the arguments name.
 
-    Of a corpus, `split` is taken unless it names one; of a table, the `familiar` columns that the
-    model was trained on, unless others are named. For `keep`, see `read_documents`.
+    Parameters
+    ----------
+    labelled : bool, default=True
+        Whether to look for labels.
+    split : str, default="train"
+        The split of a corpus, if the argument does not name one.
+    familiar : Columns, optional
+        The columns of training, which are used unless others are given.
+    keep : sequence of str, optional
+        The columns to copy, as for `read_documents`.
     """
     from thresher import corpora
 
@@ -380,7 +425,7 @@ def open_documents(
 def print_answers(
     categorizer: Categorizer, documents: Documents, options: AnswerOptions, as_json: bool
 ) -> None:
-    """Print a line for each document, with progress shown on stderr."""
+    """Print a line for each document."""
     from thresher.answers.table import map_answers
     from thresher.model.source import LabelledSource
 
@@ -393,7 +438,7 @@ def print_answers(
         source = LabelledSource(documents, None, None, categorizer.fields, show)
         shared, n_jobs = categorizer.shared_, categorizer.n_jobs_
         for text in map_answers(lines, shared, source, options, n_jobs):
-            sys.stdout.write(text)  # a batch at a time: lines are short, and files are long
+            sys.stdout.write(text)  # a batch at a time
 
 
 def write_answers(
@@ -416,7 +461,7 @@ def write_answers(
 
 
 def wrote_results(output: str, n_rows: int, as_json: bool) -> None:
-    """Say where results are."""
+    """Print where the results are."""
     if as_json:
         show_json({"output": output, "rows": n_rows})
     else:
@@ -424,20 +469,20 @@ def wrote_results(output: str, n_rows: int, as_json: bool) -> None:
 
 
 def check_results(output: str | None, keep: str | None) -> tuple[str, ...]:
-    """Refuse a file that cannot be written; return the columns to keep, for which it has room."""
+    """Return the columns to copy; raise an error if there is no file for them."""
     if output is not None:
         from thresher.answers.files import check_results
 
         check_results(output)
     elif keep is not None:
-        raise ParameterError("--keep needs -o FILE: the columns stand beside the results there.")
+        raise ParameterError("--keep needs -o FILE: the columns are copied into that file.")
     return tuple(dict.fromkeys(name.strip() for name in keep.split(","))) if keep else ()
 
 
 def check_named(output: str, kind: str, format: str | None) -> None:
-    """Refuse a name that belongs to another format than that of the records that are passed on.
+    """Raise an error if the name of an output file belongs to another format than its records.
 
-    Where `format` was said outright, only Parquet and what is not must be told apart.
+    If `format` is given, only Parquet and text formats are distinguished.
     """
     from thresher.documents.streams import format_of_name
 
@@ -451,7 +496,7 @@ def check_named(output: str, kind: str, format: str | None) -> None:
 
 
 def report_reading(documents: Documents, columns: bool = True) -> None:
-    """Say on stderr which columns were guessed and what was left out or repaired."""
+    """Print which columns were guessed and which documents were left out or repaired."""
     if columns and "guessed" in documents.columns_note:
         say(f"{documents.columns_note}.")
     if documents.decoding_errors:
@@ -464,9 +509,9 @@ def report_reading(documents: Documents, columns: bool = True) -> None:
 
 @contextmanager
 def bar(*columns: str) -> Iterator[Any]:
-    """Give a bar of progress on stderr, `None` where that is no terminal.
+    """Show a progress bar on stderr; None if that is not a terminal.
 
-    A column is named as in `rich.progress`, or is a text with fields of the task.
+    A column is a class of `rich.progress` or a format string with fields of the task.
     """
     if not sys.stderr.isatty():
         yield None
@@ -475,14 +520,14 @@ def bar(*columns: str) -> Iterator[Any]:
     from rich.console import Console
 
     class Bar(progress.Progress):
-        """Rows of tasks, and a line of their own for what is being compiled."""
+        """A progress bar with a line for the kernel that is being compiled."""
 
         def get_renderables(self) -> Iterator[Any]:
             yield from super().get_renderables()
             if note := _compiling.note():
                 yield note
 
-    drawn = [getattr(progress, one)() if one.isidentifier() else one for one in columns]
+    drawn = [getattr(progress, name)() if name.isidentifier() else name for name in columns]
     with (
         _compiling.shown_by_others(),
         Bar(*drawn, console=Console(stderr=True), transient=True) as shown,
@@ -492,7 +537,7 @@ def bar(*columns: str) -> Iterator[Any]:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, float | None], None]]:
-    """Show documents, documents per second and time left on stderr, if that is a terminal."""
+    """Show documents, documents per second and remaining time on stderr, if it is a terminal."""
     numbers = ("{task.fields[documents]}", "{task.fields[rate]:,.0f}/s")
     with bar("{task.description}", "BarColumn", *numbers, "TimeRemainingColumn") as shown:
         tasks: dict[str, Any] = {}
