@@ -203,7 +203,7 @@ def test_every_verb_has_help_with_an_example(words):
 def test_there_are_as_many_verbs_as_files():
     files = {path.stem.replace("_", "-") for path in Path(cli.__file__).parent.glob("[!_]*.py")}
     files -= {"common", "declare", "main", "process", "program"}
-    assert files == {words[0] for words in verbs(app)}
+    assert files == {words[0] for words in verbs(app)} - {"paper"}  # of another package
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_the_bits_are_those_of_the_batches(name):
 
 def test_what_words_count_as_may_be_forgotten(monkeypatch):
     model = Categorizer(**OPTIONS["pairs of stems"]).fit(TEXTS, LABELS)
-    monkeypatch.setattr(single, "MAX_WORDS", 5)
+    monkeypatch.setattr(single, "MOST_SURFACE_FORMS", 5)
     agree(model)
     agree(model, PROBES[::-1])
     assert is_frozen(model)

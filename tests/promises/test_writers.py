@@ -185,9 +185,11 @@ def test_a_writer_that_is_killed_holds_up_nobody(model, more, tmp_path):
     assert names(tmp_path) == ["mail.thresher", "mail.thresher.before-learn"]
 
 
-def test_ctrl_c_ends_the_waiting(model, trained, more, tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_ctrl_c_ends_the_waiting(model, trained, more, unbuffered):
     with holding(model):
-        second = start("learn", model, more)
+        environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+        second = start("learn", model, more, env=environment)
         assert second.stderr.readline().startswith("Waiting")
         second.send_signal(signal.SIGINT)
         printed, complaint = second.communicate(timeout=60)

@@ -14,9 +14,8 @@ from scripts import SENTENCES
 from thresher import Categorizer, TextCounter
 from thresher._kernels.text import EXTENDING, KIND
 from thresher.report.explanation import explanation_page
-from thresher.text import tokens as tokens_module
 from thresher.text.scripts import UNSETTLED, composed_places, traits_table
-from thresher.text.tokens import CHARACTERS, PAIRS, STRETCHES, Rule, Tokenizer
+from thresher.text.tokens import CHARACTERS, PAIRS, STRETCHES, Rule, Tokenizer, character_table
 
 # Characters of each script, marks above all, some in their other forms, in any order.
 LETTERS = sorted(
@@ -114,7 +113,7 @@ def test_a_pattern_is_left_as_it_is(text):
 
 
 def test_the_class_of_every_character():
-    kinds = tokens_module._table(Rule("words", CHARACTERS), False, sys.maxunicode + 1) >> KIND
+    kinds = character_table(Rule("words", CHARACTERS), False, sys.maxunicode + 1) >> KIND
     for number in [*range(0x21000), *range(0x21000, 0x110000, 61)]:
         letter = chr(number)
         if 0xD800 <= number < 0xE000:

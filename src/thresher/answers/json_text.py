@@ -88,8 +88,13 @@ def _numbers(values: np.ndarray) -> pa.Array:
 
 
 def json_text(value: Any) -> str:
-    """Return a value as JSON; a lone surrogate becomes a question mark."""
-    return _encode(value).encode("utf-8", "replace").decode()
+    """Return a value as JSON in valid Unicode: a lone surrogate is escaped, as \\ud800."""
+    text = _encode(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
 
 
 def text_of_value(value: Any) -> str:

@@ -175,10 +175,10 @@ class _Errors(_Stream):
 def _wrapped(stream: Any, descriptor: int, kind: type[io.FileIO]) -> io.TextIOWrapper:
     """Return a text stream of this kind; characters outside its encoding are escaped."""
     buffer = io.BufferedWriter(kind(descriptor, "w", closefd=False))
+    is_unbuffered = getattr(stream, "write_through", False)  # PYTHONUNBUFFERED is set
     return io.TextIOWrapper(
         buffer,
         encoding=getattr(stream, "encoding", "utf-8"),
         errors="backslashreplace",
-        line_buffering=getattr(stream, "line_buffering", True),
-        write_through=getattr(stream, "write_through", False),
+        line_buffering=is_unbuffered or getattr(stream, "line_buffering", True),
     )
