@@ -6,6 +6,7 @@ import functools
 import inspect
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -314,13 +315,17 @@ def show_json(value: Any) -> None:
 
 def json_line(value: Any) -> str:
     """Return a value as JSON; in ASCII if stdout cannot encode all of its characters."""
-    line = _as_json(value)
+    return encodable_json(_as_json(value))
+
+
+def encodable_json(text: str) -> str:
+    """Return JSON with all characters escaped that stdout cannot encode, if there are any."""
     try:
-        if not line.isascii():
-            line.encode(sys.stdout.encoding or "utf-8")
+        if not text.isascii():
+            text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:  # or half of a surrogate pair, for which JSON has an escape too
-        line = json.dumps(value)
-    return line
+        return re.sub(r"[^\x00-\x7f]", lambda character: json.dumps(character[0])[1:-1], text)
+    return text
 
 
 def typed(text: str) -> str:
@@ -431,7 +436,7 @@ def print_answers(
 
     def lines(answers: Answers) -> str:
         if as_json:
-            return str(answers.json_lines(), "utf-8")
+            return encodable_json(str(answers.json_lines(), "utf-8"))
         return "".join(f"{line}\n" for line in answers.text_lines())
 
     with progress() as show:
