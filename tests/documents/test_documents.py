@@ -339,6 +339,8 @@ def test_columns_are_joined_and_kept(tmp_path):
         (["foo", "class"], {}, 'text is "foo" (guessed); labels are "class" (guessed)'),
         (["foo", "bar"], {"labels": "foo"}, 'text is "bar" (guessed); labels are "foo"'),
         (["text", "label"], {"labels": False}, 'text is "text" (guessed); no labels'),
+        # What `predict` wrote holds predicted labels.
+        (["row", "document", "text", "labels", "note"], {}, 'text is "text" (guessed); no labels'),
         (["label", "topic"], {"text": "label"}, 'text is "label"; labels are "topic" (guessed)'),
     ],
 )

@@ -581,7 +581,8 @@ for words in ([more, "--dry-run"], [more, "--dry-run"], [more], ["--undo"]):
     result = CliRunner().invoke(app, ["learn", model, *words])
     if os.getuid() == 0:  # now that all is imported, perhaps from where only root may read
         os.setgid(65534), os.setuid(65534)
-    print(result.exit_code, result.output.splitlines()[-1])
+    printed = result.stderr if result.exit_code else result.stdout
+    print(result.exit_code, printed.splitlines()[-1])
 """
 
 

@@ -13,6 +13,7 @@ TEXT_NAMES = (
     *("abstract", "description", "sentence", "title", "subject", "headline"),
 )
 LABEL_NAMES = ("label", "labels", "category", "categories", "topic", "topics", "class", "target")
+RESULT_NAMES = {"row", "document", "labels", "note"}  # of tables that `predict` writes
 MOST_NAMED = 20  # columns named in an error
 LONGEST_NAME = 40  # characters of each
 
@@ -95,7 +96,11 @@ def choose_columns(
     if familiar and labels is None and familiar.labels in available:
         labels = familiar.labels
     if labels is None:
-        labels = _known(LABEL_NAMES, [name for name in available if name not in text])
+        # Labels that a model has predicted are no truth to learn from or to evaluate with.
+        predicted = {"labels"} if set(available) >= RESULT_NAMES else set()
+        labels = _known(
+            LABEL_NAMES, [name for name in available if name not in {*text, *predicted}]
+        )
         guessed.add("labels")
     if not text:
         candidates = [name for name in available if name != labels]
