@@ -610,11 +610,11 @@ def test_odd_values_stand_in_json_lines_as_json_has_them():
     assert lines_of(table) == [
         '{"list": ["a", null], "deep": [[1], []], "numbers": [0.5, null], "flag": true, '
         '"large": 18446744073709551615, "nothing": null, '
-        '"half ? \\"key\\"": {"?": ["\N{REPLACEMENT CHARACTER}", null]}}',
+        '"half \\ud800 \\"key\\"": {"\\ud800": ["\N{REPLACEMENT CHARACTER}", null]}}',
         '{"list": null, "deep": [], "numbers": [1.0], "flag": null, "large": null, '
-        '"nothing": null, "half ? \\"key\\"": [1, 2]}',
+        '"nothing": null, "half \\ud800 \\"key\\"": [1, 2]}',
         '{"list": [], "deep": [[2, 3]], "numbers": [], "flag": false, "large": 0, '
-        f'"nothing": null, "half ? \\"key\\"": {10**30}}}',
+        f'"nothing": null, "half \\ud800 \\"key\\"": {10**30}}}',
     ]
     damaged = pa.array([b"caf\xe9", b"plain", None]).cast(pa.binary()).view(pa.string())
     assert lines_of({"text": damaged})[0] == '{"text": "caf\N{REPLACEMENT CHARACTER}"}'
