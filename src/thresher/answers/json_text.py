@@ -89,12 +89,7 @@ def _numbers(values: np.ndarray) -> pa.Array:
 
 def json_text(value: Any) -> str:
     """Return a value as JSON in valid Unicode: a lone surrogate is escaped, as \\ud800."""
-    text = _encode(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value)
-    return text
+    return _encode(value).encode("utf-8", "backslashreplace").decode()
 
 
 def text_of_value(value: Any) -> str:
