@@ -1,6 +1,6 @@
-"""Bounds of numbers, for the command line, constructors and model files, and of memory.
+"""Limits of parameter values, of numbers in model files, and of memory.
 
-The bounds are far beyond sensible values: they catch mistakes and malicious files.
+The limits are far above sensible values: they catch mistakes and malicious files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_THREADS: Final = 1024
 MOST_ROUNDS: Final = 1_000_000  # passes, iterations, epochs
 MOST_FOLDS: Final = 1000
 MOST_THINGS: Final = 2**31 - 1  # documents, features, categories: numbers of 32 bits
-MOST_COUNTED: Final = 2**53  # counts over a lifetime: beyond, double precision cannot add one
+MOST_COUNTED: Final = 2**53  # counts over a lifetime; double precision cannot count further
 LARGEST: Final = 1e6  # of a parameter without other bounds
 # The strengths of a document add up to at most 1e17 (the number of its words times the largest
 # block weight), so that scores with such weights are within single precision.
@@ -26,7 +26,7 @@ LARGEST_SAMPLE_WEIGHT: Final = 1e12
 
 # Memory -----------------------------------------------------------------------------------------
 
-BYTES_TO_ANNOUNCE = 1 << 30  # memory needs from which on there is a message
+BYTES_TO_ANNOUNCE = 1 << 30  # a warning is issued if training needs more memory
 CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")  # the limit of a container
 
 
@@ -67,7 +67,7 @@ def check_room(n_bytes: int, what: str, remedy: str) -> None:
         )
 
 
-MOST_WEIGHT_BYTES: Final = 2 * 2**30  # the rarest word and character n-grams are left out beyond
+MOST_WEIGHT_BYTES: Final = 2 * 2**30  # to stay below, the rarest n-grams are left out
 FEWER_FEATURES: Final = (
     f"leave rare words out ({param('min_df', 3)}), keep fewer ({param('max_features')}, "
     f"{param('n_selected')}), hash them ({param('hashing_bits', 18)}), or take another learner"
@@ -95,14 +95,14 @@ def most_columns(weight_bytes: int, n_categories: int) -> int | None:
 
 def check_weights(weight_bytes: int, n_columns: int, n_categories: int) -> None:
     """Raise `ParameterError` if weights would exceed the limit or the memory of the machine."""
-    most, size = most_columns(weight_bytes, n_categories), n_columns * n_categories * weight_bytes
-    what = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}"
-    if most is not None and n_columns > most:
+    n_bytes = n_columns * n_categories * weight_bytes
+    most = min(MOST_WEIGHT_BYTES, room() or MOST_WEIGHT_BYTES)
+    if n_bytes > most:
+        what = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}"
         raise ParameterError(
-            f"{what} need {size / 2**30:.1f} GB for weights, and {MOST_WEIGHT_BYTES / 2**30:g} is "
-            f"the most: {FEWER_FEATURES}."
+            f"{what} need {n_bytes / 2**30:.1f} GB of memory for weights; the limit is "
+            f"{most / 2**30:.3g} GB: {FEWER_FEATURES}."
         )
-    check_room(size, what, FEWER_FEATURES)
 
 
 def give_back() -> None:

@@ -518,5 +518,5 @@ def test_a_stream_of_any_length_takes_the_same_memory(folder, n_megabytes):
 
 def test_what_does_not_fit_is_refused_before_it_is_taken(monkeypatch):
     monkeypatch.setattr("thresher.limits.room", lambda: 10)
-    with pytest.raises(ThresherError, match=r"features and 2 categories need 0\.0 GB of memory, "):
+    with pytest.raises(ThresherError, match=r"features and 2 categories need 0\.0 GB of memory "):
         Categorizer("perceptron").fit(["wheat up", "oil down"] * 2, ["x", "y"] * 2)
