@@ -38,7 +38,7 @@ def weigh_document(start, end, indices, values, idf, block_weights, blocks, firs
             values[i] *= block_weights[blocks[U32(indices[i] - first_column)]]
     if scaling == NOT_SCALED:
         return
-    norm = 0.0
+    norm = np.float64(0.0)  # a float32 would stay one where kernels run as plain Python
     for i in range(start, end):
         norm += values[i] * values[i] if scaling == BY_SQUARES else abs(values[i])
     if scaling == BY_SQUARES:
