@@ -60,7 +60,7 @@ def show_names(categorizer: Categorizer, path: str) -> Callable[[Any], str]:
     names, codes = read_names(path), categorizer.model_.categories
 
     def shown(label: Any) -> str:
-        code = str(codes.of_own_type(label))
+        code = str(codes.typed_label(label))
         return names.get(code, code)
 
     if not names.keys() & set(codes.names):

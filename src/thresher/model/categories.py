@@ -1,4 +1,4 @@
-"""Categories: labels as people give them, and the number of each, which it gets here alone."""
+"""Categories: reading labels in any form, and the mapping of labels to category numbers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
 class LabelLists(NamedTuple):
-    """The labels of documents, and the form in which they were given.
+    """The labels of documents, and the form of the input.
 
     Attributes
     ----------
     lists : sequence of lists of labels
-        What each document carries, each label once.
+        The labels of each document, without duplicates.
     form : {"one", "several", "indicator"}
-        Whether a label was given for each document, a list, or a row of zeros and ones.
+        The form of the input: one label per document, a list of labels per document, or an
+        indicator matrix.
     n_columns : int
-        How many columns an indicator has; else 0.
+        The number of columns of an indicator matrix; else 0.
     """
 
     lists: Sequence[Sequence[Any]]
@@ -44,10 +45,11 @@ class LabelLists(NamedTuple):
 
     @classmethod
     def read(cls, labels: Any) -> LabelLists:
-        """Read labels: one for each document, a list for each, or a matrix of zeros and ones.
+        """Return the labels, given as one per document, a list per document, or a matrix.
 
-        None, NaN and "" are no label. A matrix, or lists of two and more zeros and ones that are
-        all of one length, says for each category (its number is its label) whether it belongs.
+        None, NaN and "" mean that there is no label. A matrix, or lists of equal length with at
+        least two zeros and ones each, is read as an indicator matrix: the labels of a document are
+        the numbers of the columns that are one.
 
         Parameters
         ----------
@@ -69,8 +71,8 @@ class LabelLists(NamedTuple):
             labels = labels.toarray()
         if hasattr(labels, "columns") and hasattr(labels, "to_numpy"):  # a data frame
             labels = labels.to_numpy()
-        to_list = next((one for one in ("to_pylist", "to_list") if hasattr(labels, one)), "")
-        if to_list:  # a column of a table, whose lists would not come out as lists
+        to_list = next((name for name in ("to_pylist", "to_list") if hasattr(labels, name)), "")
+        if to_list:  # a column of a table; NumPy would not convert its cells to lists
             labels = getattr(labels, to_list)()
         if isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels.ravel()
@@ -78,30 +80,31 @@ class LabelLists(NamedTuple):
             raise DocumentError(
                 f"labels has {labels.ndim} dimensions; give one label or one row each."
             )
-        given = labels if isinstance(labels, list) else list(labels)
-        if _is_indicator(given):
-            rows = np.asarray(given)
+        values = labels if isinstance(labels, list) else list(labels)
+        if _is_indicator(values):
+            rows = np.asarray(values)
             return cls([np.flatnonzero(row).tolist() for row in rows], "indicator", rows.shape[1])
-        several = any(isinstance(one, MANY) for one in given)
-        if not several and set(map(type, given)) == {str}:  # the usual answers, much faster
-            lists = [[label] if label else [] for label in map(str.strip, given)]
-        elif set(map(type, given)) == {list} and set(map(type, chain(*given))) <= {str}:
-            stripped = (dict.fromkeys(map(str.strip, one)) for one in given)
-            lists = [[label for label in one if label] for one in stripped]
+        has_lists = any(isinstance(value, MANY) for value in values)
+        # The first two branches only make the usual cases faster.
+        if not has_lists and set(map(type, values)) == {str}:
+            lists = [[label] if label else [] for label in map(str.strip, values)]
+        elif set(map(type, values)) == {list} and set(map(type, chain(*values))) <= {str}:
+            stripped = (dict.fromkeys(map(str.strip, labels_given)) for labels_given in values)
+            lists = [[label for label in unique if label] for unique in stripped]
         else:
-            lists = [list(dict.fromkeys(_labels_of(one, i))) for i, one in enumerate(given)]
-        return cls(lists, "several" if several else "one")
+            lists = [list(dict.fromkeys(_labels_of(value, i))) for i, value in enumerate(values)]
+        return cls(lists, "several" if has_lists else "one")
 
 
 class Categories:
-    """The categories of a model, numbered as they come, and the type of their labels.
+    """The labels of the categories of a model, their numbers, and the type of the labels.
 
     Parameters
     ----------
     labels : iterable of labels
-        In the order of their numbers.
+        The labels in the order of their numbers.
     form : {"one", "several", "indicator"}
-        The form in which labels were given and in which predictions are to be.
+        The form of the labels in training, which is also that of predictions.
 
     Examples
     --------
@@ -136,20 +139,20 @@ class Categories:
         return label in self._numbers
 
     def number(self, label: Any) -> int:
-        """Return the number of a category, or say which is like it, or else which there are."""
+        """Return the number of a category; the error for an unknown one suggests similar labels."""
         if label in self._numbers:
             return self._numbers[label]
         names = self.names
-        if isinstance(label, str) and label in names:  # as a file or the command line has it
+        if isinstance(label, str) and label in names:  # given as text
             return names.index(label)
         near = difflib.get_close_matches(str(label), names, 1, 0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {names_of(names)}."
         raise ParameterError(f"The model has no category {label!r}; {hint}")
 
     def columns_for(self, known: Categories) -> Any:
-        """Return the columns of scores that belong to the categories known earlier.
+        """Return the columns of the scores of the categories in `known`, an earlier copy.
 
-        Categories that were learned since are left out; one that was removed is an error.
+        Categories that were added later are left out; a removed category is an error.
         """
         labels = known.labels
         if self.labels[: len(labels)] == labels:
@@ -163,33 +166,33 @@ class Categories:
         return np.array([self._numbers[label] for label in labels])
 
     def encode(self, lists: Sequence[Sequence[Any]], grow: bool = False) -> Labels:
-        """Return the numbers of labels; new ones get the next numbers, or are left out.
+        """Return labels as category numbers; unknown labels are added or left out.
 
         Parameters
         ----------
         lists : sequence of lists of labels
-            What each document carries.
+            The labels of each document.
         grow : bool, default=False
-            Give new labels numbers.
+            Whether unknown labels are added as new categories.
         """
         numbers = self._numbers
         if self.type not in (None, "str"):
-            lists = [[self.of_own_type(label) for label in one] for one in lists]
+            lists = [list(map(self.typed_label, labels)) for labels in lists]
         if grow:
             for label in dict.fromkeys(chain.from_iterable(lists)):
                 if label not in numbers:
                     self._add(label)
-        coded = [[numbers[label] for label in one if label in numbers] for one in lists]
+        coded = [[numbers[label] for label in labels if label in numbers] for labels in lists]
         return Labels.from_lists(coded, len(numbers))
 
     def sort(self) -> np.ndarray:
-        """Number the categories by their labels; return the new number of each old one."""
+        """Sort the categories by label; return the new number of each old number."""
         order = sorted(range(len(self)), key=self.labels.__getitem__)
         self._set([self.labels[i] for i in order])
         return np.argsort(order).astype(np.int32)
 
     def merge(self, other: Categories) -> np.ndarray:
-        """Add the categories of another object; return their numbers here.
+        """Add the categories of `other`; return their numbers in this object.
 
         Merging the categories of shards of documents in their order gives the same numbers as
         encoding all documents.
@@ -212,7 +215,7 @@ class Categories:
         return np.array([self._numbers[label] for label in other.labels], np.int64)
 
     def rename(self, label: Any, new: Any) -> None:
-        """Give a category another label; its number stays."""
+        """Change the label of a category; its number stays."""
         number = self.number(label)
         if new in self._numbers:
             raise ParameterError(f"There is a category {new!r} already; merge the two instead.")
@@ -220,20 +223,20 @@ class Categories:
         self._set([new if i == number else old for i, old in enumerate(self.labels)])
 
     def drop(self, label: Any) -> np.ndarray:
-        """Forget a category, the others closing ranks; return which numbers are kept."""
+        """Remove a category and renumber the rest; return a mask of the old numbers that remain."""
         number = self.number(label)
         self._set([*self.labels[:number], *self.labels[number + 1 :]])
         keep: np.ndarray = np.arange(len(self) + 1) != number
         return keep
 
     def truncate(self, n: int) -> None:
-        """Remove the categories from number `n` on."""
+        """Remove all categories from number `n` on."""
         for label in self.labels[n:]:
             del self._numbers[label]
         del self.labels[n:]
 
     def state(self) -> dict[str, Any]:
-        """Return what a model file keeps."""
+        """Return the header fields of the model file."""
         return {"labels": self.labels, "type": self.type, "form": self.form}
 
     @classmethod
@@ -243,13 +246,14 @@ class Categories:
         kind = header.get("type")
         if form not in FORMS or kind not in (None, *TYPES):
             raise ModelError("The model's categories are of a form or a type unknown here.")
-        wanted = TYPES.get(kind or "", str)
-        if any(type(one) is not wanted for one in labels) or len(set(labels)) != len(labels):
+        label_type = TYPES.get(kind or "", str)
+        is_typed = all(type(label) is label_type for label in labels)
+        if not is_typed or len(set(labels)) != len(labels):
             raise ModelError("The model's categories are not different labels of one type.")
         return cls(labels, form)
 
-    def of_own_type(self, label: Any) -> Any:
-        """Return the label that a text from a file stands for, where labels are not texts."""
+    def typed_label(self, label: Any) -> Any:
+        """Return a label in the type of the categories, if it is a number or bool as text."""
         if isinstance(label, str) and self.type == "int" and label.removeprefix("-").isdecimal():
             return int(label)
         if isinstance(label, str) and self.type == "bool" and label.lower() in ("true", "false"):
@@ -290,24 +294,24 @@ def decision_mode(mode: str, labels: Labels) -> str:
 
 
 def _is_indicator(labels: list[Any]) -> bool:
-    """Tell rows of zeros and ones from lists of labels."""
-    if not labels or not all(isinstance(one, list | tuple | np.ndarray) for one in labels):
+    """Return whether the labels are the rows of an indicator matrix."""
+    if not labels or not all(isinstance(row, list | tuple | np.ndarray) for row in labels):
         return False
-    if len({len(one) for one in labels}) != 1 or len(labels[0]) < 2:
+    if len({len(row) for row in labels}) != 1 or len(labels[0]) < 2:
         return False
-    return all(not isinstance(v, str) and v in (0, 1) for one in labels for v in one)
+    return all(not isinstance(v, str) and v in (0, 1) for row in labels for v in row)
 
 
-def _labels_of(value: Any, place: int) -> Iterator[Any]:
-    """Yield the labels of a document."""
+def _labels_of(value: Any, index: int) -> Iterator[Any]:
+    """Yield the labels of the document at an index."""
     if isinstance(value, MANY):
         values: Any = sorted(value) if isinstance(value, set | frozenset) else value
-        for one in values:
-            if isinstance(one, MANY):
+        for label in values:
+            if isinstance(label, MANY):
                 raise DocumentError(
-                    f"The labels of document {place} are lists of lists; give lists."
+                    f"The labels of document {index} are lists of lists; give lists."
                 )
-            yield from _labels_of(one, place)
+            yield from _labels_of(label, index)
         return
     if isinstance(value, np.generic):
         value = value.item()
@@ -320,7 +324,7 @@ def _labels_of(value: Any, place: int) -> Iterator[Any]:
             return
         if not value.is_integer():
             raise DocumentError(
-                f"The label of document {place} is {value!r}: categories are texts or whole "
+                f"The label of document {index} is {value!r}: categories are texts or whole "
                 "numbers, not numbers on a scale."
             )
     yield value

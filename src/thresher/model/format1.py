@@ -1,4 +1,4 @@
-"""Models of format 1, as format 2 has them."""
+"""Conversion of models of format 1 to format 2."""
 
 from __future__ import annotations
 
@@ -18,30 +18,38 @@ NEW_NAMES = {
     "tune_for": "objective",
     "seed": "random_state",
 }
-OF_FEATURES = ("strength", "normalize", "min_df", "max_df", "max_features", "select", "selection")
+FEATURE_OPTIONS = (
+    "strength",
+    "normalize",
+    "min_df",
+    "max_df",
+    "max_features",
+    "select",
+    "selection",
+)
 
 
 def upgrade(
     header: dict[str, Any], tensors: dict[str, np.ndarray]
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the header and the tensors of a model of format 1 in format 2.
+    """Return the header and the tensors of a model of format 1, converted to format 2.
 
-    Runs of characters stood in the place of words then, and were taken from the words; text,
-    strength and what chooses features were parts of their own; every label was text.
+    In format 1, character n-grams replaced words instead of complementing them; text, strength and
+    feature selection were stored separately; and all labels were texts.
     """
     try:
         options = dict(header["options"])
-        parts = {name: header[name] for name in ("learner", "decisions")}
+        components = {name: header[name] for name in ("learner", "decisions")}
         text = {k.removeprefix("text."): v for k, v in tensors.items() if k.startswith("text.")}
         text_header, text = _upgrade_text(header["text"], text)
-        choosing = {NEW_NAMES.get(k, k): options[k] for k in OF_FEATURES if k in options}
+        selection = {NEW_NAMES.get(k, k): options[k] for k in FEATURE_OPTIONS if k in options}
         parameters = {NEW_NAMES.get(k, k): v for k, v in options.items() if k != "threads"}
         if parameters.get("char_ngram_range") is not None:
             parameters |= {"ngram_range": None, "char_ngram_tokens": "words"}
-        upgraded = parts | {
+        upgraded = components | {
             "parameters": parameters | {"learner": header["learner"]["learner"]},
             "features": {
-                "parameters": choosing,
+                "parameters": selection,
                 "text": text_header,
                 "strength": header["strength"],
             },
@@ -52,19 +60,20 @@ def upgrade(
         }
     except (KeyError, TypeError, AttributeError) as problem:
         raise ModelError(f"The header of the model lacks or misuses {problem}.") from None
-    kept = {k: v for k, v in tensors.items() if k.partition(".")[0] in ("learner", "decisions")}
-    kept |= {f"features.text.{name}": tensor for name, tensor in text.items()}
-    kept |= {f"features.{k}": v for k, v in tensors.items() if k.startswith("strength.")}
-    return upgraded, kept
+    unchanged = ("learner", "decisions")
+    arrays = {k: v for k, v in tensors.items() if k.partition(".")[0] in unchanged}
+    arrays |= {f"features.text.{name}": tensor for name, tensor in text.items()}
+    arrays |= {f"features.{k}": v for k, v in tensors.items() if k.startswith("strength.")}
+    return upgraded, arrays
 
 
 def _upgrade_text(
     header: dict[str, Any], tensors: dict[str, np.ndarray]
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return a `TextCounter.state` of version 1 as one of version 2; any other unchanged.
+    """Return a `TextCounter.state` of version 1 converted to version 2; later ones unchanged.
 
-    In version 1, character n-grams were counted instead of words and stored as if they were words;
-    a column was a node, which is a word or, inverted, a pair.
+    In version 1, character n-grams were counted instead of words and stored like words. Each column
+    had a node: the number of a word, or the bitwise inverse of the number of a pair of words.
     """
     if header.get("version") != 1:
         return header, tensors

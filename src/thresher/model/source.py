@@ -1,4 +1,4 @@
-"""Labelled documents in batches, whatever they are given as, and the time that reading takes."""
+"""Batches of labelled documents from any kind of input, with progress and timing."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
 ]  # fmt: skip
 
 Progress = Callable[[str, int, float | None], None]
-"""Called with the stage, the number of documents processed, and the share done if known."""
+"""Called with the stage, the number of documents processed, and the share done or None."""
 
 Watch = Callable[[int, int, int, int], None]
-"""Called with the number of the pass, and the documents, mistakes and decisions since last time."""
+"""Called with the pass number, and the documents, mistakes and decisions since the last call."""
 
 
 def no_progress(stage: str, documents: int, share: float | None) -> None:
-    """Show nothing."""
+    """Ignore the progress."""
 
 
 @contextmanager
@@ -48,7 +48,7 @@ class LabelledSource:
     Parameters
     ----------
     documents, labels : list of texts, path, Documents or table; and labels
-        As `Categorizer.fit` takes them.
+        As for `Categorizer.fit`.
     columns : Columns, optional
         The columns of the table that the model was trained on.
     fields : str or sequence of str, optional
@@ -77,7 +77,7 @@ class LabelledSource:
         self.clock = {} if clock is None else clock
         self.progress = progress
         self._weights = None if sample_weight is None else _checked_weights(sample_weight)
-        self._parallel: list[tuple[str, Any]] = []  # what must have one entry for each document
+        self._parallel: list[tuple[str, Any]] = []  # values that must match the documents
         if self.labels is not None:
             self._parallel.append(("labels", self.labels.lists))
         if self._weights is not None:
@@ -85,7 +85,7 @@ class LabelledSource:
 
     @property
     def form(self) -> str:
-        """The form in which labels were given."""
+        """The form of the labels: "one", "several" or "indicator"."""
         return "several" if self.labels is None else self.labels.form
 
     @property
@@ -101,14 +101,14 @@ class LabelledSource:
                 batch = next(batches, None)
             if batch is None:
                 break
-            here = slice(n_read, n_read + len(batch))
+            rows = slice(n_read, n_read + len(batch))
             for name, values in self._parallel:
-                if len(values[here]) < len(batch):
+                if len(values[rows]) < len(batch):
                     raise _wrong_number("more documents", len(values), name)
             if self.labels is not None:
-                batch.labels = [list(labels) for labels in self.labels.lists[here]]
+                batch.labels = [list(labels) for labels in self.labels.lists[rows]]
             if self._weights is not None:
-                batch.weights = self._weights[here]
+                batch.weights = self._weights[rows]
             yield batch
             n_read += len(batch)
             total = self.documents.bytes_total
@@ -132,7 +132,7 @@ def open_source(
     documents : list of texts, path, Documents or table
         The documents.
     has_labels : bool
-        Whether labels are given separately, so that none are looked for in the documents.
+        Whether labels are given separately; otherwise, they are read from the documents.
     familiar : Columns, optional
         The columns of the table that the model was trained on.
     fields : str or sequence of str, optional
@@ -141,8 +141,8 @@ def open_source(
         Options of `open_documents`, if labels are not given separately.
     """
     if fields and isinstance(documents, list) and field_columns(fields):
-        others = () if familiar is None else familiar.text
-        documents = [as_text(document, fields, others) for document in documents]
+        other_columns = () if familiar is None else familiar.text
+        documents = [as_text(document, fields, other_columns) for document in documents]
     if not has_labels:
         return open_documents(documents, familiar=familiar, **options)
     if isinstance(documents, str | bytes):
@@ -153,7 +153,7 @@ def open_source(
 
 
 def encode_labels(categories: Categories, batch: Batch) -> Labels:
-    """Return the labels of a batch as category numbers; new categories get the next numbers."""
+    """Return the labels of a batch as category numbers; add new labels to the categories."""
     if batch.labels is None:
         raise DocumentError(
             "The documents have no labels to learn from: name the column that has them "
@@ -163,7 +163,7 @@ def encode_labels(categories: Categories, batch: Batch) -> Labels:
 
 
 def without_zero_weights(rows: Rows, labels: Labels) -> tuple[Rows, Labels]:
-    """Return the documents without those of weight zero."""
+    """Return the documents and labels whose weight is not zero."""
     if labels.weights is None or labels.weights.all():
         return rows, labels
     present = np.flatnonzero(labels.weights)

@@ -1,7 +1,8 @@
 """The model file: a safetensors file with a versioned and checksummed description; never pickle.
 
-Its one metadata entry, "thresher", holds a checksum, a space and the JSON text that it is of, with
-the type, shape and checksum of each tensor. One alone, for the library writes several in any order.
+Its only metadata entry, "thresher", holds a checksum, a space, and a JSON text with the type, shape
+and checksum of each tensor. There is only one entry because the safetensors library writes several
+entries in no fixed order.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ log = logging.getLogger("thresher")
 
 FORMAT_VERSION = 2
 NARROW_VERSION = 3  # each tensor is in the narrowest type that holds it exactly
-LOOKED_VERSION = 4  # there is a second look, which must not be overlooked
+LOOKED_VERSION = 4  # with a second look, which older versions of Thresher would ignore
 NEWEST_VERSION = LOOKED_VERSION
 
-MOST_LAYOUT_BYTES = 100_000_000  # as in the library of safetensors
-TAKEN_OVER = ("learner.weights", "learner.variances")  # read-only arrays are not copied
+MOST_LAYOUT_BYTES = 100_000_000  # the limit of the safetensors library
+LARGE_TENSORS = ("learner.weights", "learner.variances")  # used by learners without a copy
 CHANGED = "it is cut short, lengthened or changed"
-_OPENING = b'{"__metadata__":{"thresher":"'  # after 8 bytes; tells a damaged model from other files
+_OPENING = b'{"__metadata__":{"thresher":"'  # from byte 8 on, in every model file
 
-# The types of safetensors in the order of its library, which puts the widest tensors first.
+# The types of safetensors, in the order in which its library writes tensors (the widest first).
 _TYPES = {
     "uint64": "U64",
     "int64": "I64",
@@ -80,30 +81,30 @@ def write_model(
     narrow: bool = False,
     version: int = FORMAT_VERSION,
 ) -> None:
-    """Write a model file so that, whenever the process dies, the old or the new one is there.
+    """Write a model file atomically: if the process dies, the old or the new file is complete.
 
-    A symbolic link is followed; an existing file keeps its permissions, and where the new one
-    cannot be written (`OutputError`) it is as it was.
+    Symbolic links are followed, and an existing file keeps its permissions. If the new file cannot
+    be written (`OutputError`), the existing one stays unchanged.
 
     Parameters
     ----------
     path : str or path
-        Where the model shall be. Its folder must exist.
+        The model file. Its folder must exist.
     header : dict
-        Anything that JSON can say, nested at will. Its keys are written in sorted order.
+        Data that JSON can represent. Keys are written in sorted order.
     tensors : dict of str to array
         Arrays of booleans, integers or floating-point numbers.
     keep_previous : bool
-        Whether the model that was there is kept as `path.before-learn`; if not, one that was kept
-        is removed. Default False.
+        Whether the existing model is kept as `path.before-learn`; otherwise, an earlier
+        `path.before-learn` is removed. Default False.
     narrow : bool
-        Whether each tensor is written in the narrowest type that holds it exactly; it is read back
-        in its own. Default False.
+        Whether each tensor is written in the narrowest type that holds it exactly, and converted
+        back when it is read. Default False.
     version : int
-        The format: with it, what this Thresher needs is refused by those that know nothing of it.
-        Default 2; narrow tensors need 3.
+        The format version; older versions of Thresher refuse a newer one. Default 2; narrow
+        tensors need 3.
     """
-    storable = {name: _storable(name, given) for name, given in tensors.items()}
+    storable = {name: _storable(name, tensor) for name, tensor in tensors.items()}
     kinds = {name: array.dtype.name for name, array in storable.items()}
     if narrow:
         storable = {name: _narrowest(array) for name, array in storable.items()}
@@ -113,12 +114,12 @@ def write_model(
     described = _described(arrays)
     version = max(version, NARROW_VERSION) if narrow else version
     if version >= NARROW_VERSION:
-        described = {name: [*one, kinds[name]] for name, one in described.items()}
+        described = {name: [*entry, kinds[name]] for name, entry in described.items()}
     description = {"format_version": version, "thresher_version": __version__}
     description |= {"header": header, "tensors": described}
     try:
         text = json.dumps(description, sort_keys=True, allow_nan=False)
-        _parsed(text)  # what could not be read again is not written
+        _parsed(text)  # refuses numbers that could not be read again
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The header of a model must be JSON: {error}.") from error
     layout = _layout(arrays, f"{zlib.crc32(text.encode()):08x} {text}")
@@ -132,9 +133,10 @@ def write_model(
 
 
 def _layout(arrays: dict[str, np.ndarray], description: str) -> bytes:
-    """Return what a safetensors file begins with, by its own library's rules to the last byte.
+    """Return the start of the file, byte for byte as the safetensors library writes it.
 
-    The library writes through a temporary file whose name we cannot know, let alone clear away.
+    The library itself is not used: it writes through a temporary file of unknown name, which could
+    not be removed after a crash.
     """
     layout: dict[str, Any] = {"__metadata__": {"thresher": description}}
     end = 0
@@ -146,9 +148,9 @@ def _layout(arrays: dict[str, np.ndarray], description: str) -> bytes:
     return text + b" " * (-len(text) % 8)
 
 
-def _storable(name: str, given: np.ndarray) -> np.ndarray:
-    """Return the array as safetensors takes it: little-endian and in C order."""
-    array = np.asarray(given)
+def _storable(name: str, tensor: np.ndarray) -> np.ndarray:
+    """Return the tensor as safetensors stores it: little-endian and in C order."""
+    array = np.asarray(tensor)
     if not isinstance(name, str) or name == "__metadata__" or re.search("[\ud800-\udfff]", name):
         raise ParameterError(f"A tensor is named {name!r}; give it another name.")
     if array.dtype.kind not in "biuf" or array.itemsize > 8:
@@ -160,7 +162,7 @@ def _storable(name: str, given: np.ndarray) -> np.ndarray:
 
 
 def _narrowest(array: np.ndarray) -> np.ndarray:
-    """Return an array in the narrowest type of its kind that holds all of it exactly."""
+    """Return an array in the narrowest type of its kind that holds all values exactly."""
     if array.dtype.kind == "b" or not array.size:
         return array
     if array.dtype.kind == "f":
@@ -194,20 +196,20 @@ def read_model(
 ) -> Parts:
     """Return the header and the tensors of a model file.
 
-    `ModelError` says that it is none, damaged, cut short, or of a newer format than is known here.
-    Nothing is believed before its checksum is right, and no more memory is asked for than the file
-    has bytes. What the tensors mean is for the caller to check: see `require_tensor`.
+    Raises `ModelError` if the file is not a model, is damaged or cut short, or has a newer format.
+    Checksums are verified before any data is used, and no more memory is allocated than the file
+    has bytes. The caller must check the content of the tensors: see `require_tensor`.
 
     Parameters
     ----------
     path : str or path
         The model file.
     upgrades : dict of int to callable, optional
-        For each older format, a function that turns its header and tensors into those of the next.
+        For each older format, a function that converts its header and tensors to the next format.
     mmap : bool, default=False
         Map the file into memory instead of reading it. Processes that map the same file share its
-        memory; the tensors are read-only. If the file is changed in place meanwhile, the process
-        may be killed, so such a file must be replaced by renaming another one.
+        memory; the tensors are read-only. Replace a mapped file by renaming another file: if it is
+        changed in place, the processes that map it may be killed.
 
     Examples
     --------
@@ -262,8 +264,8 @@ def _read_layout(path: object, file: BufferedReader) -> tuple[dict[str, Any], in
     opening = file.read(8 + len(_OPENING))
     if not opening:
         raise ModelError(f"{path} is empty: it is no model.")
-    is_ours = len(opening) >= 8 and _OPENING.startswith(opening[8:])
-    problem = _damaged(path, CHANGED) if is_ours else _foreign(path)
+    is_model = len(opening) >= 8 and _OPENING.startswith(opening[8:])
+    problem = _damaged(path, CHANGED) if is_model else _foreign(path)
     size = int.from_bytes(opening[:8], "little")
     if len(opening) < 8 or size > min(_n_bytes(file) - 8, MOST_LAYOUT_BYTES):
         raise problem
@@ -280,7 +282,7 @@ def _read_layout(path: object, file: BufferedReader) -> tuple[dict[str, Any], in
 def _read_tensors(
     path: object, file: BufferedReader, layout: dict[str, Any], start: int, mmap: bool
 ) -> dict[str, np.ndarray]:
-    """Return the tensors, each in memory of its own, or as views of the mapped file."""
+    """Return the tensors as separate arrays, or as views of the mapped file."""
     entries = {name: entry for name, entry in layout.items() if name != "__metadata__"}
     shapes, end = {}, 0
     try:
@@ -327,7 +329,7 @@ def _n_bytes(file: BufferedReader) -> int:
 
 
 def _description(path: object, layout: dict[str, Any]) -> dict[str, Any]:
-    """Return the description in the metadata, if its checksum is right and its version is known."""
+    """Return the description in the metadata, after checking its checksum and version."""
     metadata = layout.get("__metadata__")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("thresher"), str):
         raise _foreign(path)
@@ -358,7 +360,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _whole(digits: str) -> int:
-    """Read a whole number of a header: none is so large that other types could not hold it."""
+    """Return an integer of the header; raise `ValueError` if it exceeds 64 bits."""
     number = int(digits) if len(digits) < 25 else LARGEST_WHOLE + 1
     if abs(number) > LARGEST_WHOLE:
         raise ValueError(f"{brief(digits)} is beyond what a model holds")
@@ -366,7 +368,7 @@ def _whole(digits: str) -> int:
 
 
 def _finite(digits: str) -> float:
-    """Read a number of a header; Infinity, NaN and 1e400 are none that a model was written with."""
+    """Return a number of the header; raise `ValueError` for Infinity, NaN and 1e400."""
     if not math.isfinite(number := float(digits)):
         raise ValueError(f"{brief(digits)} is no finite number")
     return number
@@ -421,9 +423,9 @@ def load_model(
 ) -> Model:
     """Read a model from a file; see `Categorizer.load`."""
     header, tensors = read_model(path, upgrades={1: upgrade}, mmap=mmap)
-    large = [] if mmap else [array for name, array in tensors.items() if name in TAKEN_OVER]
+    large = [] if mmap else [array for name, array in tensors.items() if name in LARGE_TENSORS]
     for array in large:
-        array.flags.writeable = False  # learners copy what somebody else could change
+        array.flags.writeable = False  # learners would copy writable arrays
     try:
         model = _model_from_parts(header, tensors, learners)
     except ModelError as problem:
@@ -443,7 +445,7 @@ def _model_from_parts(
     features = Features.from_state(*component_state("features", header, tensors))
     decisions = Decisions.from_state(*component_state("decisions", header, tensors))
     categories = Categories.from_state(require_field(header, "categories", dict))
-    # Before the learner makes room for so many.
+    # Checked before the learner allocates arrays of this size.
     sizes = [require_field(of_learner, name, int) for name in ("n_features", "n_categories")]
     shape = sizes[0], sizes[1]
     if shape != (features.n_columns, len(categories)) or shape[1] != len(decisions.thresholds):
@@ -482,9 +484,9 @@ def _model_from_parts(
 
 
 def _plain_parameters(model: Model) -> dict[str, Any]:
-    """Return the parameters as JSON can hold them, without the number of threads.
+    """Return the parameters as plain data for JSON, without the number of threads.
 
-    The learner has a part of its own in the file.
+    The learner is stored separately, under its own key.
     """
     parameters = model.parameters
     learner = parameters.learner if is_auto(parameters.learner) else model.learner.name
@@ -494,14 +496,14 @@ def _plain_parameters(model: Model) -> dict[str, Any]:
 
 
 def _plain_columns(columns: Columns | None) -> dict[str, Any] | None:
-    """Return the columns that the documents were read from, as a model file holds them."""
+    """Return the columns that the documents were read from, as plain data for JSON."""
     if columns is None:
         return None
     return {"text": list(columns.text), "labels": columns.labels, "separator": columns.separator}
 
 
 def _late_of(header: dict[str, Any], n_categories: int) -> dict[int, int]:
-    """Return the number of documents of each category that came after training."""
+    """Return the number of documents of each category that was added after training."""
     late = require_field({"late": {}} | header, "late", dict)
     known = set(map(str, range(n_categories))) if late else set()
     if not (late.keys() <= known and all(map(Whole(0).allows, late.values()))):
@@ -510,7 +512,7 @@ def _late_of(header: dict[str, Any], n_categories: int) -> dict[int, int]:
 
 
 def _columns_of(header: dict[str, Any]) -> Columns | None:
-    """Return the columns that the documents were read from, if they had any."""
+    """Return the columns that the documents were read from, or None."""
     if header.get("columns") is None:
         return None
     columns = require_field(header, "columns", dict)
