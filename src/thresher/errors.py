@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # importing `typing` or `re` takes longer than all of this module
+TYPE_CHECKING = False  # importing `typing` or `re` takes longer than this module
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
 LONGEST_MESSAGE, LONGEST_VALUE = 2000, 200  # characters; the middle of a longer text is left out
-_PARAMETER_MARK = "\ufdd0"  # around a parameter in a message; no text has this character
+_PARAMETER_MARK = "\ufdd0"  # around parameters in messages; a noncharacter
 # Characters that control the terminal, end the line or change the direction of writing, and lone
 # surrogates.
 _UNPRINTED = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -22,7 +22,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("spam\\x1b[2J\\nham"))
     spam\\x1b[2J\\nham
     """
-    if text.isprintable():  # nearly always; this is called for every location
+    if text.isprintable():  # nearly always; the fast path
         return text
     import re
 
@@ -30,9 +30,9 @@ def escaped(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a document for display, with a replacement mark for each control character.
+    """Return a text for display on several lines, with replacement marks for control characters.
 
-    Characters keep their positions; a line end of two characters becomes a blank and a line feed.
+    Characters keep their positions: "\\r\\n" becomes a blank and a line feed.
     """
     import re
 
@@ -57,22 +57,22 @@ def brief(value: Any) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text; without its middle if it has more than `most` characters."""
+    """Return a text, without its middle if it has more than `most` characters."""
     half = (most - 3) // 2
     return text if len(text) <= most else f"{text[:half]}...{text[-(most - 3 - half) :]}"
 
 
 def param(name: str, *value: Any, owner: str = "") -> str:
-    """Return a parameter, or its setting to a value, for the message of an error or a warning.
+    """Return the name of a parameter, or its setting, marked for messages of errors and warnings.
 
-    Python shows it as it is written there, the command line as an option.
+    The message shows it as a Python argument; the command line shows it as an option.
 
     Parameters
     ----------
     name : str
-        The parameter, as Python has it.
+        The name of the parameter in Python.
     *value : object
-        The value of a setting.
+        The value, for a setting.
     owner : str, optional
         The class of the parameter.
 
@@ -91,25 +91,25 @@ def param(name: str, *value: Any, owner: str = "") -> str:
 
 
 class _Message:
-    """For exceptions and warnings: the message may name parameters by `param`."""
+    """Base of exceptions and warnings whose messages may contain parameters (see `param`)."""
 
     def __str__(self) -> str:
         return self.message()
 
     @property
     def parameters(self) -> list[str]:
-        """The parameters that the message names, with their values, as Python shows them."""
+        """The parameters in the message, with their values, as Python arguments."""
         return super().__str__().split(_PARAMETER_MARK)[1::2]
 
     def message(self, show: Callable[[str], str] = str) -> str:
-        """Return the message on one line of limited length, its parameters as `show` has them."""
+        """Return the message on one line of limited length; `show` formats the parameters."""
         pieces = super().__str__().split(_PARAMETER_MARK)
         pieces[1::2] = map(show, pieces[1::2])
         return escaped(shortened("".join(pieces), LONGEST_MESSAGE))
 
 
 class ThresherError(_Message, Exception):
-    """Base class of all errors of Thresher; on the command line, a sentence and exit status 2."""
+    """Base class of all errors of Thresher; the command line prints it and exits with status 2."""
 
 
 class DocumentError(ThresherError, ValueError):
@@ -117,7 +117,7 @@ class DocumentError(ThresherError, ValueError):
 
 
 class ModelError(ThresherError, ValueError):
-    """A model file cannot be read, or the model cannot do what it is used for."""
+    """A model file cannot be read, or the model does not support an operation."""
 
 
 class NotFittedError(ModelError, AttributeError):
@@ -149,7 +149,7 @@ class MissingExtra(ThresherError, ImportError):  # noqa: N818
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> MissingExtra:
-    """Return the error for a missing library of an extra; `purpose` is what needs it, a plural.
+    """Return the error for a missing library; `purpose` is a plural noun for what needs it.
 
     Examples
     --------

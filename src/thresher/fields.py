@@ -1,7 +1,7 @@
-"""The fields of a document, joined into one text, and split again.
+"""Fields of documents: joining them into one text, and splitting that text.
 
-There is a mark before each field, and one after the last field if more text follows. Text before
-the first mark, or after all fields, is in no field; a text without marks has no fields.
+A mark stands before each field, and after the last field if more text follows. Text before the
+first mark, or after all fields, belongs to no field; a text without marks has no fields.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from thresher.errors import DocumentError
 
 __all__ = ["MARK", "PLACES", "as_text", "field_columns", "field_names", "join", "split"]
 
-MARK = "\x1e"  # the record separator of ASCII: it is white space, so no token contains it
+MARK = "\x1e"  # ASCII record separator; as white space, it is never in a token
 FIRST_LINE = "first-line"
 LEAD = "lead"  # the first line and the words after it
-PLACES = (FIRST_LINE, LEAD)  # values of `fields` that are found in the text itself
-# Applied to what follows the first line: nothing, or text that begins with a line end.
+PLACES = (FIRST_LINE, LEAD)  # values of `fields` that mean a part of the text, not a column
+# Matched after the first line, where the text ends or a line end follows.
 _FIRST_WORDS = re.compile(r"(?:\s++\S++){0,40}")
 
 Fields = str | Sequence[str] | None
@@ -32,19 +32,19 @@ def field_names(fields: Fields) -> tuple[str, ...]:
 
 
 def field_columns(fields: Fields) -> tuple[str, ...]:
-    """Return the fields that are columns of a table, not found in the text itself."""
+    """Return the fields that are columns of a table, not parts of the text."""
     return () if fields in PLACES else field_names(fields)
 
 
-def join(fields: Sequence[str], others: Sequence[str] = ()) -> str:
-    """Return one text of fields and of other texts, which are in no field.
+def join(fields: Sequence[str], other_texts: Sequence[str] = ()) -> str:
+    """Return one text from the fields and from other texts, which belong to no field.
 
     Examples
     --------
     >>> split(join(["Wheat up", "Prices rose."]), ("subject", "body"))
     ['', 'Wheat up', 'Prices rose.', '']
     """
-    rest = ["\n".join(others)] if others else []
+    rest = ["\n".join(other_texts)] if other_texts else []
     return MARK.join(["", *(text.replace(MARK, "\n") for text in fields), *rest])
 
 
@@ -72,15 +72,15 @@ def split(text: str, fields: Fields) -> list[str]:
     return pieces + [""] * (n_pieces - len(pieces))
 
 
-def as_text(document: Any, fields: Fields, others: Sequence[str] = ()) -> Any:
-    """Return the one text of a document that is a dict of texts by column; any other unchanged.
+def as_text(document: Any, fields: Fields, other_columns: Sequence[str] = ()) -> Any:
+    """Return the text of a document that is a dict of columns; return others unchanged.
 
     Missing columns are empty.
     """
     columns = field_columns(fields)
     if not columns or not isinstance(document, Mapping):
         return document
-    names = (*columns, *(name for name in others if name not in columns))
+    names = (*columns, *(name for name in other_columns if name not in columns))
     if not any(name in document for name in names):
         present, expected = ", ".join(map(repr, document)), " or ".join(map(repr, names))
         raise DocumentError(

@@ -1,9 +1,9 @@
-"""Files that are written whole or not at all, by one process at a time, and can be taken back.
+"""Atomic writing of files, locks between processes, and restoring the previous file.
 
-A writer holds its temporary file locked until it has become the target, and locks the folder for
-the moments in which names are exchanged or cleared away. So what carries a temporary's name and can
-be locked belongs to a writer that died, and goes with the next one. Where the file system knows no
-locks, writing works all the same, and such leftovers stay.
+A writer locks its temporary file until it is renamed to the target, and locks the folder while it
+renames or removes files. Therefore, a temporary file that can be locked was left by a process that
+died; the next writer removes it. Without support for locks in the file system, writing works too,
+but such leftovers stay.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ __all__ = [
 
 LOCKED_OR_GONE = (errno.EAGAIN, errno.EACCES, errno.ENOENT)
 NO_SYNC = (errno.EINVAL, errno.EBADF, errno.EACCES, errno.EPERM, errno.ENOTSUP)  # of a folder
-LONGEST_NAME = 200  # bytes, beyond which a lock's name has a digest for the end of its file's name
-PATIENCE = 1.0  # seconds after which a writer says what it waits for
-EXCHANGE = 10.0  # seconds after which a folder's lock is no longer waited for: it is stuck
+LONGEST_NAME = 200  # bytes; the lock file of a longer name has a digest in its name
+PATIENCE = 1.0  # seconds until a waiting process reports that it waits
+EXCHANGE = 10.0  # seconds until a process continues without the lock of a folder
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Return where a file will stand, links followed, or raise `OutputError` where none can.
+    """Return the path with links resolved, or raise `OutputError` if no file can be written there.
 
-    Best asked before the work is done.
+    Call this before long computations.
     """
     try:
         target = Path(os.path.realpath(path))
-        reason = _why_not(os.fspath(path), target)
+        reason = _obstacle(os.fspath(path), target)
     except (OSError, ValueError) as error:
         raise _cannot_write(path, error) from error
     if reason:
@@ -63,10 +63,10 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def one_writer(path: str | os.PathLike[str], tell: Callable[[str], object]) -> Iterator[Path]:
-    """Keep every other process that asks for the same file waiting; give where it stands.
+    """Lock a file against other processes that call this function; yield its resolved path.
 
-    The lock is the system's, on a file beside: one that a killed process left behind locks nothing.
-    `tell` gets a sentence if another is waited for.
+    The lock is held by the operating system on a separate file in the same folder, so the lock of a
+    killed process is released. `tell` is called with a sentence if another process holds the lock.
     """
     target = check_writable(path)
     lock = _lock_file(target)
@@ -79,8 +79,8 @@ def one_writer(path: str | os.PathLike[str], tell: Callable[[str], object]) -> I
     with file:
         try:
             yield target
-        finally:  # while it is still locked: who waits for it sees that it is no longer the one
-            with contextlib.suppress(OSError):  # Windows removes no file that is open
+        finally:  # still locked: waiting processes notice that the lock file is gone
+            with contextlib.suppress(OSError):  # Windows cannot remove open files
                 lock.unlink()
 
 
@@ -92,7 +92,7 @@ def _lock_file(target: Path) -> Path:
 
 
 def _try_lock(lock: Path, mode: str = "ab") -> IO[bytes] | None:
-    """Return the file, locked; `None` where another process has it or has just removed it."""
+    """Return the locked file, or None if another process has locked or just removed it."""
     file = None
     with contextlib.ExitStack() as opened:
         try:
@@ -120,14 +120,14 @@ def _lock(descriptor: int) -> None:
 
 @contextlib.contextmanager
 def _exchanging(folder: Path) -> Iterator[bool]:
-    """Keep others from exchanging names in a folder; tell whether that could be had.
+    """Lock a folder while files in it are renamed; yield whether the lock was acquired.
 
-    The lock is on the folder itself, so that a killed process leaves nothing behind.
+    The folder itself is locked, so that a killed process leaves no lock file behind.
     """
     is_locked, until = False, time.monotonic() + EXCHANGE
     with contextlib.ExitStack() as opened:
-        with contextlib.suppress(OSError):  # Windows opens no folder, and some systems lock none
-            # Also where Ctrl-C comes while this is being left, for else the lock would stay.
+        with contextlib.suppress(OSError):  # not on Windows or some file systems
+            # Closes the folder even if Ctrl-C interrupts the exit; otherwise the lock would stay.
             opened.callback(
                 weakref.finalize(opened, os.close, descriptor := os.open(folder, os.O_RDONLY))
             )
@@ -142,15 +142,15 @@ def _exchanging(folder: Path) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str], *, keep_previous: bool = False) -> Iterator[Path]:
-    """Give a file to write to, which takes the place of `path` at the end, or is removed.
+    """Yield a temporary file to write; afterwards it replaces `path`, or is removed on errors.
 
-    It stands beside `path` and is synced to the disk before the exchange, so that whenever the
-    process dies, the old file or the new one is there; what a process that died has left goes
-    first. A symbolic link is followed; an existing file keeps its permissions, and its owner where
-    that is allowed. `OutputError` says why it cannot be written.
+    It is in the folder of `path` and is synced to the disk before it is renamed, so that the old or
+    the new file is complete whenever the process dies. Temporary files of processes that died are
+    removed first. Symbolic links are followed; an existing file keeps its permissions, and its
+    owner where that is allowed. Raises `OutputError` if the file cannot be written.
 
-    The old file is kept as `previous_file` if asked; if not, one that was kept goes, for it is no
-    longer the one before.
+    With `keep_previous`, the old file is kept as `previous_file`; otherwise, an existing
+    `previous_file` is removed, because it is older than the file that is replaced.
     """
     target, previous = check_writable(path), previous_file(path)
     temporary, spare = (_beside(target, os.urandom(8).hex()) for _ in range(2))
@@ -160,11 +160,11 @@ def replace_file(path: str | os.PathLike[str], *, keep_previous: bool = False) -
             if is_locked or sys.platform == "win32":
                 _remove_leftovers(target)
             file = _create_like(target, temporary)
-            with contextlib.suppress(OSError):  # no locks here: nor does anybody clear away
+            with contextlib.suppress(OSError):  # without locks, nobody removes leftovers either
                 _lock(file.fileno())
         yield temporary
         os.fsync(file.fileno())
-        if sys.platform == "win32":  # which gives no other name to a file that is open
+        if sys.platform == "win32":  # cannot rename open files
             file.close()
         with _exchanging(target.parent):
             if keep_previous and target.exists():
@@ -175,37 +175,37 @@ def replace_file(path: str | os.PathLike[str], *, keep_previous: bool = False) -
                 previous.unlink()
                 _sync_folder(target.parent)
             os.replace(temporary, target)
-    except OutputError:  # of another file, written at the same time
+    except OutputError:  # about another file, written in the block
         raise
     except OSError as error:
         raise _cannot_write(path, error) from error
-    finally:  # an interrupt too must leave nothing behind
+    finally:  # after interrupts too
         for leftover in (temporary, spare):
             with contextlib.suppress(OSError):
                 leftover.unlink(missing_ok=True)
         if file is not None:
-            with contextlib.suppress(OSError):  # what it holds is on the disk, or not wanted
+            with contextlib.suppress(OSError):  # its content is synced already, or discarded
                 file.close()
     _sync_new_name(path, target)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text in UTF-8; what it cannot say, half a character, becomes a question mark."""
+    """Write a text in UTF-8, with question marks for lone surrogates."""
     with replace_file(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", "replace"))
 
 
 def previous_file(path: str | os.PathLike[str]) -> Path:
-    """Return where the file before is kept, links followed."""
+    """Return the path where `replace_file` keeps the previous file, with links resolved."""
     return Path(f"{os.path.realpath(path)}.before-learn")
 
 
 def restore_previous(path: str | os.PathLike[str]) -> None:
-    """Put the file that `replace_file` kept back in its place, in one step."""
+    """Restore the file that `replace_file` kept, atomically."""
     target, previous = check_writable(path), previous_file(path)
     try:
         with _exchanging(target.parent):
-            # which may have been made private
+            # The permissions may have been restricted meanwhile.
             os.chmod(previous, stat.S_IMODE(target.stat().st_mode))
             os.replace(previous, target)
     except OSError as error:
@@ -214,46 +214,46 @@ def restore_previous(path: str | os.PathLike[str]) -> None:
 
 
 def _beside(target: Path, unique: str) -> Path:
-    """Return the name of a temporary, which ends as the target's: some writers go by that."""
+    """Return a name for a temporary file, with the extension of the target."""
     end = target.suffix if len(target.suffix) <= 16 else ""
     return target.parent / f".{target.name[:40]}.{unique}.tmp{end}"
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what writers of the same file left when they died: what nobody holds locked."""
-    start, end = (re.escape(part) for part in _beside(target, "\n").name.split("\n.tmp"))
+    """Remove the unlocked files that dead writers of the same target have left."""
+    start, end = map(re.escape, _beside(target, "\n").name.split("\n.tmp"))
     pattern = f"{start}[0-9a-f]{{16}}\\.tmp({end})?"
     lock = _lock_file(target).name
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
-            is_ours = entry.name == lock or re.fullmatch(pattern, entry.name)
-            if is_ours and entry.is_file(follow_symlinks=False):
+            is_leftover = entry.name == lock or re.fullmatch(pattern, entry.name)
+            if is_leftover and entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(OSError):
                     _remove_unless_held(Path(entry.path))
 
 
 def _remove_unless_held(leftover: Path) -> None:
     if sys.platform == "win32":
-        leftover.unlink()  # which fails as long as somebody has it open
+        leftover.unlink()  # fails while a process has it open
     elif file := _try_lock(leftover, "r+b"):
         with file:
             leftover.unlink()
 
 
 def _create_like(target: Path, new: Path) -> IO[bytes]:
-    """Create an empty file; its permissions come before the first byte, which may be private."""
+    """Create an empty file with the permissions of the target, before private data is written."""
     file = open(new, "xb")  # noqa: SIM115 - its caller closes it
     if target.exists():
         status = target.stat()
         if hasattr(os, "chown"):
-            with contextlib.suppress(OSError):  # only root gives files away
+            with contextlib.suppress(OSError):  # only root may change owners
                 os.chown(new, status.st_uid, status.st_gid)
         os.chmod(new, stat.S_IMODE(status.st_mode))
     return file
 
 
 def _link_or_copy(target: Path, new: Path) -> None:
-    """Give a file another name, which costs nothing, or copy it where the system has no links."""
+    """Create a hard link to a file, or a copy where the system has no links."""
     try:
         os.link(target, new)
     except OSError:
@@ -262,20 +262,20 @@ def _link_or_copy(target: Path, new: Path) -> None:
             os.fsync(file.fileno())
 
 
-def _why_not(given: str, target: Path) -> str | None:
-    """Say why no file can stand there, `None` where one can."""
+def _obstacle(path: str, target: Path) -> str | None:
+    """Return why no file can be written to a path that resolves to `target`, or None."""
     folder = target.parent
-    if not given:
+    if not path:
         return "the name is empty; name a file"
-    if target.is_symlink():  # all links that lead somewhere have been followed
+    if target.is_symlink():  # valid links have been resolved
         return "it is a link in a circle"
-    if target.is_dir() or given.endswith(("/", os.sep)):
+    if target.is_dir() or path.endswith(("/", os.sep)):
         return "it is a folder; name a file in it"
     if folder.exists() and not folder.is_dir():
         return f"{folder} is a file, not a folder"
     if not folder.is_dir():
         return f"the folder {folder} does not exist; make it first"
-    if os.path.exists(given) and not os.path.isfile(given):  # as the system sees /dev/stdout
+    if os.path.exists(path) and not os.path.isfile(path):  # such as /dev/stdout
         return "it is a device, a pipe or a socket, not a file"
     if target.exists() and not os.access(target, os.W_OK):
         return "it is write-protected"
@@ -287,17 +287,17 @@ def _why_not(given: str, target: Path) -> str | None:
 
 
 def _is_another_users(target: Path) -> bool:
-    """Tell whether a folder such as /tmp lets nobody but its owner replace a file."""
+    """Return True if only another user may replace a file, in a shared folder such as /tmp."""
     if not hasattr(os, "geteuid"):
         return False
-    folder, own = target.parent.stat(), os.geteuid()
+    folder, user = target.parent.stat(), os.geteuid()
     is_sticky = bool(folder.st_mode & stat.S_ISVTX)
-    return is_sticky and own not in (0, folder.st_uid, target.stat().st_uid)
+    return is_sticky and user not in (0, folder.st_uid, target.stat().st_uid)
 
 
 def _cannot_write(path: object, reason: object) -> OutputError:
-    named = str(path) or "''"
-    return OutputError(f"{named} cannot be written: {getattr(reason, 'strerror', None) or reason}.")
+    shown = str(path) or "''"
+    return OutputError(f"{shown} cannot be written: {getattr(reason, 'strerror', None) or reason}.")
 
 
 def _sync_new_name(path: object, target: Path) -> None:
@@ -311,7 +311,7 @@ def _sync_new_name(path: object, target: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make new names last through a power cut, where the system can sync a folder."""
+    """Sync a folder, so that new names survive a power cut, if the system supports it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -324,13 +324,13 @@ def _sync_folder(folder: Path) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be had again: $THRESHER_CACHE, else the user's cache."""
-    named = os.environ.get("THRESHER_CACHE")
-    if named:
-        return Path(named)
+    """Return the folder for cached files: $THRESHER_CACHE, else the cache folder of the user."""
+    folder = os.environ.get("THRESHER_CACHE")
+    if folder:
+        return Path(folder)
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "thresher"
-    except RuntimeError:  # a user without a name, as many a container runs under
+    except RuntimeError:  # the user has no home folder, as in many containers
         raise OutputError(
             "This user has no home folder for the cache; set THRESHER_CACHE to a folder."
         ) from None

@@ -1,4 +1,4 @@
-"""Checks of what a model file holds: the header, which is JSON, and the tensors."""
+"""Checks of the content of model files: the header (JSON) and the tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thresher.limits import LARGEST_WEIGHT, MOST_COUNTED
 
 __all__ = ["Parts", "component_state", "require_field", "require_tensor"]
 
-LARGEST_WHOLE = 2**63 - 1  # integers of a header
+LARGEST_WHOLE = 2**63 - 1  # largest integer in a header
 
 Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 T = TypeVar("T")
@@ -28,7 +28,7 @@ def require_tensor(
     high: float | None = None,
     finite: bool = False,
 ) -> np.ndarray:
-    """Return a tensor of a model file, or raise `ModelError` if it is not as expected.
+    """Return a tensor of a model file, or raise `ModelError` if it is not valid.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ def require_tensor(
     dtype, shape
         Its type and shape; None in the shape stands for any size.
     low, high : float, optional
-        The least and the greatest value that is allowed. NaN is outside any bound.
+        The smallest and largest value allowed. NaN is outside any bounds.
     finite : bool, default=False
-        Refuse NaN, the infinities and, where no bound is given, values beyond ±1e20: with such
-        weights, scores are finite too.
+        Whether NaN and infinities are refused and, without bounds, values beyond ±1e20, so that
+        scores are finite too.
 
     Examples
     --------
@@ -98,8 +98,8 @@ def require_field(
 ) -> T:
     """Return a field of a model's header, or raise `ModelError` if it is not of type `kind`.
 
-    The type is `str`, `int`, `float` (integers are converted), `bool`, `list` or `dict`. Numbers
-    may have bounds; integers are within ±2^53 in any case.
+    The type is `str`, `int`, `float` (integers are converted), `bool`, `list` or `dict`. `low` and
+    `high` limit numbers; integers must be within ±2^53 in any case.
 
     Examples
     --------

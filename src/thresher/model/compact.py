@@ -1,4 +1,4 @@
-"""Make a model smaller: remove what only learning needs, and features that hardly matter."""
+"""Compact models: remove the data that only learning needs, and features of little weight."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from thresher.rows import Labels, Rows
 
 __all__ = ["CHANGES_ALLOWED", "Compaction", "ProbeDocuments", "compact"]
 
-# The share of decisions that may change. On held-out training documents of 20 Newsgroups, half of
-# that changes, and three fifths of the features are removed.
+# The share of decisions that may change. On held-out training documents of 20 Newsgroups, half as
+# many change, and three fifths of the features are removed.
 CHANGES_ALLOWED = 0.005
-SEARCH_STEPS = 200  # the number of features is found up to this fraction of all
+SEARCH_STEPS = 200  # the search stops at a precision of this fraction of the features
 
 
 @dataclass(frozen=True)
@@ -68,30 +68,30 @@ class Compaction:
 
 
 class ProbeDocuments(NamedTuple):
-    """The documents whose decisions are to stay the same."""
+    """Documents whose decisions are compared before and after."""
 
     counts: Rows
-    contributions: np.ndarray | None = None  # to their own scores, if they were learned
+    contributions: np.ndarray | None = None  # of each document to its own scores, if it was learned
     truth: Labels | None = None
     names: Sequence[str] = ()  # of the categories of the truth
 
     @classmethod
     def read(cls, model: Model, source: LabelledSource, n_jobs: int) -> Self:
-        """Count documents, with their labels if they have any."""
+        """Return the counts of the documents, with their labels if they have any."""
         counts, truth = [], []
-        known = Categories(model.categories)
+        categories = Categories(model.categories)
         for batch in source.batches("counting"):
             counts.append(model.features.count(batch.texts, n_jobs=n_jobs))
             if batch.labels is not None:
-                truth.append(known.encode(batch.labels, grow=True))
+                truth.append(categories.encode(batch.labels, grow=True))
         if not counts:
             raise DocumentError("There is nothing to judge by: the source has no documents.")
-        labels = Labels.concatenate(truth)._replace(n_categories=len(known)) if truth else None
-        return cls(Rows.concatenate(counts), truth=labels, names=known.names)
+        labels = Labels.concatenate(truth)._replace(n_categories=len(categories)) if truth else None
+        return cls(Rows.concatenate(counts), truth=labels, names=categories.names)
 
 
 def remembered_documents(model: Model) -> ProbeDocuments | None:
-    """Return the documents in the memory, to be scored as if they had not been learned."""
+    """Return the remembered documents with their contributions, for held-out scores."""
     memory = model.memory
     if memory is None or not len(memory):
         return None
@@ -113,12 +113,12 @@ def compact(
     model : Model
         The model, which is changed.
     source : LabelledSource, optional
-        The documents whose decisions are compared. Default: the remembered ones; without any,
-        nothing is removed that could change a decision.
+        The documents whose decisions are compared. Default: the remembered documents; if there
+        are none, nothing is removed that could change a decision.
     allow : float, default=0.005
         The share of the decisions that may change.
     n_jobs : int, default=1
-        Threads.
+        The number of threads.
     """
     if source is None:
         documents = remembered_documents(model)
@@ -144,7 +144,7 @@ def compact(
 
 
 class _Trial:
-    """Documents, their decisions, and how many of these change with fewer features."""
+    """Test documents, and how many of their decisions change with fewer features."""
 
     def __init__(
         self,
@@ -160,19 +160,19 @@ class _Trial:
         self.decided = decisions.decide(self.scores)
 
     def smallest(self, learner: Learner, allow: float) -> tuple[Compaction, np.ndarray, Learner]:
-        """Return the result, the features that stay, and the learner of these.
+        """Return the result, a mask of the retained features, and the learner reduced to them.
 
-        The features that can change a score most stay. Their number is found by bisection: more
-        features may occasionally change more decisions, but what is returned has been tried.
+        Features that can change a score most are retained. Their number is found by bisection.
+        More features may occasionally change more decisions, but the returned number was tested.
         """
         n_documents, n_features = self.rows.n_rows, self.features.n_columns
         everything, most = np.ones(n_features, bool), int(allow * n_documents)
         best, scores = (everything, learner), self.scores
-        halves, in_halves = False, None
+        halves, rounded = False, None
         if learner.by_feature:
-            in_halves = _smaller(learner, everything, 1.0, halves=True)
-        if in_halves is not None and self._n_changed(now := self._scores(in_halves)) <= most:
-            best, scores, halves = (everything, in_halves), now, True
+            rounded = _smaller(learner, everything, 1.0, halves=True)
+        if rounded is not None and self._n_changed(now := self._scores(rounded)) <= most:
+            best, scores, halves = (everything, rounded), now, True
         rank = _largest_changes(self.features, learner)
         if rank is not None:
             order = np.argsort(-rank, kind="stable")
@@ -193,10 +193,10 @@ class _Trial:
     def _try(
         self, learner: Learner, keep: np.ndarray, halves: bool
     ) -> tuple[Learner | None, np.ndarray]:
-        """Return the learner of some features, and its scores.
+        """Return the learner reduced to some features, and its scores.
 
-        If strengths are normalised, those that remain grow as others are removed; the weights are
-        scaled down by the same factor on average.
+        If strengths are normalised, the remaining strengths grow when features are removed; the
+        weights are scaled down by the mean of these factors.
         """
         rows = self.features.narrowed(keep).apply(self.documents.counts)
         old = self.rows.values[keep[self.rows.indices]].astype(np.float64)
@@ -206,7 +206,7 @@ class _Trial:
         smaller = _smaller(learner, keep, scale, halves)
         if smaller is None:
             return None, self.scores
-        # The contribution of a document to its own score is divided by the squared strengths.
+        # The contribution of a document to its own score is proportional to its squared strengths.
         whole = _sums(self.rows.values.astype(np.float64) ** 2, self.rows.indptr)
         left = scale * _sums(old * rows.values, rows.indptr) / _above_zero(whole)
         look = None if self.look is None else self.look.grown(self.look.fields[keep])
@@ -218,9 +218,9 @@ class _Trial:
     def _unseen(
         self, learner: Learner, rows: Rows, look: SecondLook | None, left: Any
     ) -> np.ndarray:
-        """Return the scores of documents as if they had not been learned.
+        """Return held-out scores: without the contribution of each document to its own scores.
 
-        `left` is the share of their contributions to their own scores that remains.
+        `left` is the factor by which these contributions have shrunk.
         """
         scores, contributions = learner.score_rows(rows), None
         if self.documents.contributions is not None:
@@ -233,7 +233,7 @@ class _Trial:
         )
 
     def _n_changed(self, scores: np.ndarray) -> int:
-        """Return how many decisions differ from those of the whole model."""
+        """Return the number of documents decided differently from the original model."""
         return int((self.decisions.decide(scores) != self.decided).any(axis=1).sum())
 
     def _evaluation(self, scores: np.ndarray) -> Evaluation | None:
@@ -254,15 +254,15 @@ def _above_zero(values: np.ndarray) -> np.ndarray:
 
 
 def _largest_changes(features: Features, learner: Learner) -> np.ndarray | None:
-    """Return by how much each feature can change a score; None if none can be removed."""
-    if features.is_hashed:  # a column has no other name than its number
+    """Return how much each feature can change a score; None if no feature can be removed."""
+    if features.is_hashed:  # removing a column would renumber the others
         return None
     header, tensors = learner.state()
     if learner.asks_for is not None:
         rank = np.zeros(learner.n_features)
         asked = tensors[learner.asks_for]
         rank[asked[asked >= 0]] = np.inf
-        rank[: header.get("n_thresholds", 0)] = np.inf  # their numbers have a meaning
+        rank[: header.get("n_thresholds", 0)] = np.inf  # these must keep their numbers
     elif learner.by_feature:
         weights = learner.linear_weights()
         if weights is None:
@@ -274,17 +274,17 @@ def _largest_changes(features: Features, learner: Learner) -> np.ndarray | None:
 
 
 def _smaller(learner: Learner, keep: np.ndarray, scale: float, halves: bool) -> Learner | None:
-    """Return the learner of some features; None if half precision cannot hold its weights."""
+    """Return the learner reduced to some features; None if its weights exceed half precision."""
     header, tensors = learner.state()
-    both, narrow = np.append(True, keep), {}
+    with_constant, narrow = np.append(True, keep), {}
     for name in set(learner.by_feature) & tensors.keys():
-        given = tensors[name]
-        narrow[name] = given[keep if len(given) == len(keep) else both]
-        if given.dtype.kind == "f":
-            narrow[name][1:] *= given.dtype.type(scale)
+        tensor = tensors[name]
+        narrow[name] = tensor[keep if len(tensor) == len(keep) else with_constant]
+        if tensor.dtype.kind == "f":
+            narrow[name][1:] *= tensor.dtype.type(scale)
             if halves:
                 with np.errstate(over="ignore"):
-                    narrow[name] = narrow[name].astype(np.float16).astype(given.dtype)
+                    narrow[name] = narrow[name].astype(np.float16).astype(tensor.dtype)
                 if not np.isfinite(narrow[name]).all():
                     return None
     if learner.asks_for is not None:

@@ -1,8 +1,8 @@
-"""Compute explanations: divide a score among the words of the text, and try to change the decision.
+"""Compute explanations: divide a score among the words of the text, and find counterfactuals.
 
-`Learner.contributions` gives what each feature adds to the score of the learner. Here features are
-assigned to the words of the text, the second look's contribution is divided among them, and words
-are removed or added to find the smallest change that reverses the decision.
+`Learner.contributions` returns the contribution of each feature to the score. This module assigns
+features to the words of the text, divides the contribution of the second look among the words, and
+removes or adds words to find the smallest change that reverses the decision.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 __all__ = ["explain", "rules_of", "strongest_features", "tree_of"]
 
 WORDS, RUNS, PARTS, FIELDS, CONCEPTS = range(len(ALL_BLOCKS))
-NAMED_FRACTION = 0.1  # of a share must come from runs, or concepts, for the strongest to be named
-LEAST_REST = 1e-6  # a smaller rest of a score is rounding and has no line
-# If the words add up to nearly nothing, the second look's contribution cannot be divided by their
-# sum: a word counts at most this many times what it is worth on average.
+NAMED_FRACTION = 0.1  # the strongest run or concept is named if they are this much of a share
+LEAST_REST = 1e-6  # smaller remainders of a score are rounding errors and get no line
+# The second look's contribution is divided by the sum of the contributions of the words. If that is
+# nearly zero, the factor is limited to this multiple of its average.
 MOST_WORTH = 3.0
-MOST_WORDS_CHANGED = 12  # a longer list of words to add or to remove explains nothing
+MOST_WORDS_CHANGED = 12  # longer lists of words to add or remove would not help users
 
 
 def explain(reading: Reading, number: int = 0, category: Any = None) -> Explanation:
@@ -112,7 +112,7 @@ def tree_of(model: Model, category: Any) -> tuple[Any, dict[int, str]]:
 
 @dataclass
 class _Word:
-    """A word of the document: its contributions, and where it stands."""
+    """A word of the document: its contributions and its positions in the text."""
 
     name: str
     strength: float = 0.0
@@ -129,7 +129,7 @@ class _Word:
 
 @dataclass
 class _Decision:
-    """One decision of a model, to be explained."""
+    """A decision of a model about a document, to be explained."""
 
     model: Model
     text: str
@@ -164,7 +164,7 @@ class _Decision:
     # ---- lines -------------------------------------------------------------------------------
 
     def _lines(self) -> tuple[list[Share], list[_Word], str]:
-        """Return all lines, the words behind them, and what a line is about."""
+        """Return all lines, the words, and the unit of a line: "word", "rule" or "test"."""
         model, rows, learner = self.model, self.strengths, self.model.learner
         contributions, (rest,) = learner.contributions(rows, self.index)
         used, constants = learner.strengths(rows)
@@ -176,10 +176,10 @@ class _Decision:
             words, _ = self._words(strengths.tolist(), (scale * contributions).tolist())
             lines, unit = [Share(*line) for line in explained.lines], explained.unit
         else:
-            words, elsewhere = self._words(strengths.tolist(), contributions.tolist())
+            words, not_in_words = self._words(strengths.tolist(), contributions.tolist())
             lines, unit = [self._line(word) for word in words], "word"
-            names = model.features.names(rows.indices[elsewhere])
-            values = strengths[elsewhere].tolist(), contributions[elsewhere].tolist()
+            names = model.features.names(rows.indices[not_in_words])
+            values = strengths[not_in_words].tolist(), contributions[not_in_words].tolist()
             lines += map(Share, names, *values)
             constant = float(rest) + learner.score_offset
             strength = float(constant != 0) if constants is None else float(constants[0])
@@ -193,15 +193,15 @@ class _Decision:
     def _lines_of_second_look(self, look: SecondLook, lines: list[Share]) -> list[Share]:
         """Return the lines after the second look, in units of its score.
 
-        The contribution of all words together is divided among them in proportion to their
-        contributions to the score of the learner. If these add up to nearly nothing, or to the
-        opposite, each word counts what such a word is worth on average, and the rest has a line.
+        The contribution of all words is divided among them in proportion to their contributions to
+        the score of the learner. If these nearly cancel out, or their sum has the opposite sign,
+        the average factor is used, and the remainder gets a line.
         """
         learner, names = self.model.learner, self.model.categories.names
         view = look.explained(self.strengths, learner, self.index)
         if view.rank is None:
-            refused = f"(not among its {view.n_candidates} likeliest categories)"
-            return [Share(refused, 1.0, view.score)]
+            feature = f"(not among its {view.n_candidates} likeliest categories)"
+            return [Share(feature, 1.0, view.score)]
         words = [line for line in lines if line.feature != learner.constant_name]
         total = sum(line.share for line in words)
         worth = view.words / total if total else 0.0
@@ -238,7 +238,7 @@ class _Decision:
         )
 
     def _neighbors(self) -> list[Near]:
-        """Return the training documents that vote, if neighbours decide."""
+        """Return the training documents that vote, if the learner is nearest neighbours."""
         learner = self.model.learner
         if not isinstance(learner, Neighbours):
             return []
@@ -258,7 +258,7 @@ class _Decision:
     def _words(
         self, strengths: list[float], contributions: list[float]
     ) -> tuple[list[_Word], list[int]]:
-        """Return the words with features, and the positions of features that are in no word.
+        """Return the words with features, and the indices of features that are in no word.
 
         The contribution of a feature is divided equally between its occurrences.
         """
@@ -288,10 +288,10 @@ class _Decision:
         return list(words.values()), [i for i, total in enumerate(totals) if not total]
 
     def _entries(self) -> tuple[list[Any], list[Any]]:
-        """Return the pieces of the text, and to which of them each feature belongs.
+        """Return the pieces of the text, and the assignment of features to pieces.
 
-        A concept belongs to the words that express it, in proportion to their contributions to the
-        membership of the document.
+        A concept is assigned to the words that express it, in proportion to their contributions to
+        the membership of the document.
         """
         features = self.model.features
         pieces, entries = features.counter.places(self.text).belonging()
@@ -305,29 +305,29 @@ class _Decision:
         for concept in self.strengths.indices[self.strengths.indices < n_concepts].tolist():
             shares = features.concepts.responsibility(counts, concept)
             for word in np.flatnonzero(shares).tolist():
-                of_word = by_column[int(counts.indices[word])]
-                weight = float(shares[word]) / sum(entry.weight for entry in of_word)
+                occurrences = by_column[int(counts.indices[word])]
+                weight = float(shares[word]) / sum(entry.weight for entry in occurrences)
                 all_entries += [
                     Entry(concept, CONCEPTS, entry.piece, weight * entry.weight)
-                    for entry in of_word
+                    for entry in occurrences
                 ]
         return pieces, all_entries
 
     # ---- what would change the decision ------------------------------------------------------
 
     def _rival(self, margins: np.ndarray) -> tuple[str, float] | None:
-        """Return the best other category and its margin, if only one can be chosen."""
+        """Return the best other category and its margin, for single-label decisions."""
         if self.model.decisions.mode != "single-label" or len(margins) < 2:
             return None
-        others = np.where(np.arange(len(margins)) == self.index, -np.inf, margins)
-        best = int(np.argmax(others))
+        other_margins = np.where(np.arange(len(margins)) == self.index, -np.inf, margins)
+        best = int(np.argmax(other_margins))
         return self.model.categories.names[best], float(margins[best])
 
     def _smallest_change(self, words: Sequence[_Word], unit: str) -> Change | None:
-        """Try to reverse the decision by removing words from the text, or by adding some.
+        """Return the smallest tested change of words that reverses the decision, or None.
 
-        The most important words go first, one more at each try. Every text is counted and scored
-        again: new neighbours are new word n-grams, and strengths are normalised.
+        The most important words are removed (or added) first, one more in each attempt. Every text
+        is counted and scored again, because word n-grams and normalised strengths change.
         """
         sign = 1 if self.is_chosen else -1
         supporting = sorted(
@@ -353,19 +353,19 @@ class _Decision:
         return " ".join([*pieces, self.text[done:]])
 
     def _strongest_absent(self, unit: str) -> list[str]:
-        """Return the words, or runs of words, with the largest weights that are not in the text."""
+        """Return the words, or runs of words, with the largest weights that the text lacks."""
         features = self.model.features
         blocks = features.blocks
         weights, block = self._weights(unit), blocks.min(initial=PARTS)
         if weights is None or features.is_hashed or block == PARTS:
             return []
-        of_block = np.where(blocks == block, weights, 0)
-        of_block[self.strengths.indices] = 0
-        best = np.argsort(-of_block, kind="stable")[:MOST_WORDS_CHANGED]
-        return features.names(best[of_block[best] > 0])
+        candidates = np.where(blocks == block, weights, 0)
+        candidates[self.strengths.indices] = 0
+        best = np.argsort(-candidates, kind="stable")[:MOST_WORDS_CHANGED]
+        return features.names(best[candidates[best] > 0])
 
     def _weights(self, unit: str) -> np.ndarray | None:
-        """Return the weight of each feature, or the share of its rule or test, if any."""
+        """Return the weight of each feature, or the share of its rule or test; None without any."""
         learner = self.model.learner
         weights = learner.linear_weights()
         if weights is not None or unit == "word":
@@ -382,7 +382,7 @@ class _Decision:
         return shares
 
     def _first_reversal(self, action: str, words: list[str], texts: list[str]) -> Change | None:
-        """Return the first of the changed texts that reverses the decision, as a change."""
+        """Return the first change whose text reverses the decision, or None."""
         if not texts:
             return None
         decisions = self.model.decisions

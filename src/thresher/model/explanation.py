@@ -1,4 +1,4 @@
-"""Why a document got a category, or did not: the contribution of each word to the score."""
+"""Explanations of decisions: the contribution of each word to the score of a category."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ WORDS_PER_NEIGHBOR = 5
 class Share(NamedTuple):
     """The contribution of one word of the document to the score of the category.
 
-    Runs of words (word n-grams) are divided equally between their words. Parts of words (character
-    n-grams) count for the words that contain them, and concepts for the words that express them.
-    Tokens without a word of their own, such as "$$$", get a line if they have parts. If the
-    category is a list of rules, each rule has a line; if it is a tree, each test on the path to the
-    leaf, in that order.
+    The contribution of a run of words (word n-gram) is divided equally between its words. Parts of
+    words (character n-grams) count for the words that contain them, and concepts for the words that
+    express them. Tokens that are not words, such as "$$$", get a line if they have parts. For
+    learners with rules, each rule has a line; for trees, each test on the path to the leaf does.
     """
 
     feature: str  # the word as it is counted, the rule, or the test
-    strength: float  # of the word itself
+    strength: float  # strength of the word
     own: float  # contribution of the word itself
-    parts: float = 0.0  # of its parts
-    runs: float = 0.0  # of the runs that contain it
-    run: str = ""  # the strongest of these, if runs are a large part of the share
-    concepts: float = 0.0  # of the concepts that it expresses
-    concept: str = ""  # the strongest of these, if concepts are a large part of the share
+    parts: float = 0.0  # contribution of its parts
+    runs: float = 0.0  # contribution of the runs that contain it
+    run: str = ""  # the strongest of these runs, if they contribute much
+    concepts: float = 0.0  # contribution of the concepts that it expresses
+    concept: str = ""  # the strongest of these concepts, if they contribute much
 
     @property
     def share(self) -> float:
@@ -48,7 +47,7 @@ class Share(NamedTuple):
         return self._replace(**{name: factor * getattr(self, name) for name in portions})
 
     def portions(self) -> str:
-        """Return the contributions as text, if there are others than that of the word itself."""
+        """Return the contributions as text; empty if only the word itself contributes."""
         if not self.parts and not self.runs and not self.concepts:
             return ""
         run = self.run and f" as in {self.run!r}"
@@ -75,10 +74,10 @@ class Near(NamedTuple):
     similarity: float
     vote: float  # its share of all votes
     categories: list[Any]
-    words: list[tuple[str, float]]  # the common words, with their shares of the similarity
+    words: list[tuple[str, float]]  # shared words, with their shares of the similarity
 
     def by(self, most: int = WORDS_PER_NEIGHBOR) -> str:
-        """Return the common words, the most important ones first."""
+        """Return the shared words, the most important ones first."""
         more = f" and {len(self.words) - most} more" if len(self.words) > most else ""
         return ", ".join(word for word, _ in self.words[:most]) + more
 
@@ -91,28 +90,28 @@ class Near(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The smallest change found that reverses the decision; it was tried, not estimated."""
+    """The smallest tested change of words that reverses the decision."""
 
     action: str  # "remove" or "add"
     features: list[str]
-    score: float  # what the score would be then
-    winner: str | None = None  # the category that would be chosen instead, where only one can be
+    score: float  # the score after the change
+    winner: str | None = None  # the category chosen instead, for single-label models
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The contribution of each word to a decision: the shares add up to the score."""
+    """The contributions of the words to a decision; the shares add up to the score."""
 
     category: str
-    chosen: bool  # whether the document got it
+    chosen: bool  # whether the category was assigned to the document
     shares: list[Share]  # of words, the largest first; of tests, in the order of the path
     threshold: float  # the sum of the shares must exceed it
-    rival: tuple[str, float] | None  # if only one category can be chosen: the best other, its score
-    change: Change | None  # what would have changed the decision, if anything that was tried
+    rival: tuple[str, float] | None  # the best other category and its score, if single-label
+    change: Change | None  # the smallest change that reverses the decision, if any
     text: str
     spans: list[tuple[int, int, float]]  # start, end and share of each word in the text
-    unit: str = "word"  # what has a share: "word", "rule" or "test"
-    neighbors: list[Near] = field(default_factory=list)  # the nearest first, if they decide
+    unit: str = "word"  # of the shares: "word", "rule" or "test"
+    neighbors: list[Near] = field(default_factory=list)  # nearest first, for nearest neighbours
 
     @property
     def total(self) -> float:
@@ -120,7 +119,7 @@ class Explanation:
         return sum(share.share for share in self.shares)
 
     def with_text(self, text: str) -> Self:
-        """Return the explanation with another text."""
+        """Return a copy with another text."""
         return replace(self, text=text)
 
     @property
@@ -134,14 +133,14 @@ class Explanation:
         return max((abs(share) for _, _, share in self.spans), default=0.0) or 1.0
 
     def largest(self, n: int) -> list[Share]:
-        """Return the n largest shares, in their order."""
+        """Return the n largest shares, in the order of `shares`."""
         ranked = sorted(range(len(self.shares)), key=lambda i: -abs(self.shares[i].share))
         return [self.shares[i] for i in sorted(ranked[:n])]
 
     def smaller(self, n: int) -> tuple[int, float]:
         """Return how many shares are smaller than the n largest, and their sum."""
-        n_others = max(0, len(self.shares) - n)
-        return n_others, self.total - sum(share.share for share in self.largest(n))
+        n_smaller = max(0, len(self.shares) - n)
+        return n_smaller, self.total - sum(share.share for share in self.largest(n))
 
     def verdict(self) -> str:
         """Return the decision as a sentence."""
@@ -156,7 +155,7 @@ class Explanation:
         return escaped(f"{self.category}: {word}, {self.total:.3f} {sign} {threshold}.")
 
     def remedy(self) -> str:
-        """Return a sentence about what would have changed the decision."""
+        """Return a sentence about the smallest change that reverses the decision."""
         if self.change is None:
             return "No small change of words would have changed this."
         words = ", ".join(repr(feature) for feature in self.change.features)
@@ -168,7 +167,7 @@ class Explanation:
         return escaped(f"{how} {words} {end} (score {self.change.score:+.3f}).")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the spans as plain data."""
+        """Return everything except text, spans and unit as plain data for JSON."""
         return {
             "category": self.category,
             "chosen": self.chosen,
@@ -185,13 +184,13 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [self.verdict()]
-        shares, (n_others, rest) = self.largest(LINES_SHOWN), self.smaller(LINES_SHOWN)
+        shares, (n_smaller, rest) = self.largest(LINES_SHOWN), self.smaller(LINES_SHOWN)
         lines += [
             escaped(f"  {s.share:+8.3f}  {s.feature}  {s.portions()}".rstrip()) for s in shares
         ]
-        if n_others:
-            lines.append(f"  {rest:+8.3f}  from {counted(n_others, f'smaller {self.unit}')}")
-        if self.rival and self.threshold:  # the scores in the verdict are less the threshold
+        if n_smaller:
+            lines.append(f"  {rest:+8.3f}  from {counted(n_smaller, f'smaller {self.unit}')}")
+        if self.rival and self.threshold:  # already subtracted from the scores in the verdict
             lines.append(f"  {-self.threshold:+8.3f}  less the threshold")
         lines += [f"  {neighbor}" for neighbor in self.neighbors[:LINES_SHOWN]]
         return "\n".join([*lines, self.remedy()])

@@ -1,4 +1,4 @@
-"""Scores of documents by learners that have not learned from them, by cross-validation."""
+"""Held-out scores by cross-validation."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldOut", "fold_features", "fold_numbers", "held_out_scores", "random_documents"]
 
-MOST_HELD_OUT_SCORES = 25_000_000  # numbers, 100 MB; of more documents, a sample is scored
+MOST_HELD_OUT_SCORES = 25_000_000  # 100 MB; beyond, only a sample of the documents is scored
 
 
 class HeldOut(NamedTuple):
-    """Held-out scores, with what the second look learns from."""
+    """Held-out scores, with the training data of the second look."""
 
     unseen: Unseen
-    documents: np.ndarray  # the number of each document among all
+    documents: np.ndarray  # the number of each scored document
 
     def by_document(self) -> dict[int, np.ndarray]:
-        """Return the scores by the number of the document."""
+        """Return a dictionary from document numbers to scores."""
         return dict(zip(self.documents.tolist(), self.unseen.scores, strict=True))
 
 
 def random_documents(examples: Examples, seed: int) -> np.ndarray:
-    """Return document numbers in random order, as many as there is room for scores of."""
+    """Return document numbers in random order, at most as many as may be scored."""
     most = max(1, MOST_HELD_OUT_SCORES // max(1, examples.n_categories))
     return np.random.default_rng(seed).permutation(len(examples))[:most]
 
@@ -48,20 +48,20 @@ def held_out_scores(
 ) -> HeldOut:
     """Return held-out scores of documents in random order.
 
-    The documents are divided into stratified folds. Everything that is learned, the selection of
-    features and their frequencies too, is learned from all folds but one, which is then scored. At
-    most `MOST_HELD_OUT_SCORES` scores are computed; all documents are learned from.
+    The documents are divided into stratified folds. For each fold, features (with their selection
+    and document frequencies) and learner are trained on the other folds, and the fold is scored. At
+    most `MOST_HELD_OUT_SCORES` scores are computed, but training always uses all documents.
 
     Parameters
     ----------
     model : Model
-        Its parameters and the features that counted; nothing of it is changed.
+        The model, with parameters and the features that counted the documents; not changed.
     counts : Examples
-        The counts.
+        The counts of the documents.
     progress : callable
-        Called with the stage, the documents and the share that is done.
+        Called with the stage, the number of documents processed, and the share done or None.
     has_evidence : bool, default=False
-        Whether the contributions of words to the scores are needed, for a second look.
+        Whether to return the contributions of words to the scores, for a second look.
     """
     labels = counts.labels()
     folds = fold_numbers(model.parameters, labels)
@@ -75,13 +75,13 @@ def held_out_scores(
             progress(f"tuning, fold {number}, {stage}", n, share)
 
         training, rows = np.flatnonzero(folds != fold), np.flatnonzero(folds[documents] == fold)
-        rows = rows[np.argsort(documents[rows])]  # a file is read from start to end
+        rows = rows[np.argsort(documents[rows])]  # to read a temporary file sequentially
         if len(rows):
             tested = documents[rows]
-            scores[rows], of_fold = _scores_of_fold(
+            scores[rows], fold_candidates = _scores_of_fold(
                 model, counts, training, tested, has_evidence, report
             )
-            candidates.append(of_fold)
+            candidates.append(fold_candidates)
             order.append(rows)
     known = labels.take(documents)
     weights = np.ones(len(documents)) if known.weights is None else known.weights
@@ -99,12 +99,12 @@ def _scores_of_fold(
     has_evidence: bool,
     progress: Progress,
 ) -> tuple[np.ndarray, Candidates]:
-    """Learn from some documents and score others, by their numbers."""
+    """Return the scores of the documents `tested`, after training on the documents `training`."""
     parameters = model.parameters
-    others, learner = counts.take(training).apart(), parameters.new_learner()
-    features = fold_features(parameters, model.features, learner, others)
+    examples, learner = counts.take(training).apart(), parameters.new_learner()
+    features = fold_features(parameters, model.features, learner, examples)
     n_categories = counts.n_categories
-    strengths = features.fit(others, most_columns(learner.weight_bytes, n_categories))
+    strengths = features.fit(examples, most_columns(learner.weight_bytes, n_categories))
     check_weights(learner.weight_bytes, features.n_columns, n_categories)
     give_back()
     n_jobs = parameters.n_jobs or 1
@@ -120,7 +120,7 @@ def _scores_of_fold(
 
 
 def fold_numbers(parameters: TrainingParameters, labels: Labels) -> np.ndarray:
-    """Return the number of the fold in which each document is held out."""
+    """Return the fold in which each document is held out."""
     folds = np.empty(labels.n_rows, np.int64)
     n_folds, seed = min(parameters.tune_folds, labels.n_rows), parameters.seed_
     for number, split in enumerate(stratified_k_fold(labels, n_folds, random_state=seed)):
@@ -131,7 +131,7 @@ def fold_numbers(parameters: TrainingParameters, labels: Labels) -> np.ndarray:
 def fold_features(
     parameters: TrainingParameters, whole: Features, learner: Learner, counts: Examples
 ) -> Features:
-    """Return features that have seen no documents, for some of the documents of `whole`."""
+    """Return untrained features for a fold; `whole` are those that counted all documents."""
     columns_of_counts: Sequence[np.ndarray] = whole.blocks, whole.fields()
     if whole.columns is not None:
         columns_of_counts = list(whole.columns.of_counts())
@@ -140,5 +140,5 @@ def fold_features(
     else:
         columns = Numbering.as_met(counts, *columns_of_counts)
     features = Features(parameters, learner.preferred_strength, None, columns)
-    features.n_concepts = counts.n_concepts  # folded in already, or to be learned from the part
+    features.n_concepts = counts.n_concepts  # computed already, or learned from the fold
     return features

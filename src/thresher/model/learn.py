@@ -1,4 +1,4 @@
-"""Learning on: new documents are learned among remembered ones, completely or not at all."""
+"""Incremental learning: atomic updates of a model, in which remembered documents are rehearsed."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ __all__ = ["DOCUMENTS_CHECKED", "Learned", "Update"]
 
 Restore: TypeAlias = MutableSequence[Callable[[], None]]
 
-MOST_IN_PLACE = 1000  # documents; more are learned by a copy of the model
-MOST_IN_MILLISECONDS = 2  # documents that are learned so quickly that readers can wait
-MOST_ROUNDS = 5  # until the new documents are decided right
+MOST_IN_PLACE = 1000  # documents learned in place; for more, the model is copied
+MOST_IN_MILLISECONDS = 2  # documents learned while readers wait
+MOST_ROUNDS = 5  # fewer if all new documents are decided right
 RECALLED_PER_DOCUMENT = 10  # remembered documents that are learned again for each new one
 DOCUMENTS_CHECKED = 64  # remembered documents whose decisions are compared before and after
 MISTAKES_SHOWN = 5
 CHARACTERS_SHOWN = 60
-# How many documents a new category may take from the categories that they belong to: a share of
-# all, and so many for each of its own.
+# The number of documents that a new category may take from their right categories is limited by a
+# share of all documents, and by a multiple of the documents of the new category.
 MOST_LOST_SHARE = 0.0065
 MOST_LOST_PER_DOCUMENT = {"single-label": 2.0, "multi-label": 0.5}
-DOCUMENTS_OF_NEW_CATEGORY = 256  # until it has so many, its threshold is chosen again
+DOCUMENTS_OF_NEW_CATEGORY = 256  # with more, its threshold is not adjusted any more
 
 
 class Mistake(NamedTuple):
-    """A document whose decision still differs from its labels."""
+    """A document whose decision differs from its labels after learning."""
 
     number: int  # among the new documents, from 1
     text: str  # its beginning
@@ -67,24 +67,24 @@ class Mistake(NamedTuple):
 
 @dataclass
 class Learned:
-    """The result of learning on.
+    """The result of learning new documents.
 
     Attributes
     ----------
     documents : int
         The number of documents learned.
     wrong : list of Mistake
-        The documents that are still decided otherwise than their labels say.
+        The documents whose decisions still differ from their labels.
     checked, changed : int
-        The number of remembered documents decided before and after, and how many decisions changed.
+        The number of remembered documents decided before and after, and of changed decisions.
     features : int
         The number of new features.
     categories : list of str
         The new categories.
     warnings : list of str
-        What to do about new categories without counter-examples.
+        Warnings about new categories without counter-examples.
     looked_anew : bool or None
-        Whether the second look was learned again; None if that was not tried.
+        Whether a new second look replaced the old one; None if none was learned.
     """
 
     documents: int = 0
@@ -98,7 +98,7 @@ class Learned:
 
     @property
     def right(self) -> int:
-        """The number of documents that are decided as their labels say."""
+        """The number of documents whose decisions agree with their labels."""
         return self.documents - len(self.wrong)
 
     def __str__(self) -> str:
@@ -140,19 +140,19 @@ class Learned:
 class Update:
     """Documents for a model to learn.
 
-    The first documents are read at once, so that it is known whether they are few; the others are
-    read while they are learned.
+    The first documents are read by the constructor, to find out whether there are few; the rest are
+    read during learning.
 
     Parameters
     ----------
     model : Model
-        The model that will learn; nothing of it is changed.
+        The model to update; the constructor does not change it.
     documents, labels, about, sample_weight, progress
         As for `Categorizer.learn`.
     check : int or None, default=64
-        The number of remembered documents to decide before and after; None for all.
+        The number of remembered documents decided before and after; None for all.
     n_jobs : int, default=1
-        Threads.
+        The number of threads.
     clock : dict, optional
         Seconds by stage.
     """
@@ -198,7 +198,7 @@ class Update:
         self._n_rounds = MOST_ROUNDS if is_small else 1
 
     def apply(self, model: Model) -> Learned:
-        """Let the model learn; if that fails, restore it if `can_be_undone`."""
+        """Update the model; if that fails, restore it if `can_be_undone`."""
         model.forget_reader()
         restoring: AbstractContextManager[Restore] = nullcontext(deque(maxlen=0))
         if self.can_be_undone:
@@ -211,9 +211,9 @@ class Update:
 
 
 class _Learning:
-    """A model, and what changes while it learns.
+    """The state of an update in progress.
 
-    `restore` collects functions that restore what was changed, the last change last.
+    `restore` collects functions that undo the changes, in the order of the changes.
     """
 
     def __init__(self, model: Model, update: Update, restore: Restore) -> None:
@@ -223,7 +223,7 @@ class _Learning:
         self.learned, self.n_given = Learned(), 0
 
     def learn(self, batches: Iterable[Batch], n_rounds: int) -> Learned:
-        """Learn all batches and return the result."""
+        """Learn all batches; return the result."""
         model, learned = self.model, self.learned
         n_features, n_categories = self.features.n_columns, len(model.categories)
         self.restore.append(_restore_attributes(model))
@@ -258,7 +258,7 @@ class _Learning:
             for name in self.learned.categories
         ]
 
-    # ---- one batch ---------------------------------------------------------------------------
+    # ---- single batches -----------------------------------------------------------------------
 
     def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
         model, features, restore = self.model, self.features, self.restore
@@ -290,26 +290,26 @@ class _Learning:
         self.n_given += len(batch)
 
     def _restricted(self, labels: Labels) -> Labels:
-        """Return labels that say nothing of the categories they are not about."""
+        """Return the labels, marked as unknown for all categories except those of `about`."""
         if self.about is None:
             return labels
         categories = self.model.categories
         numbers = [categories.number(label) for label in self.about]
         known = np.zeros((labels.n_rows, labels.n_categories), bool)
         known[:, numbers] = True
-        others = np.setdiff1d(labels.indices, numbers)
-        if len(others):
+        excess = np.setdiff1d(labels.indices, numbers)
+        if len(excess):
             raise DocumentError(
-                f"A document has the label {categories.names[others[0]]!r}, and the answers are "
+                f"A document has the label {categories.names[excess[0]]!r}, and the answers are "
                 f"about {', '.join(map(str, self.about))} only; add it to {param('about')}."
             )
         return labels._replace(known=known)
 
     def _count_new_categories(self, labels: Labels) -> list[int]:
-        """Count the documents of categories that came after training.
+        """Count the documents of categories that were added after training.
 
-        Returns the categories whose thresholds are to be chosen: when they are new, and whenever
-        their number of documents has doubled.
+        Returns the categories whose thresholds have to be chosen: those that are new, or whose
+        number of documents has doubled.
         """
         model, due = self.model, []
         n_known, counts = self.learner.n_categories, np.bincount(labels.indices)
@@ -326,10 +326,10 @@ class _Learning:
     def _rehearse(
         self, rows: Rows, labels: Labels, n_rounds: int, new: list[int]
     ) -> tuple[np.ndarray | None, np.ndarray]:
-        """Learn the documents among remembered ones, until they are decided right.
+        """Learn the documents together with remembered ones, until the decisions are right.
 
-        Returns the contributions of the documents to their own scores, if known, and the positions
-        of the documents that are still wrong.
+        Returns the contributions of the documents to their own scores, if known, and the indices
+        of the documents whose decisions are still wrong.
         """
         model, generator = self.model, self._generator()
         contributions = np.zeros((rows.n_rows, len(model.categories)), np.float32)
@@ -338,8 +338,8 @@ class _Learning:
             contributions += self._round(rows, labels, len(model.memory or ()), generator, new)
         for _ in range(n_rounds if has_memory else 1):
             n_recalled = RECALLED_PER_DOCUMENT * len(pending)
-            some = rows.take(pending), labels.take(pending)
-            contributions[pending] += self._round(*some, n_recalled, generator)
+            documents = rows.take(pending), labels.take(pending)
+            contributions[pending] += self._round(*documents, n_recalled, generator)
             for k in new:
                 self._choose_threshold(k, rows, labels, contributions)
             pending = self._still_wrong(rows, labels)
@@ -348,7 +348,10 @@ class _Learning:
         return None if np.isnan(contributions).any() else contributions, pending
 
     def _has_memory(self) -> bool:
-        """Return True if remembered documents are learned again: not if they would count twice."""
+        """Return True if remembered documents are rehearsed.
+
+        Learners that are not online learners would count them twice.
+        """
         return self.model.memory is not None and isinstance(self.learner, OnlineLearner)
 
     def _round(
@@ -359,7 +362,7 @@ class _Learning:
         generator: np.random.Generator,
         new: Sequence[int] = (),
     ) -> Any:
-        """Learn each document once, the new ones among some that are remembered.
+        """Learn each document once, mixed with remembered documents.
 
         If there are new categories, only these are learned: all remembered documents are negative
         examples of them, and need not be learned again for the other categories. Returns the
@@ -396,7 +399,7 @@ class _Learning:
         return contributions[:n_new]
 
     def _still_wrong(self, rows: Rows, labels: Labels) -> np.ndarray:
-        """Return the positions of documents whose decisions differ from their labels."""
+        """Return the indices of documents whose decisions differ from their labels."""
         scores = self.model.score_rows(rows, self.n_jobs)
         wrong = self.model.decisions.decide(scores) != labels.to_dense()
         if labels.known is not None:
@@ -424,11 +427,11 @@ class _Learning:
     ) -> None:
         """Choose the threshold of a new category, from held-out scores.
 
-        The scores of documents that were learned are far too sure; a threshold chosen from them
+        Scores of learned documents are too high; with a threshold chosen from them, the category
         would take many unseen documents from the other categories.
         """
         model, memory, look = self.model, self.model.memory, self.model.second_look
-        has_look = look is not None and k < look.n_known  # and is decided as all others are
+        has_look = look is not None and k < look.n_known  # the second look rescores it
         if memory is None or not len(memory) or np.isnan(contributions).any() or has_look:
             return
         n_categories, features, decisions = len(model.categories), self.features, model.decisions
@@ -453,9 +456,9 @@ class _Learning:
         model.decisions = decisions.replace(thresholds=thresholds)
 
     def _prune_to_budget(self) -> None:
-        """Remove features that no category uses any more, once they are the larger part.
+        """Remove features that no category uses, if they are the majority.
 
-        This keeps a learner with a feature budget within it on an endless stream.
+        This limits the number of features of a learner with a feature budget on endless streams.
         """
         model, learner = self.model, self.learner
         if self.features.is_hashed or not isinstance(learner, Budgeted):
@@ -474,19 +477,19 @@ class _Learning:
             if model.second_look is not None:
                 model.second_look = model.second_look.grown(self.features.fields())
 
-    # ---- before and after --------------------------------------------------------------------
+    # ---- comparison of decisions -------------------------------------------------------------
 
     def _generator(self) -> np.random.Generator:
-        """Return a generator with the same numbers for the same model."""
+        """Return a random generator that depends only on the state of the model."""
         memory = self.model.memory
         seed = 0 if memory is None else memory.seed  # nothing is drawn without a memory
         return np.random.default_rng((seed, self.model.documents_seen))
 
     def _sample(self) -> Sample | None:
-        """Return some remembered documents and how they are decided before learning.
+        """Return a sample of remembered documents with their decisions before the update.
 
-        Those of the last lesson serve again for a while: its decisions after learning are those
-        before this one.
+        The sample of the previous update is reused for a while: its decisions after that update
+        are those before this update.
         """
         model, sample, memory = self.model, self.model.sample, self.model.memory
         if memory is None or not len(memory) or self.n_checked == 0:
@@ -504,7 +507,7 @@ class _Learning:
         return Sample(rows, self._decide(rows), seen, (model.decisions, memory))
 
     def _decide(self, rows: Rows) -> np.ndarray:
-        """Return how documents are decided now."""
+        """Return the current decisions about documents."""
         scores = self.model.score_rows(rows, self.n_jobs)
         if not np.isfinite(scores).all():
             raise ParameterError(
@@ -514,12 +517,11 @@ class _Learning:
         return self.model.decisions.decide(scores)
 
     def _learn_second_look_again(self, look: SecondLook) -> None:
-        """Learn the second look from the memory, if that is large and the result is better.
+        """Learn a new second look from the memory, and replace the old one if the new is better.
 
-        This is tried once there are half as many new documents as remembered ones, and at least
-        `LEAST_DOCUMENTS_FOR_LOOK`. Remembered documents are scored as if they had not been learned.
-        The present second look has learned from many of them, which is an advantage for it: a new
-        one that is better all the same is no loss.
+        This is done once there are half as many new documents as remembered ones, and at least
+        `LEAST_DOCUMENTS_FOR_LOOK`. The comparison uses held-out scores of remembered documents. It
+        favours the old second look, which has learned from many of them.
         """
         model, memory, parameters = self.model, self.model.memory, self.model.parameters
         n_since = model.documents_seen - look.n_learned
@@ -554,20 +556,20 @@ class _Learning:
 def least_harmful_threshold(
     k: int, margins: np.ndarray, truth: np.ndarray, weights: np.ndarray, mode: str
 ) -> float:
-    """Return a threshold at which a new category takes few documents from the others.
+    """Return a threshold at which a new category takes few documents from other categories.
 
     Parameters
     ----------
     k : int
-        The category, whose threshold has been zero.
+        The category; its threshold in `margins` is zero.
     margins : array of shape (documents, categories)
         Held-out scores less thresholds.
     truth : array of bool of the same shape
         The categories of the documents.
     weights : array of shape (documents,)
-        The number of documents that each stands for.
+        The number of documents that each document represents.
     mode : {"single-label", "multi-label"}
-        Whether the category competes with the others, or is decided by itself.
+        Whether the best category is chosen, or each category is decided separately.
 
     Examples
     --------
@@ -578,9 +580,9 @@ def least_harmful_threshold(
     """
     leads, is_in_category = margins[:, k], truth[:, k]
     if mode == "single-label":
-        others = np.where(np.arange(margins.shape[1]) == k, -np.inf, margins)
-        leads = leads - others.max(1)
-        is_right_without = truth[np.arange(len(others)), others.argmax(1)]
+        other_margins = np.where(np.arange(margins.shape[1]) == k, -np.inf, margins)
+        leads = leads - other_margins.max(1)
+        is_right_without = truth[np.arange(len(truth)), other_margins.argmax(1)]
         can_be_lost = is_right_without & ~is_in_category
     else:
         can_be_lost = ~is_in_category
@@ -589,14 +591,14 @@ def least_harmful_threshold(
     order = np.argsort(-leads[can_be_lost], kind="stable")
     ranked, n_lost = leads[can_be_lost][order], np.cumsum(weights[can_be_lost][order])
     n_within = int(np.searchsorted(n_lost, allowed, side="right"))
-    bar = float(ranked[n_within]) if n_within < len(ranked) else float(leads.min(initial=0.0))
-    lowest = float(leads[is_in_category].min(initial=np.inf))
-    return bar if lowest <= bar else (bar + lowest) / 2
+    least = float(ranked[n_within]) if n_within < len(ranked) else float(leads.min(initial=0.0))
+    lowest_right = float(leads[is_in_category].min(initial=np.inf))
+    return least if lowest_right <= least else (least + lowest_right) / 2
 
 
 @contextmanager
 def restored_on_failure() -> Iterator[Restore]:
-    """Give a list for functions that undo changes, and call them in reverse order on failure."""
+    """Yield a list for functions that undo changes; on failure, call them in reverse order."""
     restore: list[Callable[[], None]] = []
     try:
         yield restore
@@ -609,7 +611,7 @@ def restored_on_failure() -> Iterator[Restore]:
 
 @contextmanager
 def _interrupts_delayed() -> Iterator[None]:
-    """Delay a second Ctrl-C until everything is restored."""
+    """Delay Ctrl-C until the block is left."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -637,7 +639,7 @@ def _restore_attributes(model: Model) -> Callable[[], None]:
 
 
 def _check_batch(model: Model, batch: Batch, about: Sequence[Any] | None) -> None:
-    """Raise, before anything is changed, if a batch does not fit the model."""
+    """Raise an error if a batch does not fit the model, before anything is changed."""
     if not isinstance(model.learner, Online):
         raise ModelError(
             f"A model of {model.learner.name} cannot go on learning: train it anew on all "
@@ -646,9 +648,9 @@ def _check_batch(model: Model, batch: Batch, about: Sequence[Any] | None) -> Non
     if model.documents_seen == 0 or model.is_mode_open or batch.labels is None:
         return
     if model.decisions.mode == "single-label" and about is None:
-        wrong = next((labels for labels in batch.labels if len(labels) != 1), None)
-        if wrong is not None:
-            number = "no label" if not wrong else f"{len(wrong)} labels ({wrong[0]!r}, ...)"
+        labels = next((labels for labels in batch.labels if len(labels) != 1), None)
+        if labels is not None:
+            number = f"{len(labels)} labels ({labels[0]!r}, ...)" if labels else "no label"
             raise DocumentError(
                 f"A document has {number}, but the model was trained on documents with one label "
                 "each: leave it out, or train anew with "
@@ -666,7 +668,7 @@ def _start(model: Model, rows: Rows, labels: Labels) -> None:
 
 
 def _grown_decisions(model: Model, labels: Labels) -> Decisions:
-    """Return decisions for all categories, of several labels once a stream shows that it has."""
+    """Return decisions for all categories; multi-label if a stream has several labels."""
     decisions = model.decisions.replace()
     has_several = decision_mode("auto", labels) == "multi-label" and labels.n_categories > 1
     if model.is_mode_open and has_several and decisions.mode == "single-label":

@@ -199,7 +199,7 @@ class CompiledCounter:
     @staticmethod
     def supports(counter: TextCounter) -> bool:
         """Return True if kernels do all that the counter does, once its words are known."""
-        by_pattern = any(one.pattern is not None for one in counter._tokenizers.values())
+        by_pattern = any(cutter.pattern is not None for cutter in counter._tokenizers.values())
         has_folded_parts = counter.char_ngram_range is not None and counter._cuts_words
         is_plain = counter.linguistics is None or not has_folded_parts
         return is_plain and not by_pattern and _n_cells(counter) <= MOST_CELLS

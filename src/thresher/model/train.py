@@ -1,7 +1,7 @@
-"""Training: from labelled documents to a model.
+"""Training of models from labelled documents.
 
-`train` counts the documents and calls `train_on_counts`, which learns decisions from held-out
-scores, then features, learner and second look from all documents.
+`train` counts the documents and calls `train_on_counts`. That tunes the decisions and the second
+look on held-out scores, and trains features and learner on all documents.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ __all__ = [
     "train_on_counts",
 ]  # fmt: skip
 
-MOST_DUAL_VARIABLES = MOST_WEIGHT_BYTES // 4  # of a linear SVM: documents times categories
-LEAST_DOCUMENTS_FOR_LOOK = 500  # for a second look, unless it is asked for
+MOST_DUAL_VARIABLES = MOST_WEIGHT_BYTES // 4  # documents times categories of a linear SVM
+LEAST_DOCUMENTS_FOR_LOOK = 500  # needed for second_look="auto" to learn a second look
 TEXTS_PER_COUNT = 1000  # texts that are counted together
-SUSPICIOUS_CATEGORIES = 1000  # from so many on, the label column may be the wrong one
-MOST_UNLABELLED = 0.05  # share of documents without a label that are taken for missing labels
+SUSPICIOUS_CATEGORIES = 1000  # with more categories, the label column may be the wrong one
+MOST_UNLABELLED = 0.05  # the largest share of documents without label assumed to be mistakes
 MISSING = {"na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "nil", "none", "missing", "-", "?"}
 
 
@@ -71,7 +71,7 @@ def train(
 ) -> Model:
     """Return a model trained on labelled documents; the arguments are those of `Categorizer.fit`.
 
-    Documents that are too many for memory are kept as counts in a temporary file.
+    Counts that exceed the memory are written to a temporary file.
     """
     if unlabelled is not None and parameters.concepts is None:
         raise ParameterError(
@@ -79,7 +79,7 @@ def train(
             f"{param('concepts', 100)}, or leave {param('unlabelled')} out."
         )
     clock = {} if clock is None else clock
-    given, parameters = parameters, parameters.resolved()
+    original_parameters, parameters = parameters, parameters.resolved()
     fields = parameters.fields
     source = LabelledSource(documents, labels, None, fields, progress, clock, sample_weight)
     mode = "multi-label" if source.form == "indicator" else parameters.mode
@@ -96,26 +96,36 @@ def train(
             )
         if (present := labelled(mode, all_labels)) is not None:
             spool.keep(present)
-        more, n_more = None, 0
+        unlabelled_counts, n_unlabelled = None, 0
         if unlabelled is not None:
-            columns = source.columns
-            others = LabelledSource(unlabelled, None, columns, fields, progress, clock)
-            more, n_more = _count_unlabelled(features, others, parameters.seed_)
+            unlabelled_source = LabelledSource(
+                unlabelled, None, source.columns, fields, progress, clock
+            )
+            unlabelled_counts, n_unlabelled = _count_unlabelled(
+                features, unlabelled_source, parameters.seed_
+            )
         model = train_on_counts(
-            parameters, features, Examples(spool), categories, progress, watch, clock, more
+            parameters,
+            features,
+            Examples(spool),
+            categories,
+            progress,
+            watch,
+            clock,
+            unlabelled_counts,
         )
-    model.parameters, model.columns = given, source.columns
+    model.parameters, model.columns = original_parameters, source.columns
     note = source.documents.columns_note if source.labels is None else ""
     names, decided = categories.names, model.decisions.mode
     model.assumptions = [
         *assume(mode, decided, all_labels, names, note),
-        *_departures(model, parameters, n_more),
+        *_departures(model, parameters, n_unlabelled),
     ]
     return model
 
 
 def new_model(parameters: TrainingParameters, form: str) -> Model:
-    """Return a model that has not learned anything, after checking the parameters."""
+    """Return an untrained model, after checking the parameters."""
     resolved = parameters.resolved()
     learner = resolved.new_learner()
     features = Features(resolved, learner.preferred_strength, resolved.new_counter())
@@ -123,7 +133,7 @@ def new_model(parameters: TrainingParameters, form: str) -> Model:
 
 
 def model_for_stream(parameters: TrainingParameters, labels: Any) -> Model:
-    """Return a model that is to learn the first documents of a stream, with these labels."""
+    """Return an untrained model for a stream of documents whose first labels are given."""
     model = new_model(parameters, "several" if labels is None else LabelLists.read(labels).form)
     if parameters.concepts is not None:
         raise ModelError(
@@ -134,14 +144,14 @@ def model_for_stream(parameters: TrainingParameters, labels: Any) -> Model:
 
 
 def count_documents(model: Model, source: LabelledSource, spool: Spool, n_jobs: int) -> None:
-    """Count all documents into a spool, with category numbers in the order of the labels."""
+    """Append the counts of all documents to a spool; number the categories in sorted order."""
 
     def count(batch: Batch) -> tuple[Rows, Labels]:
         rows = model.features.counter.count(batch.texts, clock=source.clock)
         return without_zero_weights(rows, encode_labels(model.categories, batch))
 
     batches = source.batches("reading")
-    # One thread counts, in the order of the documents, while this one reads.
+    # One other thread counts, in document order, while this thread reads.
     counts = Threads(1).map(count, batches) if n_jobs > 1 else map(count, batches)
     for rows, labels in counts:
         spool.append(rows, labels)
@@ -154,9 +164,9 @@ def count_documents(model: Model, source: LabelledSource, spool: Spool, n_jobs: 
 
 
 def _count_unlabelled(features: Features, source: LabelledSource, seed: int) -> tuple[Rows, int]:
-    """Return the counts of documents without labels, and how many there were.
+    """Return the counts of documents without labels, and the number of these documents.
 
-    If there are too many, a sample is drawn while they are read, each as likely as any other.
+    If there are too many, a uniform random sample is drawn while they are read.
     """
     texts: list[str] = []
     generator, n = np.random.default_rng(seed), 0
@@ -177,7 +187,7 @@ def _count_unlabelled(features: Features, source: LabelledSource, seed: int) -> 
 def _departures(
     model: Model, parameters: TrainingParameters, n_unlabelled: int
 ) -> list[Assumption]:
-    """Return where training departed from the parameters, and doubts about the concepts."""
+    """Return notices where training deviated from the parameters, and doubts about concepts."""
     features, mode, sentences = model.features, model.decisions.mode, []
     is_best = parameters.preset == "best" and is_auto(parameters.learner)
     n_categories = len(model.categories)
@@ -227,15 +237,15 @@ def train_on_counts(
     parameters : TrainingParameters
         The parameters.
     features : Features
-        The features that counted the documents; they become part of the model.
+        The features that counted the documents; the model takes them over.
     counts : Examples
-        The counts, which are replaced by strengths to save memory.
+        The counts of the documents, overwritten with strengths to save memory.
     categories : Categories
         The categories.
     progress, watch, clock
         As for `train`.
     unlabelled : Rows, optional
-        Counts of more documents, for the concepts.
+        Counts of documents without labels, for the concepts.
     """
     clock, n_documents = {} if clock is None else clock, len(counts)
     if parameters.concepts is not None:
@@ -269,7 +279,7 @@ def train_on_counts(
 def _resolved_for(
     parameters: TrainingParameters, counts: Examples, mode: str
 ) -> TrainingParameters:
-    """Return the parameters with every "auto" resolved for these documents."""
+    """Return the parameters with each "auto" replaced by a value for these documents."""
     n_dual_variables = len(counts) * counts.n_categories
     has_too_many = n_dual_variables > MOST_DUAL_VARIABLES and is_auto(parameters.learner)
     has_few = is_auto(parameters.second_look) and len(counts) < LEAST_DOCUMENTS_FOR_LOOK
@@ -287,7 +297,7 @@ def _is_tuned(parameters: TrainingParameters, mode: str) -> bool:
 def _learn_decisions_by_folds(
     model: Model, counts: Examples, progress: Progress, clock: dict[str, float]
 ) -> dict[int, np.ndarray]:
-    """Learn decisions and second look from held-out scores; return the scores by document."""
+    """Learn decisions and second look from held-out scores; return these by document number."""
     parameters, kind, n_documents = model.parameters, model.parameters.second_look, len(counts)
     names, mode = model.categories.names, model.decisions.mode
     objective = objective_for(parameters.objective, mode)
@@ -325,7 +335,7 @@ def _learn(
     progress: Progress,
     watch: Watch | None,
 ) -> None:
-    """Let the learner learn from all documents, and complete decisions and memory."""
+    """Train the learner on all documents, and complete decisions and memory."""
     parameters, learner, mode = model.parameters, model.learner, model.decisions.mode
     how: Any = {"n_jobs": n_jobs, "progress": progress, "watch": watch}
     is_tuned = _is_tuned(parameters, mode)
@@ -337,7 +347,7 @@ def _learn(
         give_back()
         objective = objective_for(parameters.objective, mode)
         if is_auto(parameters.objective) and objective and not parameters.calibrate:
-            # Estimating the result, as `tune_decisions` does, takes far longer.
+            # `tune_decisions` would also estimate the quality, which takes far longer.
             model.decisions.tune(scores, labels, objective)
         else:
             aims = model.categories.names, objective, parameters.calibrate, model.documents_seen
@@ -361,29 +371,29 @@ def _learn(
 def _fit_tracked(
     learner: Any, strengths: Examples, documents: np.ndarray, *, n_jobs: int, **how: Any
 ) -> np.ndarray:
-    """Let the learner learn, and return nearly held-out scores of some documents.
+    """Train the learner, and return approximate held-out scores of some documents.
 
-    These are the scores of the documents less what they have contributed by being learned: they
-    take a pass over the documents instead of a learner for each fold.
+    These are the scores of the documents less the contributions that they made in training. They
+    cost one more pass over the documents, instead of a learner for each fold.
     """
     indices = np.full(len(strengths), -1)
     indices[documents] = np.arange(len(documents))
     with learner.tracking(indices, strengths.n_categories) as contributions:
         learner.fit_rows(strengths, n_jobs=n_jobs, **how)
     scores = contributions * -np.float32(learner.own_share)
-    order, n_done = np.argsort(documents), 0  # a file is read from start to end
+    order, n_done = np.argsort(documents), 0  # to read a temporary file sequentially
     for rows, _ in strengths.take(documents[order]):
-        for _, some in rows.pieces():
-            here = order[n_done : (n_done := n_done + some.n_rows)]
-            scores[here] += learner.score_rows(some, n_jobs)
+        for _, piece in rows.pieces():
+            indices = order[n_done : (n_done := n_done + piece.n_rows)]
+            scores[indices] += learner.score_rows(piece, n_jobs)
     return np.asarray(scores)
 
 
-# What is checked before and while learning --------------------------------------------------------
+# Checks before and during training ----------------------------------------------------------------
 
 
 def objective_for(objective: str | None, mode: str) -> str | None:
-    """Return the objective of thresholds: "auto" is f1 for several labels and None for one."""
+    """Return the objective of thresholds; "auto" is "f1" for multi-label decisions, else None."""
     if objective == "auto":
         return "f1" if mode == "multi-label" else None
     return objective
@@ -408,7 +418,7 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
 
 
 def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Columns | None) -> None:
-    """Warn of suspiciously many categories, or of much memory, before the first pass."""
+    """Warn of suspiciously many categories, or of high memory use, before training."""
     n, n_categories = labels.n_rows, labels.n_categories
     size = min(MOST_WEIGHT_BYTES, n_columns * n_categories * learner.weight_bytes)
     if n_categories >= SUSPICIOUS_CATEGORIES and 2 * n_categories > n:
@@ -429,14 +439,14 @@ def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Colu
     warnings.warn(sentence, SizeWarning, stacklevel=4)
 
 
-# What is assumed of the documents -----------------------------------------------------------------
+# Assumptions about the documents ------------------------------------------------------------------
 
 
 def labelled(mode: str, labels: Labels) -> np.ndarray | None:
-    """Return the documents to learn from if those without a label are left out, else None.
+    """Return the documents with labels if those without are to be left out, else None.
 
-    They are left out in mode "auto" if nearly all documents have one label, few have none, and none
-    has several: labels are missing then, and the model should still give one label to each.
+    They are left out in mode "auto" if few documents have no label and all others have exactly one:
+    these labels are probably missing by mistake, and the model should be single-label.
 
     Examples
     --------
@@ -455,18 +465,18 @@ def labelled(mode: str, labels: Labels) -> np.ndarray | None:
 def assume(
     given_mode: str, mode: str, labels: Labels, names: Sequence[str], columns: str = ""
 ) -> list[Assumption]:
-    """Return what was assumed of the documents and labels that a model learned from.
+    """Return the assumptions made about the training documents and their labels.
 
     Parameters
     ----------
     given_mode, mode : str
         The parameter `mode`, and the mode of the decisions.
     labels : Labels
-        The labels of all documents, including those that were left out.
+        The labels of all documents, including those without a label.
     names : sequence of str
-        The categories.
+        The names of the categories.
     columns : str
-        Which columns were read, if any.
+        A note on the columns that were read; empty for none.
 
     Examples
     --------
@@ -493,8 +503,8 @@ def assume(
         assumptions.append(Assumption(sentence, is_doubtful=True))
     else:
         assumptions.append(Assumption("One label for each document."))
-    counts_of = np.bincount(labels.indices, minlength=len(names))
-    for name, count in zip(names, counts_of.tolist(), strict=True):
+    n_documents = np.bincount(labels.indices, minlength=len(names))
+    for name, count in zip(names, n_documents.tolist(), strict=True):
         if name.strip().lower() in MISSING:
             sentence = (
                 f"The label {name!r} of {counted(count, 'document')} looks like a missing value; "
