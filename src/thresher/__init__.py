@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     from thresher.text import TextCounter, TextVectorizer
     from thresher.text.linguistics import Linguistics
 
-# The public names by module. Each is imported when it is first used, so that `import thresher` and
-# the command line start quickly.
-_HOMES = {
+# The public names by module. Each is imported on first use, so that `import thresher` and the
+# command line start quickly.
+_MODULES = {
     "categorizer": "Categorizer",
     "decisions": "Decisions",
     "documents": "Documents read_documents",
@@ -88,7 +88,7 @@ _HOMES = {
     "rows": "Labels Rows",
     "text": "TextCounter TextVectorizer",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "AROW", "LEARNERS", "ROMMA", "BalancedWinnow", "BoostedPerceptrons", "Categorizer", "Concepts",
@@ -105,9 +105,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'thresher' has no attribute {name!r}")
-    value = getattr(import_module(f"thresher.{_HOME_OF[name]}"), name)
+    value = getattr(import_module(f"thresher.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 

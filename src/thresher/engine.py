@@ -1,4 +1,4 @@
-"""Apply a function to many items, in this thread, in several threads or in several processes.
+"""Apply a function to many items, in the calling thread, in threads or in processes.
 
 Results come in the order of the items, so they do not depend on the number of workers. Other
 engines, such as a cluster, can provide the same `map`.
@@ -31,7 +31,7 @@ SECONDS_BETWEEN_POLLS = 0.2
 
 
 class Engine:
-    """Works in the calling thread, one item after the other; the base of all engines.
+    """Calls functions in the calling thread, item by item; the base class of all engines.
 
     Examples
     --------
@@ -51,22 +51,22 @@ class Engine:
     ) -> Iterator[R]:
         """Yield `function(item)` for each item, in the order of the items.
 
-        Items are taken in the calling thread, a few more than there are workers ahead of the
-        results. An exception, of the function or of the items, is raised once all results before it
-        have been yielded; by then no worker is running any more. The same holds if the caller is
-        interrupted, or closes the iterator.
+        Items are taken in the calling thread, a few more in advance than there are workers. An
+        exception, of the function or of the items, is raised once all results before it have been
+        yielded; by then no worker is running any more. The same holds if the caller is interrupted,
+        or closes the iterator.
 
         Parameters
         ----------
         function : callable
             Called by several workers at once.
         items : iterable
-            Its arguments.
+            The arguments of the calls.
         poll : callable, optional
             Called in the calling thread after each result, and several times a second while it
-            waits for one; for progress.
+            waits for a result; for showing progress.
         cancel : callable, optional
-            Called if no more results will be taken, before the running calls are waited for, to
+            Called when no more results will be taken, before waiting for the running calls, to
             stop a function that runs long or waits.
         """
         for item in items:
@@ -76,13 +76,13 @@ class Engine:
 
 
 class _Pool(Engine):
-    """The base of engines with workers."""
+    """The base class of engines with workers."""
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
 
     def _executor(self, n_workers: int) -> Any:
-        """Return a context manager with `submit`, which waits for its workers at the end."""
+        """Return a context manager with `submit` that waits for its workers on exit."""
         raise NotImplementedError
 
     def map(
@@ -117,16 +117,16 @@ class _Pool(Engine):
 
 
 class Threads(_Pool):
-    """Works in threads, for functions that release the global interpreter lock."""
+    """Calls functions in threads; for functions that release the global interpreter lock."""
 
     def _executor(self, n_workers: int) -> Any:
         return _thread_executor(n_workers)
 
 
 class Processes(_Pool):
-    """Works in new processes; functions, items and results must be picklable.
+    """Calls functions in new processes; functions, items and results must be picklable.
 
-    Processes are started by `spawn`, so that they do not depend on what this one has open.
+    Processes are started by `spawn`, so that they inherit no locks or open files.
     """
 
     def _executor(self, n_workers: int) -> Executor:

@@ -646,7 +646,7 @@ def test_what_goes_wrong_with_a_row_is_told_and_leaves_no_file(saved, tmp_path, 
     target = tmp_path / "r.jsonl"
     words = ["predict", saved, tmp_path / "a.parquet", "--keep", "odd", "-o", target]
     refused = runner.invoke(app, [*map(str, words), "--threads", str(threads)])
-    assert refused.exit_code == 2 and "no text in UTF-8" in refused.stderr
+    assert refused.exit_code == 2 and "not valid UTF-8" in refused.stderr
     assert not target.exists() and len(list(tmp_path.iterdir())) == 2
 
 

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: each file is checked before it is used, and none is needed.
+"""A cache of compiled kernels on disk: files are checked before use, and may be missing.
 
 Numba's own cache does not check what it reads, so that a flipped bit runs as machine code, and any
 error of the disk stops the caller. Here each file begins with a digest of its content and of
@@ -32,9 +32,9 @@ from thresher.files import cache_folder
 __all__ = ["Inventory", "KernelCache", "activity", "folder_to_fill", "kernel_folders", "stamp"]
 
 DIGEST_BYTES = 32  # at the start of a file
-MOST_FILE_BYTES = 1 << 26  # of a file that is read; real ones have a thousandth
-OLD_FOLDERS = 4  # with other stamps that stay, such as those of another Python
-ABANDONED = 3600.0  # age in seconds of a temporary file that nobody is writing any more
+MOST_FILE_BYTES = 1 << 26  # larger files are not read; actual files have about a thousandth of this
+OLD_FOLDERS = 4  # with other stamps, such as those of another Python, that are not removed
+ABANDONED = 3600.0  # seconds after which a temporary file is removed
 SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE")
 
 
@@ -43,13 +43,13 @@ def _warn(sentence: str) -> None:
 
 
 class Activity:
-    """What the caches of this process did, and the functions that are told about it."""
+    """The activity of the caches of this process, and functions to call about it."""
 
     loaded = compiled = 0
     used: ClassVar[set[str]] = set()  # the names of their files
-    compiling = 0  # kernels whose compilation has begun and not ended; they can be nested
+    compiling = 0  # the number of compilations in progress; they can be nested
     only: Path | None = None  # the only folder to use, for `thresher warm-up`
-    complaint = ""  # the warning that kernels cannot be stored, once given
+    complaint = ""  # the warning that kernels cannot be stored, if given
     tell: Callable[[str], object] = staticmethod(_warn)
     watch: Callable[[], object] = staticmethod(lambda: None)
 
@@ -77,7 +77,7 @@ def kernel_folders() -> list[Path]:
         folders = [Path(config.CACHE_DIR) / "thresher"]
     else:
         folders = [Path(__file__).parent / "__pycache__"]
-    with contextlib.suppress(ThresherError):  # a user without a home
+    with contextlib.suppress(ThresherError):  # the user has no home folder
         if os.environ.get("THRESHER_CACHE"):
             folders.insert(0, cache_folder())
         elif not config.CACHE_DIR:
@@ -86,7 +86,7 @@ def kernel_folders() -> list[Path]:
 
 
 def folder_to_fill() -> Path:
-    """Return the folder for all compiled kernels: the one the user has named, or the first.
+    """Return the folder for all compiled kernels: the one given by the user, or the first writable.
 
     An `OutputError` is raised if no file can be written there.
     """
@@ -142,7 +142,7 @@ class Inventory:
 
 @functools.cache
 def stamp() -> str:
-    """Return the digest of everything machine code depends on, except its types and the processor.
+    """Return a digest of everything that compiled code depends on, except types and processor.
 
     All kernel files are included, as kernels call each other across files. Their times are not, as
     installers and container images change them.
@@ -164,13 +164,13 @@ def stamp() -> str:
     return _digest(*sources).hex()[:16]
 
 
-def _digest(*parts: bytes) -> bytes:
+def _digest(*items: bytes) -> bytes:
     from hashlib import sha256
 
     digest = sha256()
-    for part in parts:
-        digest.update(b"%d:" % len(part))
-        digest.update(part)
+    for item in items:
+        digest.update(b"%d:" % len(item))
+        digest.update(item)
     return digest.digest()
 
 
@@ -188,8 +188,8 @@ class KernelCache:
     def load_overload(self, types: Any, context: Any) -> Any:
         """Return the compiled kernel for some types of arguments, or None if there is none."""
         _make_ready(context)
-        # What is unpickled was written by the same versions for the same types. If Numba cannot
-        # use it all the same, the kernel is compiled.
+        # The pickle was written by the same versions for the same types. If Numba cannot use it
+        # nevertheless, the kernel is compiled.
         with contextlib.suppress(Exception):
             key = self._key(types, context.codegen())
             for folder in kernel_folders():
@@ -200,7 +200,7 @@ class KernelCache:
                         activity.loaded += 1
                         activity.used.add(path.name)
                         return result
-        context.refresh()  # which Numba expects before it compiles
+        context.refresh()  # Numba expects this before compilation
         activity.compiling += 1
         activity.watch()
         return None
@@ -222,7 +222,7 @@ class KernelCache:
                     return
                 except OSError as error:
                     reasons.append(f"{folder}: {error.strerror or error}")
-        except Exception as error:  # of Numba, which may change what is asked of it here
+        except Exception as error:  # Numba's internals may change
             reasons.append(f"Numba did not give it ({type(error).__name__}: {error})")
         activity.unkept(reasons[0])
 
@@ -253,7 +253,7 @@ def _make_ready(context: Any) -> None:
 
         for name, address in _nrt_python.c_helpers.items():
             add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-    except Exception:  # in a version of Numba that has them elsewhere
+    except Exception:  # in a version of Numba with other internals
         context.refresh()
 
 
@@ -339,6 +339,8 @@ def _tidy(folder: Path) -> None:
         for path in old[:-OLD_FOLDERS]:
             shutil.rmtree(path, ignore_errors=True)
     if folder.parent.parent.name == "__pycache__":
-        for path in Path(__file__).parent.glob("**/__pycache__/*.nb[ic]"):  # of Numba's own cache
+        for path in Path(__file__).parent.glob(
+            "**/__pycache__/*.nb[ic]"
+        ):  # files of Numba's own cache
             with contextlib.suppress(OSError):
                 path.unlink()

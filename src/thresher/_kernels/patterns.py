@@ -5,14 +5,15 @@ symbol determines the result of all tests of a character and of the character be
 `passes[symbol, test]`.
 
 A pattern is a program of instructions: (operation, test, next instruction, alternative). A text is
-read twice. Backwards, each position is marked with the set of the instructions from which a match
-can be reached; everything that follows is known then. Forwards, of two alternatives the first is
-taken that leads to a match, which is the one that a search with backtracking would find.
+read twice. The backward pass marks each position with the set of instructions from which a match
+can be reached. The forward pass takes the first alternative that leads to a match, which is the one
+that a backtracking search would find.
 
-Sets are numbered as they are met. `before` remembers which set precedes which at which symbol, so
-that a known transition costs one lookup. A long document is marked in segments: first from the last
-to the first, keeping the set after each; then again from the first to the last, when each segment
-is read. So memory is bounded by the length of a segment; it is cleared when it is full.
+Sets are numbered in the order of their first occurrence. `before` caches the set that precedes a
+set at a symbol, so that a known transition costs one lookup. A long document is marked in segments:
+first from the last to the first, storing the set after each; then again from the first to the last,
+when each segment is read. Memory is therefore bounded by the length of a segment; the cache is
+cleared when it is full.
 """
 
 import numpy as np
@@ -25,13 +26,14 @@ MULTIPLIER = U64(0x9E3779B97F4A7C15)
 UNKNOWN = np.int32(-1)
 YES, NO = np.uint8(1), np.uint8(0)
 
-# Operations. TAKE a character that passes a test; go on if the place passes a TEST; FORK: try the
-# next instruction, then the other; OPEN and CLOSE the group; LOOK whether the other leads to SEEN
-# from here, or whether it does NOT; MATCH.
+# Operations. TAKE: consume a character that passes a test; TEST: continue if the position passes a
+# test; FORK: try the next instruction, then the other; OPEN, CLOSE: start and end of the group;
+# LOOK, LOOK_NOT: continue if the other leads, or does not lead, to SEEN from here; MATCH: end of a
+# match.
 TAKE, TEST, FORK, OPEN, CLOSE, LOOK, LOOK_NOT, SEEN, MATCH = range(9)
 
-# What is kept between the segments: how many sets are known, how many tokens are written, the
-# instruction to go on with, where the match and its group start and end, the last empty match.
+# The state between segments: the number of known sets, the number of tokens written, the next
+# instruction, the start of the match, the start and end of its group, the last empty match.
 N_SETS, N_TOKENS, INSTRUCTION, START, LEFT, RIGHT, EMPTY = range(7)
 NONE = -1
 
@@ -40,7 +42,7 @@ NONE = -1
 def step(program, n_takes, passes, symbol, sets, after, row, may_end):
     """Write into a row which instructions lead to a match, given the row after the symbol.
 
-    Those that take a character come first, each other one after all that it can go on to.
+    Instructions that consume a character come first, any other after all its successors.
     """
     for i in range(n_takes):
         sets[row, i] = passes[symbol, program[i, 1]] & sets[after, program[i, 2]]
@@ -65,7 +67,7 @@ def step(program, n_takes, passes, symbol, sets, after, row, may_end):
 
 @kernel
 def number(blocks, slots, before, state):
-    """Return the number of the set in the row after the last, a new one if no other is equal."""
+    """Return the number of the set in the row after the last; add it if it is new."""
     row, mask = state[N_SETS], U64(slots.size - 1)
     value = U64(0)
     for block in range(blocks.shape[1]):
@@ -87,13 +89,14 @@ def number(blocks, slots, before, state):
 
 @kernel
 def mark(
-    symbols, start, stop, program, n_takes, passes, sets, blocks, slots, before, kept, marks, state
+    symbols, start, stop, program, n_takes, passes, sets, blocks, slots, before, set_after, marks,
+    state,
 ):  # fmt: skip
-    """Write the number of the set at each place of a segment, given the set kept after it."""
+    """Write the number of the set at each position of a segment, given the set after it."""
     if state[N_SETS] + marks.size + 1 > sets.shape[0]:  # forget all
         state[N_SETS] = 0
         slots[:] = UNKNOWN
-    blocks[state[N_SETS], :] = kept
+    blocks[state[N_SETS], :] = set_after
     current = number(blocks, slots, before, state)
     marks[stop - start] = current
     for at in range(stop - 1, start - 1, -1):
@@ -145,14 +148,14 @@ def read(symbols, start, stop, entry, program, n_takes, passes, sets, marks, spa
 
 @kernel
 def find(
-    symbols, edge, program, n_takes, entry, passes, sets, blocks, slots, before, kept, marks,
-    spans, ends, state,
+    symbols, edge, program, n_takes, entry, passes, sets, blocks, slots, before, sets_between,
+    marks, spans, ends, state,
 ):  # fmt: skip
-    """Write the tokens of some documents, and how many there are up to the end of each.
+    """Write the tokens of documents, and their number up to the end of each document.
 
-    An edge is a symbol from `edge` on. There is room in `marks` for the places of a segment and
-    one more; in `kept` for the sets after the segments of the longest document; in `sets`, whose
-    `blocks` are eight bytes each, for at least two sets more than marks.
+    Symbols from `edge` on are edges. `marks` has room for the positions of a segment and one more;
+    `sets_between` for the sets after the segments of the longest document; `sets`, whose `blocks`
+    are eight bytes each, for at least two sets more than there are marks.
     """
     length, start = marks.size - 1, 0
     for document in range(ends.size):
@@ -161,17 +164,17 @@ def find(
             stop += 1
         stop += 1
         last = (stop - start - 1) // length
-        kept[last, :] = U64(0)
+        sets_between[last, :] = U64(0)
         for turn in range(-last, last + 1):  # all segments but the first, then all of them
             segment = abs(turn)
             low = start + segment * length
             high = min(low + length, stop)
             mark(
                 symbols, low, high, program, n_takes, passes, sets, blocks, slots, before,
-                kept[segment], marks, state,
+                sets_between[segment], marks, state,
             )  # fmt: skip
             if turn < 0:
-                kept[segment - 1, :] = blocks[marks[0]]
+                sets_between[segment - 1, :] = blocks[marks[0]]
             else:
                 read(symbols, low, high, entry, program, n_takes, passes, sets, marks, spans, state)
         ends[document] = state[N_TOKENS]

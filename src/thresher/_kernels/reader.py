@@ -1,7 +1,7 @@
-"""One text to scores and categories in a single call, for a model that does not change meanwhile.
+"""From one text to scores and categories in a single call; the model must not change meanwhile.
 
-The kernels that batches use are called one after the other. Arrays that belong together are in a
-tuple, which is unpacked where it is used.
+The kernels for batches are called one after the other. Arrays that belong together are in a tuple,
+which is unpacked where it is used.
 """
 
 from __future__ import annotations
@@ -38,19 +38,21 @@ from thresher._kernels.text import (
 )
 
 U32, U64 = np.uint32, np.uint64
-N_ENTRIES, N_TOKENS = 0, 1  # the notes about a text
-UNSEEN, COUNTED, WEIGHED, SCORED = -5, -4, -3, -2  # how far `read` came, if more is to be done
-SMALL, KEPT = 12, 48  # numbers for intermediate results; those and the notes and chosen categories
+N_ENTRIES, N_TOKENS = 0, 1  # indices of `notes`
+# The last step that `read` could do, if steps are left.
+UNSEEN, COUNTED, WEIGHED, SCORED = -5, -4, -3, -2
+N_SMALL = 12  # integers for intermediate results
+N_FIXED = 48  # these, the notes and the chosen categories
 
 
 I32, I64, F32, F64 = np.int32, np.int64, np.float32, np.float64
 
-# What `read` gets by its `array_addresses`: the types of the arrays, in order.
+# The types of the arrays that `read` gets as `array_addresses`, in order.
 RULES = 2 * (U64, np.uint8, I64)  # of words and of parts: table, ranges, shift and least length
 LOOK = (
     np.uint8, F64,  # the field of each column; numbers
-    F64, F64, I64, I32, F64,  # categories: offsets, positives, and who came together
-    F32, I64, U32, F64,  # trees: edges, where they start, leaves that are left, their values
+    F64, F64, I64, I32, F64,  # categories: offsets, positives, co-occurrences
+    F32, I64, U32, F64,  # trees: edges, their starts, remaining leaves, values of leaves
 )  # fmt: skip
 MODEL = (
     I64,  # the plan
@@ -58,24 +60,24 @@ MODEL = (
     I64, np.bool_, I64, U64, I32, I64,  # runs: shapes, gaps, counted ones, slots, pairs, size
     U64, U64, I64, I64,  # parts, as words
     U64,  # the hash of each field
-    I32, I32, I32, I32, I32,  # columns of words, runs, parts and in fields, and their numbers
+    I32, I32, I32, I32, I32,  # columns of words, runs, parts and words in fields, and their numbers
     F32, F32, F32, np.uint8,  # strengths: of counts, of features, of blocks; the blocks
     F32, F32,  # weights, and the strength of the feature that is always on
     *LOOK,
 )  # fmt: skip
 ROOM = (
     I64, np.uint8, U64, U32, U64, I64, I32, I32, F32,  # the layout, and what `laid_out` says
-    U64, U64, I64, I64,  # words as they stand in texts: slots, letters, offsets, size
-    I64, I32, U64,  # what they count as: where that starts, their numbers or their hashes
+    U64, U64, I64, I64,  # surface forms: slots, letters, offsets, size
+    I64, I32, U64,  # their values: starts, numbers or hashes
 )  # fmt: skip
-N_WRITTEN = 9  # of these are written to
+N_WRITTEN = 9  # the first of these, which the kernels write to
 
-# The numbers of the plan. Hashed columns have masks; those of parts begin at FIRST_PART, and those
+# Indices of the plan. Hashed columns have masks; columns of parts begin at FIRST_PART, and columns
 # of words in fields at FIRST_FIELD.
 HAS_WORDS, HAS_PARTS, N_FIELDS, IS_HASHED, HAS_COLUMNS, HIGH = range(6)
 WORD_MASK, PART_MASK, FIRST_PART, FIELD_MASK, FIRST_FIELD, LOW_PART, HIGH_PART = range(6, 13)
 IS_FOLDED, SCALING, WIDTH, N_CANDIDATES, N_KINDS = range(13, 18)
-# Those of the second look: LOWEST is what the scores of other categories are about.
+# Indices of the numbers of the second look; LOWEST bounds the scores of the other categories.
 SCALE, SLOPE, TOTAL, BASE, LOWEST = range(5)
 
 
@@ -133,7 +135,7 @@ else:
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: tuple[int, ...]) -> Any:
-    """Return where something stands in an array, in code that is being made."""
+    """Return a pointer to an array element in generated code."""
     constants = [context.get_constant(types.intp, index) for index in at]
     return cgutils.get_item_pointer(context, builder, kind, array, constants)
 
@@ -143,7 +145,7 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: tuple[int, .
 
 @kernel
 def read(data, offsets, rules, model, room, limits, scores):
-    """Count a text, compute strengths and scores and decide, as far as that is possible here.
+    """Count a text, compute strengths and scores and decide, as far as this kernel can.
 
     The text is in pieces, between the `offsets`: the text before the fields, each field, and the
     text after them; without fields, it is one piece. Returns the number of chosen categories, or -1
@@ -197,8 +199,8 @@ def look_again(model, room, limits, scores):
     scale, n_known, n, n_kinds = numbers[SCALE], positives.size, plan[N_CANDIDATES], plan[N_KINDS]
     row, candidates = scores.reshape(1, -1), np.zeros((1, n), I32)
     choose_candidates(row, n_known, candidates)
-    evidence, own = np.zeros((1, n, n_kinds), F32), np.zeros((1, n), F32)
-    weigh_evidence(indptr, indices, values, weights, fields, candidates, own, evidence)
+    evidence, base_scores = np.zeros((1, n, n_kinds), F32), np.zeros((1, n), F32)
+    weigh_evidence(indptr, indices, values, weights, fields, candidates, base_scores, evidence)
     facts, judged = np.empty((1, n, 1 + n_kinds + N_OTHERS), F32), np.full(n, numbers[BASE])
     describe(
         row, candidates, evidence, scale, numbers[SLOPE], offsets, positives, numbers[TOTAL],
@@ -212,7 +214,7 @@ def look_again(model, room, limits, scores):
 
 @kernel
 def opened_rules(rules):
-    """Return the rules for words and for parts: each a table, ranges, shift and least length."""
+    """Return the token rules of words and parts: table, ranges, shift and minimum length."""
     table, ranges, numbers, part_table, part_ranges, part_numbers = arrays_at(rules, RULES)
     ranges, part_ranges = ranges.reshape(-1, 3), part_ranges.reshape(-1, 3)
     words = table, ranges, numbers[0], numbers[1]
@@ -221,7 +223,7 @@ def opened_rules(rules):
 
 @kernel
 def opened(model):
-    """Return the plan of a model and its arrays, in tuples of those that belong together."""
+    """Return the plan of a model, and its arrays grouped in tuples."""
     arrays = arrays_at(model, MODEL)
     plan, words, runs, parts = arrays[0], arrays[1:5], arrays[5:11], arrays[11:15]
     salts, columns, strength, weights = arrays[15], arrays[16:21], arrays[21:25], arrays[25]
@@ -231,7 +233,7 @@ def opened(model):
 
 @kernel
 def laid_out(room):
-    """Return the arrays to write to, which are parts of a few large ones, and the folded words."""
+    """Return the arrays to write to, as slices of a few large arrays, and the folded words."""
     arrays = arrays_at(room, ROOM)
     layout, letters, blocks, edges, longs, ints, shorts, cells, values = arrays[:N_WRITTEN]
     n_bytes, n_tokens, n_grams, n_hashes = layout[0], layout[1], layout[2], layout[3]
@@ -244,19 +246,19 @@ def laid_out(room):
     spans, grams = longs[:n_tokens], longs[n_tokens : n_tokens + n_grams]
     hashes = longs[n_tokens + n_grams : n_tokens + n_grams + n_hashes]
     hash_history = longs[n_tokens + n_grams + n_hashes :]
-    small, notes, chosen = ints[:SMALL], ints[SMALL : SMALL + 2], ints[SMALL + 2 : KEPT]
-    piece_ends, longer = ints[KEPT : KEPT + n_pieces], ints[KEPT + n_pieces :]
+    small, notes, chosen = ints[:N_SMALL], ints[N_SMALL : N_SMALL + 2], ints[N_SMALL + 2 : N_FIXED]
+    piece_ends, longer = ints[N_FIXED : N_FIXED + n_pieces], ints[N_FIXED + n_pieces :]
     history, gram_ends = longer[:n_shapes], longer[n_shapes:]
     n_codes = n_tokens * n_counted
     n_entries, n_most = n_codes + n_grams + n_fielded, max(n_codes, n_grams, n_fielded)
     indices, counts, rest = shorts[:n_entries], shorts[n_entries:], shorts[2 * n_entries :]
-    different, times, rest = rest[:n_most], rest[n_most:], rest[2 * n_most :]
+    distinct, times, rest = rest[:n_most], rest[n_most:], rest[2 * n_most :]
     codes, rest = rest[:n_codes].reshape(n_tokens, n_counted), rest[n_codes:]
     in_fields, ids = rest[:n_fielded], rest[n_fielded:]
     whole = text, text_blocks, kinds, marks, mark_blocks, edges, spans, piece_ends
     scratch = (
         small, ids, hashes, codes, history, hash_history, padded, padded_blocks, grams, gram_ends,
-        cells, different, times, in_fields,
+        cells, distinct, times, in_fields,
     )  # fmt: skip
     out = indices, counts, values[1:], notes, chosen, small[10:12], values[:1]
     return whole, scratch, out, arrays[N_WRITTEN:]
@@ -267,7 +269,7 @@ def laid_out(room):
 
 @kernel
 def cut(data, offsets, rule, room, scratch):
-    """Cut a text, for which there is room; return how many tokens it has."""
+    """Split a text into tokens; return their number. There must be room for the text."""
     table, ranges, shift, min_length = rule
     text, _, kinds, marks, mark_blocks, edges, spans, ends = room
     cursor = scratch[0][:4]
@@ -283,7 +285,7 @@ def cut(data, offsets, rule, room, scratch):
 
 @kernel
 def number_words(n, plan, words, surface, room, scratch):
-    """Write the number of each word, or its hash; return how many there are, -1 for UNSEEN."""
+    """Write the number or hash of each word; return the number of words, or -1 for UNSEEN."""
     slots, word_blocks, offsets, sizes = words
     text, text_blocks, spans = room[0], room[1], room[6]
     ids, hashes = scratch[1:3]
@@ -298,7 +300,7 @@ def number_words(n, plan, words, surface, room, scratch):
 
 @kernel
 def fold_words(n, plan, surface, room, scratch):
-    """Write the number or hash that each word is folded to; return how many words are left."""
+    """Write the number or hash of the folded form of each word; return the number of words."""
     slots, word_blocks, offsets, sizes, starts, numbers, number_hashes = surface
     text, text_blocks, spans, ends = room[0], room[1], room[6], room[7]
     ids, hashes = scratch[1:3]
@@ -322,7 +324,7 @@ def fold_words(n, plan, surface, room, scratch):
 
 @kernel
 def number_in_fields(plan, salts, room, scratch):
-    """Write the codes of the words that stand in fields; return how many there are."""
+    """Write the codes of the words in fields; return their number."""
     n_fields, mask, first = plan[N_FIELDS], U64(plan[FIELD_MASK]), U64(plan[FIRST_FIELD])
     ends, ids, hashes, codes = room[7], scratch[1], scratch[2], scratch[-1]
     n = 0
@@ -338,7 +340,7 @@ def number_in_fields(plan, salts, room, scratch):
 
 @kernel
 def count_words(n, plan, runs, scratch):
-    """Count the words and the runs of them; return how many different codes there are."""
+    """Count words and runs of words; return the number of distinct codes."""
     high, mask = plan[HIGH], plan[WORD_MASK]
     shapes, gaps, counted, pair_slots, pairs, pair_sizes = runs
     n_shapes, pairs = shapes.size // 2, pairs.reshape(-1, 2)
@@ -366,7 +368,7 @@ def count_words(n, plan, runs, scratch):
 
 @kernel
 def count_parts(n, plan, parts, room, scratch):
-    """Count the parts of the words; return how many different codes there are."""
+    """Count the parts of words; return the number of distinct codes."""
     mask, first = plan[PART_MASK], plan[FIRST_PART]
     slots, part_blocks, offsets, sizes = parts
     text, spans = room[0], room[6]
@@ -390,7 +392,7 @@ def count_parts(n, plan, parts, room, scratch):
 
 @kernel
 def count_codes(codes, n, scratch):
-    """Count `n` codes; return how many differ."""
+    """Count `n` codes; return the number of distinct codes."""
     small, (cells, different, times) = scratch[0], scratch[10:13]
     ends, row, indptr = small[6:7], small[7:10], small[10:12]
     ends[0] = n
@@ -444,8 +446,8 @@ def weigh(n, indices, counts, strength, scaling, values):
 
 @kernel
 def decide(scores, limits, chosen):
-    """Write the categories in order; return how many, or -1 if they are not decided here."""
+    """Write the categories in order; return their number, or -1 if they are not decided here."""
     thresholds, at_least, at_most = limits
-    if thresholds.size != scores.size:  # only the scores are wanted
+    if thresholds.size != scores.size:  # only the scores are needed
         return -1
     return decide_document(scores, thresholds, at_least, at_most, chosen)

@@ -16,8 +16,8 @@ from thresher._kernels._jit import kernel
 from thresher._kernels.text import prefetch
 
 U32 = np.uint32
-ONE = np.uint32(1)  # unsigned indices spare the test for negative ones
-NOT_SCALED, BY_SUM, BY_SQUARES = 0, 1, 2  # how the strengths of a document are scaled
+ONE = np.uint32(1)  # unsigned indices need no test for negative values
+NOT_SCALED, BY_SUM, BY_SQUARES = 0, 1, 2  # scaling of the strengths of a document
 ROWS_AHEAD, FLOATS_PER_FETCH = 12, 16  # rows to fetch ahead; float32 values fetched at a time
 
 # ---- strengths ----------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ def weigh_document(start, end, indices, values, idf, block_weights, blocks, firs
     """Multiply the values of one document by their factors and scale the document, in place.
 
     `idf` has a factor for each column, `block_weights` one for the block of each column from
-    `first_column` on; either may be empty. A document without strength stays as it is.
+    `first_column` on; either may be empty. A document whose strengths are all zero is not changed.
     """
     if idf.size:
         for i in range(start, end):
@@ -64,7 +64,7 @@ def weigh_documents(indptr, indices, values, idf, block_weights, blocks, first_c
 
 @kernel
 def fetch_ahead(indices, p, end, table, lo, hi):
-    """Start to fetch the row of an entry soon after `p`: rows are far apart in memory."""
+    """Prefetch the row of an entry soon after `p`, as rows are far apart in memory."""
     row = indices[min(p + ROWS_AHEAD, end - 1)] + ONE
     for k in range(lo, hi, FLOATS_PER_FETCH):
         prefetch(table, (row, k))
@@ -80,7 +80,7 @@ def add_scores(indptr, indices, values, always_on, i, weights, scores, lo, hi):
             score += values[p] * weights[indices[p] + ONE, lo]
         scores[lo] = score
         return
-    block = scores[lo:hi]  # slices of equal length, so that the loop over them vectorises
+    block = scores[lo:hi]  # slices of equal length, so that the compiler vectorizes the loop
     row = weights[0, lo:hi]
     for k in range(len(block)):
         block[k] = strength * row[k]

@@ -1,14 +1,14 @@
 """Text to counts: characters to tokens, tokens to numbers, numbers to rows of counts.
 
-The text comes as characters of one byte or as UTF-16, and is folded to UTF-8. A token is a span of
-the folded text, `start << 32 | end` in one uint64; one that starts where the token before it starts
-is a pair of characters.
+The input is text with one byte per character or in UTF-16; it is folded to UTF-8. A token is a span
+of the folded text, `start << 32 | end` in one uint64; a token that starts where the previous token
+starts is a pair of characters.
 
 A text buffer is passed twice, as bytes and as `blocks` of eight bytes. It is at least 16 bytes
 longer than its text, so that eight bytes can be read from any position. A kernel that adds to a
-table writes the new size itself, into an array: if the program is interrupted between two kernels,
-tables and sizes agree. Counters and indices are unsigned where speed matters: a signed index costs
-a test of its sign.
+table also updates its size, which is in an array, so that tables and sizes agree even if the
+program is interrupted between two kernels. Counters and indices are unsigned where speed matters,
+because a signed index costs a test of its sign.
 """
 
 from __future__ import annotations
@@ -27,36 +27,38 @@ U8, U32, U64 = np.uint8, np.uint32, np.uint64
 ZERO, ONE, TWO, THREE, EIGHT = U64(0), U64(1), U64(2), U64(3), U64(8)
 HALF_BITS, LOW_HALF = U64(32), U64(0xFFFFFFFF)
 
-# Classes of characters. A token is a run of one class, be it a small number or one of these.
+# Classes of characters. A token is a run of characters of one class: a small number or one of
+# these.
 SEPARATOR = U8(0)  # between tokens
-WHOLE = U8(0x20)  # from here on, a token is long enough, be it ever so short
-EXTENDING = U8(0x40)  # of the class of what stands before, be it a token or not
+WHOLE = U8(0x20)  # tokens of this and higher classes have no minimum length
+EXTENDING = U8(0x40)  # gets the class of the preceding character
 REST = U8(0x7F)  # the further bytes of a token of one character
-SINGLE = U8(0x80)  # a token by itself, with what extends it
-PAIRED = U8(0x81)  # the same; and with the next, if that stands beside it, a token more
+SINGLE = U8(0x80)  # a token by itself, with the characters that extend it
+PAIRED = U8(0x81)  # the same; with an adjacent PAIRED character it also forms a token of two
 
-WIDTH, KIND = U64(32), U64(40)  # where the table has the number of bytes and the class
+WIDTH, KIND = U64(32), U64(40)  # bit positions, in the table, of the number of bytes and the class
 
-BLOCK = U64(2048)  # characters whose class is found together, in the nearest cache
-GATHER = U64(0x0102040810204080)  # multiplied by this, the low bits of eight bytes are neighbours
+BLOCK = U64(2048)  # characters classified at a time, so that they stay in the L1 cache
+GATHER = U64(0x0102040810204080)  # a factor that moves the low bits of eight bytes into one byte
 
-# For each byte: how many of its bits are set, and which.
+# For each byte, the number of set bits and their positions.
 N_SET = np.array([bin(bits).count("1") for bits in range(256)], np.uint8)
 WHICH_SET = np.array(
     [([i for i in range(8) if bits >> i & 1] + 8 * [0])[:8] for bits in range(256)], np.uint32
 )
 
-AHEAD, PAIRS_AHEAD = 32, 8  # words whose slots are fetched together, and pairs
+AHEAD, PAIRS_AHEAD = 32, 8  # words and pairs whose slots are prefetched together
 LONG = U64(0x80000000)  # marks the signature of a word of more than eight bytes
-UNKNOWN = np.int32(-1)  # the number, or the column, of what has none
+UNKNOWN = np.int32(-1)  # the number of an unknown word, or a missing column
 NOTHING = np.int64(-(2**62))  # no run of words ends here
 GAP = np.int64(-1)  # any one word, in a run with gaps
-DIGIT, DIGIT_MASK = U64(6), U64(63)  # bits; more make fewer passes, which cost more on short rows
+# Bits of a digit; more bits mean fewer passes, but a higher cost for short rows.
+DIGIT, DIGIT_MASK = U64(6), U64(63)
 
 WORDS, RUNS, PARTS, FIELDS = 0, 1, 2, 3  # the blocks of columns
-COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3  # what the sizes of a space are of
+COLUMNS, CANDIDATES, QUEUED, LOGGED = 0, 1, 2, 3  # indices of the sizes of a space
 
-# Version 1 of the hash: these two odd numbers and the order of the steps never change.
+# Version 1 of the hash: these two odd numbers and the order of the steps must never change.
 MULTIPLIER = U64(0x9E3779B97F4A7C15)
 FINALIZER = U64(0xD6E8FEB86659FD93)
 GAP_HASH = MULTIPLIER  # stands for any one word
@@ -70,25 +72,25 @@ if config.DISABLE_JIT:
 else:
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def prefetch(_: Any, array: Any, place: Any) -> Any:
+    def prefetch(_: Any, array: Any, index: Any) -> Any:
         """Ask the processor to fetch an array element that is needed soon; it never fails."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             struct = context.make_array(array)(context, builder, arguments[0])
-            at = [
+            indices = [
                 context.cast(builder, number, kind, types.intp)
                 for number, kind in zip(
-                    cgutils.unpack_tuple(builder, arguments[1]), place.types, strict=True
+                    cgutils.unpack_tuple(builder, arguments[1]), index.types, strict=True
                 )
             ]
-            where = cgutils.get_item_pointer(context, builder, array, struct, at)
-            where, number = builder.bitcast(where, cgutils.voidptr_t), cgutils.int32_t
-            takes = ir.FunctionType(ir.VoidType(), [where.type, number, number, number])
-            fetch = builder.module.declare_intrinsic("llvm.prefetch", [where.type], takes)
-            builder.call(fetch, [where, number(0), number(3), number(1)])  # to read, and near by
+            pointer = cgutils.get_item_pointer(context, builder, array, struct, indices)
+            pointer, number = builder.bitcast(pointer, cgutils.voidptr_t), cgutils.int32_t
+            function_type = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+            fetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], function_type)
+            builder.call(fetch, [pointer, number(0), number(3), number(1)])  # for reading, into L1
             return context.get_dummy_value()
 
-        return types.void(array, place), generate
+        return types.void(array, index), generate
 
 
 # Tokens ------------------------------------------------------------------------------------------
@@ -105,7 +107,7 @@ def break_point(data, start, limit, table):
 
 @kernel
 def traits(data, table):
-    """Return the bits that the table has for any of the characters."""
+    """Return the bitwise or of the table entries of all characters."""
     together = U8(0)
     for at in range(data.size):
         together |= table[data[at]]
@@ -160,10 +162,10 @@ def put(entry, kind, rest, text, kinds, size, n):
 def fold_any(data, start, stop, table, text, kinds, size):
     """Write the folded text and the class of each byte; return the new size of the text.
 
-    An entry of the table is the UTF-8 of the folded character, four bytes, and over it their
-    number and the class of the character.
+    An entry of the table has the UTF-8 of the folded character in its low four bytes, and above
+    them the number of bytes and the class of the character.
     """
-    units_are_wide = data.itemsize > 1  # else two bytes are enough
+    units_are_wide = data.itemsize > 1  # otherwise a character has at most two bytes
     while start < stop:
         character = U32(data[start])
         start += ONE
@@ -173,7 +175,7 @@ def fold_any(data, start, stop, table, text, kinds, size):
             start += ONE
         entry = table[character]
         kind = U8(entry >> KIND)
-        if units_are_wide and kind == EXTENDING:  # there is none among characters of one byte
+        if units_are_wide and kind == EXTENDING:  # one-byte characters include none
             kind = kinds[size - ONE] if size > ZERO else SEPARATOR
             kind = REST if kind >= SINGLE else kind
         rest = REST if kind >= SINGLE else kind
@@ -188,7 +190,7 @@ def fold_any(data, start, stop, table, text, kinds, size):
 
 @kernel
 def find_edges(kinds, size, marks, mark_blocks, edges):
-    """Write the positions where a token or a run of separators begins; return how many."""
+    """Write the positions where a token or a run of separators begins; return their number."""
     marks[0] = U8(kinds[0] != SEPARATOR)
     for i in range(ONE, size):
         change = (kinds[i] != kinds[U64(i) - ONE]) & (kinds[i] != REST)
@@ -208,7 +210,7 @@ def find_edges(kinds, size, marks, mark_blocks, edges):
 @kernel
 def long_enough(text, start, end, min_length):
     """Return True if a token has at least `min_length` characters."""
-    if min_length <= U64(2):  # the usual case, without a branch: is there more than the first?
+    if min_length <= U64(2):  # the usual case without a loop: compare with the first character
         lead = text[start]
         width = ONE + U64(lead >= U8(0xC0)) + U64(lead >= U8(0xE0)) + U64(lead >= U8(0xF0))
         return end - start > width * (min_length - ONE)
@@ -222,10 +224,10 @@ def long_enough(text, start, end, min_length):
 def keep_tokens(
     text, kinds, size, n_characters, min_length, edges, n_edges, tokens, ends, finished
 ):
-    """Write the tokens that are between the edges and long enough; return how many there are.
+    """Write the tokens between edges that are long enough; return their number.
 
-    `ends` has the end of each finished document in the text, which is replaced by the number of
-    tokens up to there. `n_characters` is the size of the table of characters: a small table has no
+    `ends` has the end of each finished document in the text, and gets the number of tokens up to
+    there. `n_characters` is the size of the table of characters: a small table has no
     characters of several bytes, or no tokens of the classes from WHOLE on.
     """
     wide, has_others = n_characters > 128, n_characters > 256
@@ -256,7 +258,7 @@ def scan(
     data, offsets, cursor, budget, table, ranges, shift, min_length,
     text, kinds, marks, mark_blocks, edges, tokens, ends,
 ):  # fmt: skip
-    """Fold and cut the next documents, at most `budget` units; return the number of tokens.
+    """Fold and tokenize the next documents, at most `budget` units; return the number of tokens.
 
     `cursor` has the document and the unit to continue at, the number of finished documents and the
     number of bytes of `text`; `ends` gets the number of tokens up to the end of each finished
@@ -266,7 +268,7 @@ def scan(
     document, at = U64(cursor[0]), U64(cursor[1])
     n_documents = U64(offsets.size - 1)
     left, size, finished = U64(budget), ZERO, ZERO
-    wide = table.size > 128  # not all characters are of ASCII
+    wide = table.size > 128  # there are non-ASCII characters
     while document < n_documents and left > ZERO:
         stop = U64(offsets[document + ONE])
         whole = stop - at < left
@@ -297,7 +299,7 @@ def scan(
 
 @kernel
 def load(blocks, at, length):
-    """Return the first eight of the `length` bytes from `at` on, zeros where there are fewer."""
+    """Return the first eight of the `length` bytes from `at` on, padded with zeros."""
     block = at >> THREE
     shift = (at & U64(7)) << THREE
     value = (blocks[block] >> shift) | ((blocks[block + ONE] << ONE) << (U64(63) - shift))
@@ -364,12 +366,12 @@ def find_long(blocks, start, length, first, sign, slots, slot, word_blocks, offs
 
 @kernel
 def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, sizes, grow, ids):
-    """Write the number of each token's word to `ids`; `sizes[0]` is how many words there are.
+    """Write the number of each token's word to `ids`; `sizes[0]` is the number of words.
 
     A slot is two uint64: the first eight bytes of a word, and its sign over its number plus one.
-    The sign is the length of a word of up to eight bytes, and half of the hash of a longer one. So
-    most words are compared exactly without leaving the slot. New words get the next number when
-    `grow`, for which the caller has made room, else -1.
+    The sign is the length of a word of up to eight bytes, or half of the hash of a longer word, so
+    that most words are compared exactly within the slot. If `grow`, new words get the next number,
+    and the caller has made room for them; otherwise -1.
     """
     mask = U64(slots.size // 2 - 1)
     n_words = U64(sizes[0])
@@ -411,7 +413,7 @@ def look_up(text, blocks, tokens, n_tokens, slots, words, word_blocks, offsets, 
 
 @kernel
 def fill_slots(slots, blocks, offsets, n_words):
-    """Enter words, all different, into empty slots."""
+    """Insert distinct words into empty slots."""
     mask = U64(slots.size // 2 - 1)
     for word in range(n_words):
         start = U64(offsets[word])
@@ -428,7 +430,7 @@ def fill_slots(slots, blocks, offsets, n_words):
 
 @kernel
 def take_words_out(slots, blocks, offsets, sizes, n_left):
-    """Remove the newest words, the last first, so that other words are still found."""
+    """Remove the newest words, in reverse order, so that the other words can still be looked up."""
     mask = U64(slots.size // 2 - 1)
     while sizes[0] > n_left:
         start, number = U64(offsets[sizes[0] - 1]), U64(sizes[0])
@@ -461,7 +463,7 @@ def pair_key(left, right):
 
 @kernel
 def find_pair(left, right, slots, pairs, sizes, grow):
-    """Return the number of the pair (node, word); a new one is entered if `grow`, else -1."""
+    """Return the number of the pair (node, word); a new pair is added if `grow`, else -1."""
     mask = U64(slots.size // 2 - 1)
     key = pair_key(left, right)
     slot = hash_pair(key, key) & mask
@@ -480,7 +482,7 @@ def find_pair(left, right, slots, pairs, sizes, grow):
 
 @kernel
 def merge_pairs(added, words, slots, pairs, sizes, numbers):
-    """Enter the pairs of another table, whose words have other numbers here; write their numbers.
+    """Insert the pairs of another table after renumbering their words; write their numbers here.
 
     There is room for all of them.
     """
@@ -493,14 +495,14 @@ def merge_pairs(added, words, slots, pairs, sizes, numbers):
 
 @kernel
 def fill_pair_slots(slots, pairs, n_pairs, sizes):
-    """Enter pairs into empty slots; `sizes[0]`, at first zero, becomes how many differ."""
+    """Insert pairs into empty slots; `sizes[0]`, initially zero, becomes their number."""
     for i in range(n_pairs):
         find_pair(np.int64(pairs[i, 0]), np.int64(pairs[i, 1]), slots, pairs, sizes, True)
 
 
 @kernel
 def take_pairs_out(slots, pairs, sizes, n_left):
-    """Remove the newest pairs, the last first."""
+    """Remove the newest pairs, in reverse order."""
     mask = U64(slots.size // 2 - 1)
     while sizes[0] > n_left:
         key = pair_key(np.int64(pairs[sizes[0] - 1, 0]), np.int64(pairs[sizes[0] - 1, 1]))
@@ -515,15 +517,16 @@ def take_pairs_out(slots, pairs, sizes, n_left):
 def ngrams(ids, n_tokens, ends, parents, gaps, counted, history, slots, pairs, sizes, grow, codes):
     """Write, for each word, the codes of the runs of the `counted` shapes that end with it.
 
-    A node is a word (its number) or a pair of a node and a word (its number, inverted): the run
-    of three words is the pair of a pair and a word. Its code, which is never negative, is twice
-    the number of the word, or one more than twice that of the pair. A run of shape k is one of the
-    shape `parents[k]`, and after it the last word, or a gap where `gaps[k]`; shape 0 is one word.
-    `history[k]` is its node, and is kept between calls for a document that goes on.
+    A node is a word (its number) or a pair of a node and a word (its number, inverted): a run of
+    three words is the pair of a pair and a word. The code of a node is never negative: twice the
+    number of the word, or one more than twice the number of the pair. A run of shape k is a run of
+    shape `parents[k]` followed by the last word, or by a gap if `gaps[k]`; shape 0 is a single
+    word. `history[k]` is the last node of shape k; it is passed on between calls for a document
+    that continues.
     """
     document = 0
     for t in range(n_tokens):
-        if t + PAIRS_AHEAD < n_tokens:  # most runs are of two words
+        if t + PAIRS_AHEAD < n_tokens:  # most runs have two words
             left, right = ids[t + PAIRS_AHEAD - 1], ids[t + PAIRS_AHEAD]
             key = pair_key(np.int64(left), np.int64(right))
             prefetch(slots, ((hash_pair(key, key) & U64(slots.size // 2 - 1)) * TWO,))
@@ -540,10 +543,10 @@ def ngrams(ids, n_tokens, ends, parents, gaps, counted, history, slots, pairs, s
                     node = ~pair
             history[k] = node
         history[0] = word if word != UNKNOWN else NOTHING
-        for place in range(counted.size):
-            node = history[counted[place]]
+        for j in range(counted.size):
+            node = history[counted[j]]
             code = 2 * node if node >= 0 else 2 * ~node + 1
-            codes[t, place] = code if node != NOTHING else UNKNOWN
+            codes[t, j] = code if node != NOTHING else UNKNOWN
     if document < ends.size:
         history[:] = NOTHING
 
@@ -552,9 +555,9 @@ def ngrams(ids, n_tokens, ends, parents, gaps, counted, history, slots, pairs, s
 def hash_ngrams(hashes, n_tokens, ends, parents, gaps, counted, lengths, history, mask, columns):
     """Write, for each word, the hashed columns of the runs of the `counted` shapes.
 
-    Shapes are as for `ngrams`, of so many words as their `lengths`. `history[k]` is the hash of the
-    run of shape k that ends with the last word; its last place counts how many words of the
-    document there were, up to the greatest length.
+    Shapes are as for `ngrams`; `lengths` are their numbers of words. `history[k]` is the hash of
+    the run of shape k that ends with the last word; its last element counts the words of the
+    document so far, up to the greatest length.
     """
     document, n_shapes = 0, parents.size
     high = U64(lengths[n_shapes - 1])
@@ -610,7 +613,7 @@ def next_character(text, at, end):
 
 @kernel
 def char_grams(text, tokens, n_tokens, low, high, padded, grams, gram_ends):
-    """Cut each word, with a space before and after it, into its n-grams of characters.
+    """Split each word, with a space added before and after it, into its character n-grams.
 
     A word no longer than n gives one n-gram, itself, and none for a larger n, as in scikit-learn's
     "char_wb". Returns how many bytes all the n-grams have together.
@@ -652,8 +655,8 @@ def count(columns, ends, n_columns, cells, row, indices, counts, indptr):
     """Count the columns of each document, in the order of their first occurrence.
 
     `cells` has, for each column, one plus its position in the row, and is zero between documents.
-    `row` has the start and the end of the row and the number of finished rows; it is kept between
-    calls for a document that goes on.
+    `row` has the start and the end of the row and the number of finished rows; it is passed
+    on between calls for a document that continues.
     """
     start, end, first = U64(row[0]), U64(row[1]), row[2]
     t = ZERO
@@ -712,10 +715,10 @@ def spread_rows(indptr, words, n_times, starts, values, cells, out_indptr, indic
 def sort_rows(
     indptr, indices, counts, rank, n_digits, starts, keys, spare, out_indptr, out_indices, out
 ):
-    """Rename each column to its rank, drop those of rank UNKNOWN, and sort each row by column.
+    """Rename each column to its rank, drop those with rank UNKNOWN, and sort each row by column.
 
-    A radix sort by `n_digits` digits of rank and count in one number, in `keys` and `spare`, which
-    have room for the longest row. `starts` has an entry for each digit and one more.
+    This is a radix sort by `n_digits` digits of numbers that combine rank and count, in `keys` and
+    `spare`, which have room for the longest row. `starts` has one entry more than digit values.
     """
     end = ZERO
     for row in range(indptr.size - 1):
@@ -736,7 +739,7 @@ def sort_rows(
 
 @kernel
 def sort_by_digit(keys, out, n, shift, starts):
-    """Write the first `n` keys in the order of the digit at `shift`, equal ones in their order."""
+    """Sort the first `n` keys stably by the digit at `shift` into `out`."""
     starts[:] = 0
     for i in range(n):
         starts[((keys[i] >> shift) & DIGIT_MASK) + ONE] += 1
@@ -756,12 +759,12 @@ def settle(first, words, parts, fields, with_runs, columns, seen, least, most, g
     """Write the columns of each document, from number `first` on: words and runs, parts, fields.
 
     `words`, `parts`, `fields` and `out` are rows (indptr, codes, counts). `columns[block][item]` is
-    the column of an item or UNKNOWN, `seen[block][item]` the number of documents of one that waits
-    for its column, until `least[block]` is reached. `books` are what `admit` writes to. Returns the
-    next document: not all are done when more than `most` are waiting.
+    the column of an item or UNKNOWN; `seen[block][item]` is the number of documents of an item that
+    waits for a column until `least[block]` is reached. `admit` writes to `books`. Returns the next
+    document: the kernel stops when more than `most` items are waiting.
     """
     sizes = books[0]
-    # Unpacked once: each access to a tuple costs as much as one to an array.
+    # Unpacked outside of the loop: accessing a tuple costs as much as accessing an array.
     word_columns, run_columns, part_columns, field_columns = columns
     word_seen, run_seen, part_seen, field_seen = seen
     word_ptr, codes, word_counts = words
@@ -811,7 +814,7 @@ def settle_row(block, document, rows, columns, seen, least, books, out, end):
 
 @kernel
 def admit(block, item, columns, seen, least, books):
-    """Count one more document for an item; return its column if these are enough, or UNKNOWN.
+    """Count one more document for an item; return its column, or UNKNOWN if they are too few.
 
     Waiting items are in `queue`, the oldest first; changes are logged if `keeps_log`.
     """
@@ -837,29 +840,29 @@ def admit(block, item, columns, seen, least, books):
 
 @kernel
 def forget(n_left, seen, sizes, queue, keeps_log, log):
-    """Forget all but `n_left` waiting items: those in the fewest documents, the oldest first."""
+    """Forget waiting items, the rarest and then the oldest first, until `n_left` are left."""
     times = 1
     while sizes[CANDIDATES] > n_left:
-        for place in range(sizes[QUEUED]):
-            of_item = seen[queue[place] & 3]
-            item = queue[place] >> 2
+        for i in range(sizes[QUEUED]):
+            of_item = seen[queue[i] & 3]
+            item = queue[i] >> 2
             if of_item[item] == times and sizes[CANDIDATES] > n_left:
                 if keeps_log:
-                    log[sizes[LOGGED], 0], log[sizes[LOGGED], 1] = queue[place], times
+                    log[sizes[LOGGED], 0], log[sizes[LOGGED], 1] = queue[i], times
                     sizes[LOGGED] += 1
                 of_item[item] = 0
                 sizes[CANDIDATES] -= 1
         times += 1
     n = 0
-    for place in range(sizes[QUEUED]):
-        queue[n] = queue[place]
-        n += np.int64(seen[queue[place] & 3][queue[place] >> 2] > 0)
+    for i in range(sizes[QUEUED]):
+        queue[n] = queue[i]
+        n += np.int64(seen[queue[i] & 3][queue[i] >> 2] > 0)
     sizes[QUEUED] = n
 
 
 @kernel
 def take_columns_out(n_columns, n_logged, columns, seen, sizes, blocks, items, log):
-    """Undo what `settle` and `forget` did to columns and waiting items, back to these sizes."""
+    """Undo the changes of `settle` and `forget` to columns and waiting items since these sizes."""
     while sizes[LOGGED] > n_logged:
         sizes[LOGGED] -= 1
         code = log[sizes[LOGGED], 0]

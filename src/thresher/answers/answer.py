@@ -1,7 +1,7 @@
 """The answer of a model for one document, and the ways to show it.
 
-An answer is shown in the same words everywhere: as a line of text, as JSON, as the columns of a
-table. `Answers` computes those of a batch by columns, which is much faster than one by one.
+An answer has the same fields everywhere: in a line of text, in JSON and in the columns of a table.
+`Answers` computes the answers of a batch by columns, which is much faster than one by one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
     "with_extra_columns",
 ]  # fmt: skip
 
-SOME_CHARACTER = r"[^\s\pZ\x1e]"  # of a text that is not blank
+SOME_CHARACTER = r"[^\s\pZ\x1e]"  # matches texts that are not blank
 NO_TEXT = "no text"
 
 # Columns by name: an Arrow array or, for columns copied from the data, a list of values.
@@ -60,7 +60,7 @@ class RankedLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model says of one document.
+    """The answer of a model for one document.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Answer:
     note: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as JSON has it, without what was not asked for."""
+        """Return the answer as a dict for JSON, without the fields that are None."""
         answer: dict[str, Any] = {"document": self.document, "labels": self.labels}
         if self.scores is not None:
             answer["scores"] = self.scores
@@ -156,10 +156,10 @@ class Answers:
                 yield self._answer(i, chosen[start:end], notes[i])
 
     def _answer(self, i: int, chosen: list[int], note: str | None) -> Answer:
-        wanted = range(len(self.names)) if self.options.scores else chosen
+        shown = range(len(self.names)) if self.options.scores else chosen
         tables = [None if table is None else table[i] for table in (self.scores, self.chances)]
         scores, chances = (
-            None if row is None else {self.names[k]: _short(row[k]) for k in wanted}
+            None if row is None else {self.names[k]: _short(row[k]) for k in shown}
             for row in tables
         )
         ranking = None
@@ -184,7 +184,7 @@ class Answers:
     @cached_property
     def _notes(self) -> pa.Array:
         """The notes of the documents that were not skipped."""
-        import pyarrow.compute as pc  # here, as a few lines of text do without it
+        import pyarrow.compute as pc  # imported late, as most predictions do not need it
 
         blank = pc.invert(pc.match_substring_regex(self.batch.texts, SOME_CHARACTER))
         return to_arrow([None, NO_TEXT]).take(blank.cast(pa.int8()))
@@ -218,7 +218,7 @@ class Answers:
         return numbers_to_arrow(np.arange(1, len(self) + 1) + self.batch.n_before)
 
     def extra_columns(self) -> dict[str, Any]:
-        """Return the columns of the data that are copied, with rows for skipped documents."""
+        """Return the columns copied from the data, with rows for skipped documents."""
         return {
             name: self._extra_column(column, k)
             for k, (name, column) in enumerate(self.batch.extra_columns.items())
@@ -279,10 +279,10 @@ class Answers:
         return answer_lines(self, has_row)
 
     def text_lines(self) -> Iterator[str]:
-        """Yield a line for each answer: its labels with tabs between.
+        """Yield a line for each answer: its labels, separated by tabs.
 
         With a ranking, the line has the ranked labels with their scores; with scores, these follow
-        each label. A line that begins with a tab is a document that was skipped.
+        each label. A line that begins with a tab stands for a skipped document.
         """
         shown = [escaped(name) for name in self.names]
         has_scores = self.options.scores or self.best is not None
@@ -304,9 +304,9 @@ class Answers:
 
 
 def with_extra_columns(before: Table, extra_columns: Table, after: Table) -> Table:
-    """Return the extra columns between those of the answers.
+    """Return a table with the extra columns between two groups of columns of the answers.
 
-    A column of the answers with the name of an extra column gets another name.
+    If an extra column has the name of a column of the answers, the latter is renamed.
     """
 
     def free(name: str) -> str:
@@ -317,12 +317,12 @@ def with_extra_columns(before: Table, extra_columns: Table, after: Table) -> Tab
 
 
 def best_categories(scores: np.ndarray, n: int) -> np.ndarray:
-    """Return the `n` best categories of each document; of equal scores, the first."""
+    """Return the `n` best categories of each document; ties are broken by category order."""
     return np.argsort(-scores, axis=1, kind="stable")[:, :n]
 
 
 def label_array(labels: list[Any]) -> pa.Array:
-    """Return labels as an Arrow array: of their type if that is possible, else as texts."""
+    """Return labels as an Arrow array of their type if possible, otherwise of strings."""
     if all(isinstance(label, str) for label in labels):
         return to_arrow(labels)
     try:
@@ -337,15 +337,15 @@ def label_array(labels: list[Any]) -> pa.Array:
 def _only_known(
     numbers: np.ndarray, ends: np.ndarray, columns: Any, n_known: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the chosen categories as positions among the known ones, without the others."""
+    """Return the chosen categories as indices of known categories; others are left out."""
     if isinstance(columns, slice):
         if not len(numbers) or numbers.max() < n_known:
             return numbers, ends
         columns = np.arange(n_known)
-    position = np.full(max(int(numbers.max(initial=0)), int(columns.max(initial=0))) + 1, -1)
-    position[columns] = np.arange(n_known)
-    is_known = position[numbers] >= 0
-    return position[numbers][is_known], np.append(0, np.cumsum(is_known))[ends]
+    index = np.full(max(int(numbers.max(initial=0)), int(columns.max(initial=0))) + 1, -1)
+    index[columns] = np.arange(n_known)
+    is_known = index[numbers] >= 0
+    return index[numbers][is_known], np.append(0, np.cumsum(is_known))[ends]
 
 
 def taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
@@ -353,7 +353,7 @@ def taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
 
 
 def _short(value: Any) -> float:
-    """Return a number with the fewest digits that tell it, as the columns have it."""
+    """Return a number rounded to its shortest decimal representation."""
     return float(str(value))
 
 

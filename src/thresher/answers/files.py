@@ -24,11 +24,12 @@ from thresher.model.source import LabelledSource
 
 __all__ = ["check_results", "open_results", "write_answers"]
 
-REFUSED = (TypeError, ValueError, OverflowError, pa.ArrowException)  # by pyarrow, to make an array
+# Errors of pyarrow for values that it cannot convert to an array.
+REFUSED = (TypeError, ValueError, OverflowError, pa.ArrowException)
 
 
 def check_results(path: str) -> tuple[str, str | None]:
-    """Return the ending that determines the format, and the compression; raise if unknown."""
+    """Return the file name ending and the compression; raise an OutputError if unknown."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     codec = compression_of_name(path)
     if codec is not None:
@@ -102,7 +103,7 @@ class Writer(Protocol):
     def __init__(self, sink: Any, model: Model, extra_columns: Sequence[str]) -> None: ...
 
     def prepare(self, answers: Answers) -> Any:
-        """Return the rows of answers in the form of the file; threads may call this at once."""
+        """Return the rows of answers in the form of the file; thread-safe."""
 
     def prepare_table(self, table: Table) -> Any:
         """Return the rows of a table in the form of the file."""
@@ -134,7 +135,7 @@ class _TableWriter:
 
 
 class _CSV(_TableWriter):
-    """Quotes texts, so that empty texts differ from missing ones; extra columns are all texts."""
+    """Quotes texts, so that empty texts differ from missing ones; extra columns are strings."""
 
     can_be_compressed = True
 
@@ -145,7 +146,7 @@ class _CSV(_TableWriter):
         self._separator = next(unused, None)
         if self._separator is None and model.decisions.mode != "single-label":
             raise OutputError(
-                f"Each of {' '.join(SEPARATORS)} stands in the name of a category, so that several "
+                f"Each of {' '.join(SEPARATORS)} occurs in the name of a category, so that several "
                 "categories cannot stand in one cell of a CSV file; write .jsonl or .parquet."
             )
 
@@ -212,7 +213,7 @@ class _Parquet(_TableWriter):
         self._writer.write_table(table)
 
     def _typed(self, name: str, column: Any) -> pa.Array:
-        """Return a column in the type that it had in the first table."""
+        """Return a column, cast to its type in the first table."""
         known = self._types.get(name)
         if known is not None and is_text(known):
             return _texts(column)
@@ -260,7 +261,7 @@ def _texts(column: Any) -> pa.Array:
 
 
 def _has_objects(values: list[Any]) -> bool:
-    """Return True if there are objects, which need not have the same keys."""
+    """Return True if a value is a dict; their keys may differ, so they are written as JSON."""
     return any(isinstance(value, dict) for value in values)
 
 

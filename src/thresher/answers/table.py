@@ -1,4 +1,4 @@
-"""Answers as a table in memory, of the kind that the documents are in."""
+"""Answers as a table in memory, of the same kind as the documents."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def map_answers(
     options : AnswerOptions, optional
         What the answers contain.
     n_jobs : int, default=1
-        Threads, which never change the result.
+        The number of threads; it does not change the result.
     extra_columns : sequence of str, optional
         The names of columns of the data that are copied.
     """
@@ -74,11 +74,11 @@ def answer_table(
 ) -> Any:
     """Return the answers in one table of the same kind as `like`, with its index."""
 
-    def part(answers: Answers) -> pa.Table:
+    def batch_table(answers: Answers) -> pa.Table:
         columns = answers.columns()
         return pa.table(list(columns.values()), names=list(columns))
 
-    table = pa.concat_tables(map_answers(part, shared, source, options, n_jobs))
+    table = pa.concat_tables(map_answers(batch_table, shared, source, options, n_jobs))
     if hasattr(like, "iloc"):
         frame = table.to_pandas()
         if is_list(table.schema.field("labels").type):  # lists can be compared, arrays cannot

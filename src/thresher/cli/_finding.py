@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.documents import Batch, Documents
 
-PLACE = re.compile(r"(.+?)(?::|, row )([0-9]{1,18})", re.DOTALL)  # as `Batch.location` writes it
+LOCATION = re.compile(r"(.+?)(?::|, row )([0-9]{1,18})", re.DOTALL)  # as `Batch.location` writes it
 MOST_LOCATIONS = 5  # in the error for several documents with the same id
 
 
@@ -51,7 +51,7 @@ class Finder:
         if os.path.exists(word):
             kind = "a folder; name a file in it" if os.path.isdir(word) else "no file; pipe it to -"
             raise DocumentError(f"{word}: is {kind}, or add --as-text if these are the words.")
-        match = PLACE.fullmatch(word)
+        match = LOCATION.fullmatch(word)
         if match and os.path.isfile(match[1]):
             return self._at(match[1], int(match[2]))
         source, _, document_id = word.partition(" ")
@@ -143,35 +143,34 @@ class Finder:
     def _at(self, path: str, number: int) -> Located:
         """Return the document at a line or row of a file."""
         documents, before, after = self._open(path), None, None
-        for place, batch, i in _walk(documents, self.fields):
-            match = PLACE.fullmatch(place)
+        for location, batch, i in _walk(documents, self.fields):
+            match = LOCATION.fullmatch(location)
             if match is None or match[1] != path:
                 raise DocumentError(f"{path}: is one document; name it without a line or row.")
-            here = int(match[2])
-            if here == number:
+            current = int(match[2])
+            if current == number:
                 _say_columns(documents)
-                return Located(place, _text(batch, i))
-            if here > number:
-                after = place
+                return Located(location, _text(batch, i))
+            if current > number:
+                after = location
                 break
-            before = place
-        place = f"{path}:{number}"
-        problem = [
-            sentence for sentence in documents.skipped if sentence.startswith(f"{escaped(place)}: ")
-        ]
+            before = location
+        location = f"{path}:{number}"
+        prefix = f"{escaped(location)}: "
+        problem = [sentence for sentence in documents.skipped if sentence.startswith(prefix)]
         if problem:
             raise DocumentError(f"{problem[0].rstrip('.')}; it cannot be scored.")
         if after is None:
-            raise DocumentError(f"{place}: is beyond the end; the last document is {before}.")
+            raise DocumentError(f"{location}: is beyond the end; the last document is {before}.")
         last = f"the one before is {before}, " if before else ""
-        raise DocumentError(f"{place}: no document begins there; {last}the next is {after}.")
+        raise DocumentError(f"{location}: no document begins there; {last}the next is {after}.")
 
 
 def _walk(documents: Documents, fields: Sequence[str] = ()) -> Iterator[tuple[str, Batch, int]]:
     """Yield the location, the batch and the index of each document."""
     for batch in documents.batches(fields):
-        for i, place in enumerate(batch.locations):
-            yield place, batch, i
+        for i, location in enumerate(batch.locations):
+            yield location, batch, i
 
 
 def _as_in_a_folder(path: str) -> Documents:

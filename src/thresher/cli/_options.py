@@ -25,8 +25,8 @@ _OPTION_NAMES = {"label_separator": "separator", "n_jobs": "threads"}
 class ModelVerb(Verb):
     """A verb that has the parameters of `Categorizer` as options.
 
-    They are looked up only when the verb is used, because the modules that declare them load
-    machine code.
+    They are collected only when the verb is used, because importing the modules that declare them
+    loads compiled code.
     """
 
     def further_options(self) -> list[click.Parameter]:
@@ -79,7 +79,8 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
     if name == "auto":
         if settings or passes is not None:
             raise ParameterError(
-                "--parameter and --passes are for a learner: add --learner and its name, arow say."
+                "--parameter and --passes apply to a learner: add --learner NAME, such as "
+                "--learner arow."
             )
         return name
     kind = import_learner(name) if ":" in name else name
@@ -99,9 +100,9 @@ def learner_of(name: str, settings: list[str], passes: int | None) -> Any:
 
 def split_learner(word: str) -> tuple[str, list[str]]:
     """Return the name and the settings in `name:key=value:...`; a name may be `module:Class`."""
-    parts = word.split(":")
-    n = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
-    return ":".join(parts[:n]), parts[n:]
+    pieces = word.split(":")
+    n = next((i for i, piece in enumerate(pieces) if "=" in piece), len(pieces))
+    return ":".join(pieces[:n]), pieces[n:]
 
 
 def grid(settings: list[str]) -> Iterator[tuple[list[str], list[str]]]:
@@ -116,10 +117,10 @@ def grid(settings: list[str]) -> Iterator[tuple[list[str], list[str]]]:
     """
     choices: dict[str, list[str]] = {}
     for setting in settings:
-        name, equals, values = setting.partition("=")
-        parts = re.findall(r"""(?:\([^)]*\)|\[[^]]*\]|"[^"]*"|'[^']*'|[^,])+""", values)
+        name, equals, listed = setting.partition("=")
+        values = re.findall(r"""(?:\([^)]*\)|\[[^]]*\]|"[^"]*"|'[^']*'|[^,])+""", listed)
         choices[name] = list(
-            dict.fromkeys(f"{name}{equals}{value.strip()}" for value in parts or [""])
+            dict.fromkeys(f"{name}{equals}{value.strip()}" for value in values or [""])
         )
     several = [len(values) > 1 for values in choices.values()]
     for chosen in product(*choices.values()):

@@ -84,7 +84,7 @@ Passes = Annotated[
 ]
 Threads = Annotated[
     int,
-    Option(min=1, max=MOST_THREADS, help="The number of threads. It never changes the result."),
+    Option(min=1, max=MOST_THREADS, help="The number of threads; it does not change the results."),
 ]
 Names = Annotated[
     str | None,
@@ -116,7 +116,7 @@ Results = Annotated[
     Option(
         *("--output", "-o"),
         metavar="FILE",
-        help="Write the answers to a .csv, .jsonl or .parquet file, with a row for every document. "
+        help="Write the answers to a .csv, .jsonl or .parquet file, with a row for each document. "
         ".csv and .jsonl can be compressed (.csv.gz, .jsonl.zst).",
     ),
 ]
@@ -136,7 +136,7 @@ Probabilities = Annotated[
     ),
 ]
 
-# The parameters of verbs that name files.
+# Parameters of verbs that name input files, and those that name output files.
 READ = ("data", "model", "unlabelled", "codes", "document")
 WRITTEN = ("output", "report", "html", "rejected", "plot", "svg")
 
@@ -185,14 +185,14 @@ def verb(
         reads = "reading" in function.__annotations__
 
         @functools.wraps(function)
-        def run(**given: Any) -> None:
+        def run(**values: Any) -> None:
             if reads:
-                given["reading"] = Reading(*(given.pop(field) for field in Reading._fields))
+                values["reading"] = Reading(*(values.pop(field) for field in Reading._fields))
             _compiling.report_compiling(say)
             try:
                 with process.at_work():
-                    _spare_what_is_read(given, replaces)
-                    function(**given)
+                    _refuse_to_overwrite_inputs(values, replaces)
+                    function(**values)
                     sys.stdout.flush()
             except (KeyboardInterrupt, Exception) as problem:
                 raise click.exceptions.Exit(answer(problem)) from None
@@ -211,22 +211,22 @@ def verb(
 
 
 def group(name: str, help: str) -> Group:
-    """Add a verb that has verbs of its own, and return it."""
+    """Add a verb with subcommands to the command line, and return it."""
     added = Group(name, help=help)
     app.add_command(added)
     return added
 
 
-def _spare_what_is_read(given: dict[str, Any], replaces: str | None) -> None:
-    """Raise an error if a file to be written is one that the verb reads."""
+def _refuse_to_overwrite_inputs(values: dict[str, Any], replaces: str | None) -> None:
+    """Raise an error if an output file is also an input file of the verb."""
     for option in WRITTEN:
-        path = given.get(option)
+        path = values.get(option)
         if not isinstance(path, str | Path) or not os.path.exists(path):
             continue
-        for what in READ:
-            if option == "output" and what == replaces:
+        for parameter in READ:
+            if option == "output" and parameter == replaces:
                 continue
-            words = given.get(what) or ()
+            words = values.get(parameter) or ()
             for word in [words] if isinstance(words, str) else words:
                 source = word if os.path.exists(word) else word.rpartition(":")[0]  # FILE:LINE
                 if os.path.exists(source) and os.path.samefile(source, path):
@@ -260,7 +260,7 @@ def answer(problem: BaseException) -> int:
 
 
 def _forget_output() -> None:
-    """Discard what could not be written, so that Python does not try again when it ends."""
+    """Discard unwritten output, so that Python does not try to flush it at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
@@ -271,7 +271,7 @@ def _forget_output() -> None:
 
 
 def go_on(stage: str, documents: int, share: float | None) -> None:
-    """Show no progress, but stop if a Ctrl-C was lost."""
+    """Check for a lost Ctrl-C; progress function for when nothing is shown."""
     process.stop_if_asked()
 
 

@@ -23,7 +23,7 @@ def concepts(
         str | None,
         Option(
             metavar="TEXT|FILE|-",
-            help="Show the concepts of this document, with its words for them.",
+            help="Show the concepts of this document, with the words that indicate them.",
         ),
     ] = None,
     word: Annotated[
@@ -33,7 +33,7 @@ def concepts(
         str | None, Option(metavar="NAME", help="Show how concepts influence this category.")
     ] = None,
     top: Annotated[
-        int, Option(min=1, max=MOST_THINGS, help="The number of words of each concept.")
+        int, Option(min=1, max=MOST_THINGS, help="The number of words to show for each concept.")
     ] = 8,
     everything: Annotated[
         bool, Option("--all", help=f"Show all concepts, not only {FEW_CONCEPTS} of each size.")
@@ -65,7 +65,7 @@ def concepts(
     if html:
         _write_page(html, view, documents, model)
     most = None if everything or json else FEW_CONCEPTS
-    least = 0.0 if everything or json else 0.01
+    least = 0.0 if everything or json else 0.01  # share of a concept
     if category is not None:
         _show_category(view, category, most, json)
     elif document is not None:
@@ -89,7 +89,7 @@ def _read(document: str) -> str:
         return common.read_stdin()
     try:
         is_file = Path(document).is_file()
-    except (OSError, ValueError):  # too long for a name, or none at all
+    except (OSError, ValueError):  # the text is too long for a file name, or is not a valid one
         is_file = False
     return (
         Path(document).read_text(encoding="utf-8", errors="replace")

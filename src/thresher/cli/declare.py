@@ -1,7 +1,7 @@
-"""Verbs declared as functions: the annotation of each parameter says how it is typed.
+"""Verbs declared as functions: annotations describe their arguments and options.
 
 A parameter without a default is an argument; one with a default is an option of the same name.
-`Argument` and `Option` say more about it. The functions become commands of click.
+`Argument` and `Option` add its names, help and bounds. The functions become click commands.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from click.core import ParameterSource
 
 __all__ = ["Argument", "Group", "Option", "Verb", "declared"]
 
-TYPED = {int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}  # in the help, by the type
+VALUE_NAMES = {int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}  # in the help, by the type
 
 
 class Argument:
-    """An argument of a verb: what it is called in the help, and what it is."""
+    """An argument of a verb, with its name and description in the help."""
 
     def __init__(self, *, metavar: str | None = None, help: str = "") -> None:
         self.metavar, self.help, self.panel = metavar, help, "Arguments"
@@ -34,9 +34,9 @@ class Option(Argument):
     Parameters
     ----------
     *names : str
-        As it is typed, such as "--output" and "-o"; by default the name of the parameter.
+        The names of the option, such as "--output" and "-o". Default: from the parameter name.
     metavar, help : str, optional
-        What its value is called in the help, and what it does.
+        The name of its value in the help, and its description.
     panel : str, default="Options"
         The heading under which the help lists it.
     min, max : number, optional
@@ -91,12 +91,12 @@ def _click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
         elif get_origin(kind) is tuple:
             options["nargs"] = len(get_args(kind))
         parameter = click.Option([*names, name], default=default, multiple=is_list, **options)
-        parameter.metavar = about.metavar or TYPED.get(single)
+        parameter.metavar = about.metavar or VALUE_NAMES.get(single)
     return described(parameter, _with_default(about.help, default), about.panel)
 
 
 def described(parameter: click.Parameter, help: str, panel: str) -> click.Parameter:
-    """Return a parameter of click with what its help shows; click's arguments have no help."""
+    """Set the help and the heading of a click parameter, and return it."""
     parameter.help, parameter.panel = help, panel  # type: ignore[attr-defined]
     return parameter
 
@@ -143,14 +143,14 @@ class Verb(_Command):
     """A verb of the command line."""
 
     def further_options(self) -> list[click.Parameter]:
-        """Return more options, whose values the function gets as `model_options`."""
+        """Return further options; their values are passed to the function as `model_options`."""
         return []
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        *own, help_option = super().get_params(ctx)
-        taken = {name for parameter in own for name in parameter.opts}
-        more = [one for one in self.further_options() if not taken.intersection(one.opts)]
-        return [*own, *more, help_option]
+        *parameters, help_option = super().get_params(ctx)
+        taken = {name for parameter in parameters for name in parameter.opts}
+        further = [p for p in self.further_options() if not taken.intersection(p.opts)]
+        return [*parameters, *further, help_option]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -161,7 +161,7 @@ class Verb(_Command):
             raise click.UsageError(f"No such option: {error.option_name}.{hint}", ctx) from None
 
     def meant(self, typed: str, names: list[str]) -> str:
-        """Return a hint at the option that was meant."""
+        """Return a suggestion of an option with a similar name, or an empty string."""
         begun = [name for name in names if name.startswith(typed)]
         return did_you_mean(begun or get_close_matches(typed, names, 1))
 
@@ -182,13 +182,13 @@ class Verb(_Command):
 
 
 def did_you_mean(names: Iterable[str]) -> str:
-    """Return a question that follows a sentence; nothing if there are no names."""
+    """Return a "Did you mean ...?" to append to a message; empty if there are no names."""
     known = " or ".join(names)
     return f" Did you mean {known}?" if known else ""
 
 
 class Group(_Command, click.Group):
-    """A verb with verbs of its own, or the whole command line."""
+    """A verb with subcommands, or the whole command line."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_commands(ctx, formatter)
@@ -197,7 +197,9 @@ class Group(_Command, click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         rows = [
-            (name, (one.help or "").partition("\n")[0]) for name, one in commands.items() if one
+            (name, (command.help or "").partition("\n")[0])
+            for name, command in commands.items()
+            if command
         ]
         with formatter.section(click.style("Commands", bold=True)):
             formatter.write_dl(rows)

@@ -18,14 +18,15 @@ from thresher.files import check_writable
 if TYPE_CHECKING:
     from thresher.documents import Documents
 
-MOST_NAMED = 5  # categories
+MOST_NAMED = 5  # categories listed that are only in the test file
 
 Targets = Annotated[
     tuple[str, str] | None,
     Option(
         *("--output", "-o"),
         metavar="TRAIN TEST",
-        help="The two files. Default: for tickets.csv, tickets-train.csv and tickets-test.csv.",
+        help="The two output files. For tickets.csv, the default is tickets-train.csv and "
+        "tickets-test.csv.",
     ),
 ]
 
@@ -40,7 +41,8 @@ Time = Annotated[
     str | None,
     Option(
         metavar="COLUMN",
-        help="Test on the newest documents, by a column of dates (2024-05-31) or numbers.",
+        help="Put the newest documents into the test file, by a column of dates (2024-05-31) or "
+        "numbers.",
     ),
 ]
 
@@ -53,7 +55,9 @@ def split(
             metavar="DATA", help="A file: CSV, TSV, JSON lines, Parquet, fastText or plain lines."
         ),
     ],
-    test: Annotated[float, Option(metavar="SHARE", help="The share of the test file.")] = 0.2,
+    test: Annotated[
+        float, Option(metavar="SHARE", help="The share of documents in the test file.")
+    ] = 0.2,
     group: Group = None,
     time: Time = None,
     output: Targets = None,
@@ -91,20 +95,20 @@ def split(
         format=format,
     )
     with common.progress() as progress:
-        places, values = _read(documents, column is None, progress)
+        locations, values = _read(documents, column is None, progress)
         if group:
             chosen, sentence = _by_group(values, group, test, seed)
         elif time:
-            chosen, sentence = _by_time(values, places, time, test)
+            chosen, sentence = _by_time(values, locations, time, test)
         else:
             chosen, sentence = _by_category(values, test, seed)
-        numbers = [int(place[len(place.rstrip("0123456789")) :]) for place in places]
-        is_test = np.zeros(len(places), bool)
+        numbers = [int(location[len(location.rstrip("0123456789")) :]) for location in locations]
+        is_test = np.zeros(len(locations), bool)
         is_test[chosen] = True
         divide_file(data, kind, numbers, is_test, targets)
     common.report_reading(documents, columns=column is None)
     n_test = int(is_test.sum())
-    _report(targets, (len(places) - n_test, n_test), sentence, json)
+    _report(targets, (len(locations) - n_test, n_test), sentence, json)
 
 
 def _check_targets(
@@ -135,7 +139,7 @@ def _report(targets: tuple[str, str], sizes: tuple[int, int], sentence: str, as_
     common.tell(sentence)
 
 
-def _kind(data: str, format: str | None, asked: Sequence[str]) -> str:
+def _kind(data: str, format: str | None, columns: Sequence[str]) -> str:
     """Return the format of the file; raise an error if its records cannot be copied."""
     from thresher.corpora import is_corpus_spec
     from thresher.documents.dividing import DIVISIBLE
@@ -148,7 +152,7 @@ def _kind(data: str, format: str | None, asked: Sequence[str]) -> str:
         raise DocumentError(f"{data}: is {what}; what can be divided is a file.")
     if not os.path.isfile(data):
         raise DocumentError(f"{data}: there is no such file; check its name.")
-    kind = format or format_of_file(data, asked)
+    kind = format or format_of_file(data, columns)
     if kind not in DIVISIBLE:
         raise DocumentError(
             f"{data}: is of the format {kind}; what can be divided is {', '.join(DIVISIBLE)}."
@@ -165,32 +169,32 @@ def _beside(data: str, kind: str) -> tuple[str, str]:
     if compression_of_name(name):
         name, end = os.path.splitext(name)
     stem, suffix = os.path.splitext(name)
-    end = suffix if kind == "parquet" else suffix + end  # which is compressed by itself
-    train, test = (os.path.join(folder, f"{stem}-{part}{end}") for part in ("train", "test"))
+    end = suffix if kind == "parquet" else suffix + end  # Parquet compresses its columns
+    train, test = (os.path.join(folder, f"{stem}-{name}{end}") for name in ("train", "test"))
     return train, test
 
 
 def _read(documents: Documents, wants_labels: bool, progress: Any) -> tuple[list[str], list[Any]]:
     """Return the location of each document, and its labels or its text."""
-    places: list[str] = []
+    locations: list[str] = []
     values: list[Any] = []
     for batch in documents:
-        places += list(batch.locations)
+        locations += list(batch.locations)
         if wants_labels:
             values += batch.labels or [[]] * len(batch)
         else:
-            values += [one.strip() for one in batch.texts.to_pylist()]
+            values += [text.strip() for text in batch.texts.to_pylist()]
         total = documents.bytes_total
-        progress("reading", len(places), documents.bytes_read / total if total else None)
-    return places, values
+        progress("reading", len(locations), documents.bytes_read / total if total else None)
+    return locations, values
 
 
 def _by_group(groups: list[str], column: str, share: float, seed: int) -> tuple[Any, str]:
     from thresher.evaluation.folds import hold_out_groups
 
-    own = [group or i for i, group in enumerate(groups)]  # who has none is alone
-    chosen = hold_out_groups(own, share, random_state=seed)[0]
-    n_train, n_test = (len({own[i] for i in part.tolist()}) for part in chosen)
+    keys = [group or i for i, group in enumerate(groups)]  # without a group: a group of one
+    chosen = hold_out_groups(keys, share, random_state=seed)[0]
+    n_train, n_test = (len({keys[i] for i in documents.tolist()}) for documents in chosen)
     n_alone = groups.count("")
     alone = f"; {counted(n_alone, 'document')} without any: each by itself" if n_alone else ""
     train, test = counted(n_train, "group"), counted(n_test, "other")
@@ -198,21 +202,21 @@ def _by_group(groups: list[str], column: str, share: float, seed: int) -> tuple[
     return chosen.test, f"{sentence}{alone}; seed {seed}."
 
 
-def _by_time(values: list[str], places: list[str], column: str, share: float) -> tuple[Any, str]:
+def _by_time(values: list[str], locations: list[str], column: str, share: float) -> tuple[Any, str]:
     from thresher.evaluation.folds import hold_out_newest
 
-    times = _times(values, places, column)
+    times = _times(values, locations, column)
     chosen = hold_out_newest(times, share)[0]
     last, first = max(chosen.train, key=times.__getitem__), min(chosen.test, key=times.__getitem__)
     ends = f"up to {values[last]} to learn from, from {values[first]} on to test on"
     return chosen.test, f'By "{column}": {ends}.'
 
 
-def _times(values: list[str], places: list[str], column: str) -> list[Any]:
+def _times(values: list[str], locations: list[str], column: str) -> list[Any]:
     """Return times that can be sorted, all in the format of the first one."""
     times: list[Any] = []
     read: Callable[[str], Any] | None = None
-    for value, place in zip(values, places, strict=True):
+    for value, location in zip(values, locations, strict=True):
         for kind in (read,) if read else (_number, datetime.fromisoformat, parsedate_to_datetime):
             with suppress(ValueError, TypeError):
                 times.append(kind(value))
@@ -221,12 +225,12 @@ def _times(values: list[str], places: list[str], column: str) -> list[Any]:
         else:
             like = f", or not one like {values[0]!r}" if read else ""
             raise DocumentError(
-                f'{place}: "{column}" is {brief(value)}, which is no time{like}; dates such as '
+                f'{location}: "{column}" is {brief(value)}, which is no time{like}; dates such as '
                 "2024-05-31 are, and numbers."
             )
     if read is _number:
         return times
-    return [one if one.tzinfo else one.replace(tzinfo=UTC) for one in times]
+    return [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]
 
 
 def _number(value: str) -> float:
@@ -236,21 +240,23 @@ def _number(value: str) -> float:
     return number
 
 
-def _by_category(answers: list[list[Any]], share: float, seed: int) -> tuple[Any, str]:
+def _by_category(label_lists: list[list[Any]], share: float, seed: int) -> tuple[Any, str]:
     from thresher.evaluation.folds import hold_out
     from thresher.model.categories import Categories
 
     categories = Categories()
-    labels = categories.encode(answers, grow=True)
+    labels = categories.encode(label_lists, grow=True)
     chosen = hold_out(labels, share, random_state=seed)[0]
     if not len(categories):
         return (
             chosen.test,
             f"At random, as no labels are known (--labels names their column); seed {seed}.",
         )
-    met = set(labels.take(chosen.train).indices.tolist())
-    new = [name for c, name in enumerate(categories.names) if c not in met]
-    more = f" and {len(new) - MOST_NAMED} more" if len(new) > MOST_NAMED else ""
-    lost = f" Only in the test file: {', '.join(new[:MOST_NAMED])}{more}." if new else ""
+    trained = set(labels.take(chosen.train).indices.tolist())
+    only_test = [name for c, name in enumerate(categories.names) if c not in trained]
+    more = f" and {len(only_test) - MOST_NAMED} more" if len(only_test) > MOST_NAMED else ""
+    lost = (
+        f" Only in the test file: {', '.join(only_test[:MOST_NAMED])}{more}." if only_test else ""
+    )
     many = counted(len(categories), "category")
     return chosen.test, f"Of {many} alike, at random; seed {seed}.{lost}"

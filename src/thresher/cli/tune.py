@@ -18,8 +18,8 @@ Objective = Annotated[
     str | None,
     Option(
         help="Learn thresholds from DATA for this objective: f1, f0.5, precision=0.95, "
-        "recall=0.9, or cost=1:5 (a false positive to a false negative). They are adopted if "
-        "they are better.",
+        "recall=0.9, or cost=1:5 (false positive to false negative). They replace the current "
+        "thresholds only if they are better.",
     ),
 ]
 
@@ -30,18 +30,18 @@ def tune(
     data: common.Data = None,
     objective: Objective = None,
     calibrate: Annotated[
-        str | None, Option(help="Learn probabilities from DATA: sigmoid or isotonic.")
+        str | None, Option(help="Fit calibrated probabilities on DATA: sigmoid or isotonic.")
     ] = None,
     at_least: Annotated[
         int | None,
-        Option(min=0, max=MOST_THINGS, help="The smallest number of categories of a document."),
+        Option(min=0, max=MOST_THINGS, help="The minimum number of categories of a document."),
     ] = None,
     at_most: Annotated[
         int | None,
         Option(
             min=0,
             max=MOST_THINGS,
-            help="The largest number of categories of a document; 0 for no limit.",
+            help="The maximum number of categories of a document; 0 for no limit.",
         ),
     ] = None,
     none: Annotated[
@@ -49,7 +49,9 @@ def tune(
     ] = None,
     abstain_below: Annotated[
         float | None,
-        Option(metavar="P", help="Give no category if its probability is lower; 0 for never."),
+        Option(
+            metavar="P", help="Assign no category whose probability is below P; 0 turns this off."
+        ),
     ] = None,
     output: common.Output = None,
     reading: common.Reading = common.Reading(),
@@ -137,7 +139,7 @@ def _show(tuning: Tuning, top: int) -> None:
     table.add_section()
     for average in ("micro", "macro"):
         for name in ("precision", "recall", "f1"):
-            change = _change(*(getattr(one, average)[name] for one in (before, after)))
+            change = _change(*(getattr(result, average)[name] for result in (before, after)))
             title = measure_title(f"{average}_{name}")
             table.add_row(title, "", "", "", *change, style="bold")
     common.console().print(table)

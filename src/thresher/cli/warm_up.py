@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from thresher.categorizer import Categorizer
     from thresher.parameters import Estimator, Parameter
 
-# Documents that have all that kernels tell apart: digits, marks, letters beyond ASCII, one label or
-# several, few categories or more than are learned together. Texts with WIDER characters have a form
-# of their own in Python each.
+# Documents with all cases for which kernels are compiled: digits, punctuation, non-ASCII letters,
+# one label or several, few categories or more than one block of them. Python stores texts with each
+# of the WIDER characters in another form.
 TEXTS = [
     "Wheat and rye\nprices rise 12 percent, the farmers say; wheat is dear",
     "Ärger über Öl\nthe price of crude oil falls, say 3 traders & brokers",
@@ -27,10 +27,10 @@ TEXTS = [
     "Oil again\ncrude oil and gas rise; traders ask why the price of oil is up",
 ] * 3
 SINGLE = ["grain", "oil", "corn", "oil"] * 3
-SEVERAL = [[one, f"day {i}", f"week {i % 5}"] for i, one in enumerate(SINGLE)]
+SEVERAL = [[label, f"day {i}", f"week {i % 5}"] for i, label in enumerate(SINGLE)]
 WIDER = ("€", "😀")
 
-# A value for what is declared as a range and means other work when it is given.
+# Values for parameters that are declared as a range and need other kernels when they are set.
 PROBES: dict[str, Any] = {
     "token_pattern": r"\w+",
     "ngram_range": (1, 2),
@@ -54,7 +54,7 @@ PROBES: dict[str, Any] = {
     "prior_variance": 1.0,
     "min_count": 1,
 }
-# Options that only together mean other work.
+# Options that need other kernels only in combination.
 TOGETHER: list[dict[str, Any]] = [
     {"gaps": True, "ngram_range": (1, 3)},
     {"fields": "first-line", "hashing_bits": 8},
@@ -66,24 +66,24 @@ def warm_up(json: common.Json = False) -> None:
     """Compile all machine code now, for example when building an image.
 
     Later commands then start without compiling. The code is stored in the folder that
-    THRESHER_CACHE names, else beside the installed package if that can be written, else in the
-    user's cache.
+    THRESHER_CACHE names; by default, beside the installed package if that folder is writable,
+    otherwise in the user's cache folder.
     """
     from thresher._kernels._cache import Inventory, activity, folder_to_fill
 
-    began, place = perf_counter(), folder_to_fill()
-    activity.only, inventory = place, Inventory(place)
+    began, folder = perf_counter(), folder_to_fill()
+    activity.only, inventory = folder, Inventory(folder)
     sizes = inventory.read()
     if sizes is None:
         if not json:
-            common.show(f"Compiling everything into {place}, which takes minutes.")
-        activity.tell = lambda sentence: None  # it is an error here
+            common.show(f"Compiling everything into {folder}, which takes minutes.")
+        activity.tell = lambda sentence: None  # reported below as an error
         _compile()
         if activity.complaint:
             raise OutputError(activity.complaint)
         sizes = inventory.write(activity.used)
     figures = {
-        "place": str(place),
+        "place": str(folder),
         "kernels": len(sizes),
         "compiled": activity.compiled,
         "bytes": sum(sizes),
@@ -94,14 +94,14 @@ def warm_up(json: common.Json = False) -> None:
         return
     compiled = activity.compiled
     common.show(
-        f"{place} has {counted(len(sizes), 'kernel')}, {common.size(sum(sizes))}: "
+        f"{folder} has {counted(len(sizes), 'kernel')}, {common.size(sum(sizes))}: "
         f"{f'{compiled:,} compiled' if compiled else 'everything was there'}, "
         f"{figures['seconds']:.1f} s."
     )
 
 
 def _compile() -> None:
-    """Run the library on a few documents in every way that is work for other kernels."""
+    """Run the library on a few documents so that every kernel is compiled."""
     from thresher._kernels._cache import activity
 
     steps = list(_steps())
@@ -115,16 +115,16 @@ def _compile() -> None:
         task = bar and bar.add_task("", total=len(steps), kernels="")
         for number, (categorizer, is_thorough) in enumerate(steps):
             for labels in (SINGLE, SEVERAL):
-                with contextlib.suppress(ThresherError):  # what excludes one another
+                with contextlib.suppress(ThresherError):  # options that exclude one another
                     _use(categorizer, labels, Path(folder) / "model.thresher", is_thorough)
             if bar:
                 bar.update(task, completed=number + 1, kernels=counted(activity.compiled, "kernel"))
 
 
 def _steps() -> Iterator[tuple[Categorizer, bool]]:
-    """Yield every learner with each of its options, and the default one with each of features.
+    """Yield every learner with each of its options, then the default learner with each option.
 
-    Decisions are the same for all learners: trying them with the latter is enough.
+    The decision options are tried with the default learner only, as they do not depend on it.
     """
     from thresher.categorizer import Categorizer
     from thresher.learners import LEARNERS
@@ -138,10 +138,10 @@ def _steps() -> Iterator[tuple[Categorizer, bool]]:
 
 
 def _options(owner: type[Estimator]) -> Iterator[dict[str, Any]]:
-    """Yield the defaults, then each parameter at each value that may mean other work."""
+    """Yield no options, then each parameter at each value that may need other kernels."""
     yield {}
-    for name, one in owner.parameters.items():
-        yield from ({name: value} for value in _values(name, one))
+    for name, parameter in owner.parameters.items():
+        yield from ({name: value} for value in _values(name, parameter))
 
 
 def _values(name: str, parameter: Parameter) -> tuple[Any, ...]:
@@ -153,7 +153,7 @@ def _values(name: str, parameter: Parameter) -> tuple[Any, ...]:
 
 
 def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: bool) -> None:
-    """Do with a model all that commands do, and what a running process does."""
+    """Use a model as the commands and a long-running process do."""
     model = categorizer.replace().fit(TEXTS, labels)
     model.save(path)
     model = type(categorizer).load(path)
@@ -170,7 +170,7 @@ def _use(categorizer: Categorizer, labels: list[Any], path: Path, is_thorough: b
 
 
 def _settle(model: Categorizer, text: str) -> None:
-    """Read a text so often that the compiled reader of single texts is built."""
+    """Predict a text often enough that the compiled reader of single texts is built."""
     from thresher.model.model import TEXTS_BEFORE_READER
 
     for _ in range(TEXTS_BEFORE_READER + 1):
@@ -178,7 +178,7 @@ def _settle(model: Categorizer, text: str) -> None:
 
 
 def look_again(model: Categorizer, texts: list[str], labels: list[list[str]]) -> None:
-    """Give a fitted model a second look, which so few documents would not promise anything of."""
+    """Give a fitted model a second look; training skips it for so few documents."""
     import numpy as np
 
     from thresher.fields import field_names
@@ -194,7 +194,7 @@ def look_again(model: Categorizer, texts: list[str], labels: list[list[str]]) ->
 
 
 def _use_others() -> None:
-    """Do what few documents or no errors would not lead to, and as scikit-learn does."""
+    """Force the branches that small inputs do not reach, and use the scikit-learn classes."""
     import numpy as np
 
     from thresher import Categorizer, Rocchio, TextCounter, TextVectorizer
@@ -214,7 +214,7 @@ def _use_others() -> None:
     counter = TextCounter(ngram_range=(1, 2), char_ngram_range=(2, 3))
     undo = counter.checkpoint()
     counter.count(TEXTS)
-    counter._space._forget(0)  # as when too many features wait to be seen often enough
+    counter._space._forget(0)  # as when too many features wait for a column
     undo()
     with contextlib.suppress(ThresherError):  # where it is not installed
         matrix = TextVectorizer().fit_transform(TEXTS)

@@ -135,7 +135,7 @@ class Concepts(Estimator):
     max_iter: int = parameter(
         default=100,
         kind=ROUNDS,
-        words="The largest number of iterations of expectation maximisation.",
+        words="The maximum number of iterations of expectation maximisation.",
     )
     n_init: int = parameter(
         default=1,
@@ -152,7 +152,7 @@ class Concepts(Estimator):
     tempering: float | None = parameter(
         default=None,
         kind=Number(0.1, 0.999, optional=True),
-        words="""When the perplexity of the held-out occurrences rises, go on with P(z|d,w)
+        words="""When the perplexity of the held-out occurrences rises, continue with P(z|d,w)
         proportional to [P(w|z) · P(z|d)] to the power β, and multiply β by this (such as 0.95) as
         long as that lowers the perplexity; None: stop.""",
     )
@@ -174,7 +174,7 @@ class Concepts(Estimator):
         words="The seed for held-out occurrences and for the first P(w|z).",
     )
     n_jobs: int = parameter(
-        default=1, kind=THREADS, words="The number of threads, which does not change the result."
+        default=1, kind=THREADS, words="The number of threads; it does not change the result."
     )
 
     def fit_rows(

@@ -95,8 +95,8 @@ class FeatureParameters(Estimator):
     strength: Weighting | None = _declare(
         default=None,
         kind=Choice((None, *KINDS)),
-        words="""How a count becomes a strength (a term weight); the default depends on the learner.
-        "tf-idf" takes logarithms of counts and scales documents to length one.""",
+        words="""How counts are turned into strengths (term weights); the default depends on the
+        learner. "tf-idf" takes logarithms of counts and scales documents to length one.""",
         flag="--strength",
     )
     normalize: Normalization | None = _declare(
@@ -124,7 +124,7 @@ class FeatureParameters(Estimator):
     max_features: int | None = _declare(
         default=None,
         kind=Whole(1, optional=True),
-        words="The largest number of features; the most frequent are kept.",
+        words="The maximum number of features; the most frequent ones are kept.",
         flag="--max-features",
     )
     n_selected: int | None = _declare(
@@ -136,23 +136,24 @@ class FeatureParameters(Estimator):
     select_by: Selection = _declare(
         default="chi-square",
         kind=Choice(get_args(Selection)),
-        words="The criterion by which `n_selected` features are selected.",
+        words="The criterion for selecting features.",
         flag="--select-by",
     )
     block_weights: Any = _declare(
         default=1.0,
         kind=ByBlock(Number(0, open_low=True), ALL_BLOCKS),
-        words="""Factors of the strengths of words, runs, parts, fields and concepts: a number for
-        all, or a dict with numbers for some of them, {"runs": 0.9, "parts": 0.6}. They are applied
-        before documents are scaled, but for concepts after it.""",
+        words="""Factors for the strengths of words, runs, parts, fields and concepts: a number for
+        all, or numbers for some of these kinds. In Python, the latter is a dict, such as {"runs":
+        0.9, "parts": 0.6}. They are applied before documents are scaled, but for concepts after
+        it.""",
         flag="--block-weights",
     )
     concepts: Any = _declare(
         default=None,
         kind=SIZES,
         words="""Add this number of concepts as features: groups of words that tend to occur
-        together, each with the document's share in it (`Concepts`). Several numbers, [100, 200],
-        are several models side by side.""",
+        together; the value is the share of the concept in the document (`Concepts`). Several
+        numbers, such as [100, 200], mean several models whose concepts are all added.""",
         flag="--concepts",
     )
 

@@ -89,10 +89,10 @@ class Strength(Estimator):
     smooth_idf: bool = parameter(
         default=True,
         kind=Flag(),
-        words='Count one more document that has every feature, for "tf-idf".',
+        words='For "tf-idf": add one to document frequencies, as if a document had every feature.',
     )
     sublinear_tf: bool = parameter(
-        default=False, kind=Flag(), words='Use 1 + ln tf instead of tf, for "tf-idf".'
+        default=False, kind=Flag(), words='For "tf-idf": use 1 + ln tf instead of tf.'
     )
 
     # What `observe` has counted; the __init__ of an estimator only stores its parameters.

@@ -78,7 +78,7 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
     mode: Mode = parameter(
         default="auto",
         kind=Choice(get_args(Mode)),
-        words="""Whether a document has one category or any number. "auto" means one if every
+        words="""Whether a document has one category or any number. "auto" means one if each
         training document has exactly one label; a few documents without a label (at most 5 %) are
         then left out, with a warning.""",
         flag="--mode",
@@ -99,16 +99,16 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
     objective: str | None = parameter(
         default="auto",
         kind=Some("str", _refused_objective, optional=True),
-        words="""What thresholds are learned for: f1, f0.5, precision=0.95, recall=0.9 or cost=1:5.
-        They are learned from the scores of held-out documents; None leaves all at zero. "auto" is
-        f1 if documents may have several labels, else None.""",
+        words="""The objective for learning thresholds: f1, f0.5, precision=0.95, recall=0.9 or
+        cost=1:5. They are learned from the scores of held-out documents; with None, all thresholds
+        are zero. "auto" is f1 if documents may have several labels, else None.""",
         flag="--objective",
         panel=DECIDING_PANEL,
     )
     tune_folds: Any = parameter(
         default=AUTO,
         kind=Whole(0, MOST_FOLDS),
-        words="""The number of folds from which thresholds and probabilities are learned. 0, for
+        words="""The number of folds for learning thresholds and probabilities. 0, for
         AROW and the linear SVM, uses the scores of the training documents less the contribution of
         each document to its own score: slightly less exact, at no cost. "auto" is 5, and 0 for
         `preset="fast"`.""",
@@ -118,16 +118,16 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
     calibrate: Form | None = parameter(
         default=None,
         kind=Choice((None, *CALIBRATIONS)),
-        words="""Learn probabilities, as calibration curves of this form, from the scores of
-        held-out documents.""",
+        words="""Learn probabilities: fit calibration curves of this form to the scores of held-out
+        documents.""",
         flag="--calibrate",
         panel=DECIDING_PANEL,
     )
     remember: int = parameter(
         default=2000,
         kind=Whole(0, MOST_REMEMBERED),
-        words="""The number of documents to keep in the rehearsal memory, as counts with labels, to
-        learn on later; 0 for none. They are a form of the data: anyone with the model can read
+        words="""The number of documents to keep in the rehearsal memory, as counts with labels, for
+        later learning; 0 for none. They are a form of the data: anyone with the model can read
         which words they contained.""",
         flag="--remember",
         panel=LEARNING_PANEL,
@@ -142,15 +142,15 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
     random_state: int | None = parameter(
         default=None,
         kind=Whole(0, 2**32 - 1, optional=True),
-        words="""Seed of everything random; None: that of the learner, or 0.""",
+        words="""The seed for all random choices; None: that of the learner, or 0.""",
         flag="--seed",
         panel=LEARNING_PANEL,
     )
     n_jobs: int | None = parameter(
         default=None,
         kind=replace(THREADS, optional=True),
-        words="""Number of threads, which never changes the result; None: that of the learner, or
-        1.""",
+        words="""The number of threads; it does not change the results; None: that of the learner,
+        or 1.""",
         flag="--threads",
         panel=LEARNING_PANEL,
     )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher._kernels.reader import (
-    KEPT,
     LOOK,
     MODEL,
+    N_FIXED,
+    N_SMALL,
     ROOM,
     RULES,
     SCORED,
-    SMALL,
     UNSEEN,
     WEIGHED,
     array_addresses,
@@ -273,7 +273,7 @@ class Workspace:
         sizes = counter.n_shapes, counter.n_counted, counter.n_pieces
         layout = n_bytes, n_tokens, n_grams, n_hashes, *sizes, n_in_fields
         letters = buffer(3 * n_bytes + n_padded)
-        self._ints = np.empty(KEPT + counter.n_pieces + counter.n_shapes + n_tokens, np.int64)
+        self._ints = np.empty(N_FIXED + counter.n_pieces + counter.n_shapes + n_tokens, np.int64)
         # Memory costs nothing until it is written to.
         n_most = max(n_codes, n_grams, n_in_fields)
         self._shorts = np.empty(
@@ -305,11 +305,11 @@ class Workspace:
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""
-        return list(self._ints[SMALL + 2 : SMALL + 2 + n].tolist())
+        return list(self._ints[N_SMALL + 2 : N_SMALL + 2 + n].tolist())
 
     def rows(self, n_columns: int) -> tuple[Rows, Rows]:
         """Return what was counted: the counts, and the strengths, if they were computed."""
-        n, n_tokens = self._ints[SMALL : SMALL + 2].tolist()
+        n, n_tokens = self._ints[N_SMALL : N_SMALL + 2].tolist()
         n_entries = len(self._values) - 1
         indices, counts = self._shorts[:n].copy(), self._shorts[n_entries : n_entries + n]
         frame = np.array([0, n]), indices

@@ -1,8 +1,8 @@
-"""Text to counts: words, runs of words, parts of words and words of fields, each with a column.
+"""Text to counts of words, runs of words, parts of words and words of fields, in columns.
 
-A batch of texts is counted in these steps. A `Tokenizer` cuts the texts into tokens. A `Vocabulary`
-gives each word its number, a table of `Runs` gives codes to runs of words, and `SurfaceForms`
-remember the parts of each token. `count_rows` counts equal numbers in each document, and
+A batch of texts is counted in these steps. A `Tokenizer` splits the texts into tokens. A
+`Vocabulary` numbers the words, a table of `Runs` assigns codes to runs of words, and `SurfaceForms`
+cache the parts of each token. `count_rows` counts equal numbers in each document, and
 `Space.to_columns` replaces numbers by columns.
 """
 
@@ -43,26 +43,27 @@ from thresher.text.vocabulary import MOST_SURFACE_FORMS, SurfaceForms, grown
 
 __all__ = ["FORMAT_VERSION", "HASH_VERSION", "MOST_CELLS", "TextCounter"]
 
-# Of what a counter's `state` returns. Counters of version 2 count as they always did: they cut
-# words at combining marks, take a stretch of Chinese for one word, and do not compose texts.
+# The versions of a counter's `state`. Counters of version 2 split words at combining marks, treat a
+# stretch of Chinese as one word, and do not normalize texts to NFC.
 FORMAT_VERSION, OLD_VERSION = 3, 2
-HASH_VERSION = 1  # of the hash that gives columns; a model made with another one cannot be read
+HASH_VERSION = 1  # of the hash function for columns; models with another one cannot be read
 
-MOST_CELLS = 1 << 24  # of a workspace that is kept from one call to the next
-BATCH_CHARACTERS = 1 << 24  # counted at a time by a single thread; several take smaller chunks
+MOST_CELLS = 1 << 24  # of a workspace between two calls; larger ones are released
+BATCH_CHARACTERS = 1 << 24  # counted at a time by a single thread; several use smaller chunks
 
 Clock = dict[str, float]
-CountedTexts = tuple[Counts, np.ndarray]  # rows, and how many tokens each text has
-# Codes in the order of the text, where documents end in them, and a number above all codes.
+CountedTexts = tuple[Counts, np.ndarray]  # rows, and the number of tokens of each text
+# Codes in the order of the text, the ends of documents in them, and a number above all codes.
 Codes = tuple[np.ndarray, np.ndarray, int]
-Turn = Callable[[int], AbstractContextManager[Any]]  # to wait until earlier chunks are done with it
+# Waits until earlier chunks have finished a step.
+Turn = Callable[[int], AbstractContextManager[Any]]
 
 TO_COLUMNS = len(BLOCKS)  # the turn in which items get columns; the others are for the blocks
 _ONE_EACH = np.ones(len(BLOCKS), np.int64)
 
 
 class Workspace:
-    """What one thread writes to while it counts, used again for the next texts."""
+    """The buffers and caches of a thread that counts, reused for the next texts."""
 
     word_forms: SurfaceForms | None
     token_forms: SurfaceForms
@@ -71,7 +72,7 @@ class Workspace:
         self.space = space = counter._space
         self.buffers = Buffers()
         self.cells = np.zeros(0, np.int32)  # all zero between two documents
-        if shared is not None:  # by threads that take turns
+        if shared is not None:  # threads that take turns share the caches
             self.word_forms, self.token_forms = shared.word_forms, shared.token_forms
             return
         folding, char_range = counter.linguistics, counter.char_ngram_range
@@ -80,7 +81,7 @@ class Workspace:
         self.token_forms = SurfaceForms(space, PARTS, folding, char_range)
 
     def refresh(self) -> None:
-        """Give up what has become too large; no text may be half counted."""
+        """Release buffers and caches that have become too large; only between two texts."""
         if len(self.cells) > MOST_CELLS:
             self.cells = np.zeros(0, np.int32)
         if self.buffers.size > CHUNK_CHARACTERS:
@@ -91,11 +92,11 @@ class Workspace:
 
 
 class TextCounter(TextParameters):
-    """Count the words of texts, runs of words and parts of words, in one space of columns.
+    """Count words, runs of words and parts of words of texts, in one space of columns.
 
-    Columns are numbered in the order in which features are first met: in each document, its words
-    and runs of words in their order, then its parts, then the words of its fields. The same texts
-    give the same numbers, in one batch or in many.
+    Columns are numbered in the order in which features first occur: in each document, first words
+    and runs of words in the order of the text, then parts, then words of fields. The numbers do not
+    depend on how texts are divided into batches.
 
     Reading (`count` with `grow=False`, `names`, `places`) changes nothing. Any number of threads
     can read while no other thread adds features.
@@ -129,9 +130,9 @@ class TextCounter(TextParameters):
         self._pool: list[Workspace] = []  # for threads that count at the same time
 
     def _cut_as(self, version: int) -> None:
-        """Set the tokenizers to cut texts as counters of this version do."""
+        """Create the tokenizers of this format version."""
         self._version, lowercase = version, bool(self.lowercase)
-        # If runs of words are counted, they include the pairs of characters.
+        # If runs of words are counted, they include pairs of adjacent characters.
         has_runs = self.ngram_range is not None and self.ngram_range[1] > 1
         of_words: int | None = CHARACTERS if has_runs else PAIRS
         of_parts: int | None = STRETCHES
@@ -161,9 +162,9 @@ class TextCounter(TextParameters):
         return space.blocks[: space.n_columns]
 
     def field_numbers(self) -> np.ndarray:
-        """Return, for each column, 0, or 1 plus the number of the field whose word it is.
+        """Return for each column 1 plus the number of its field, or 0 if it belongs to no field.
 
-        It is 0, too, for hashed columns that several fields share.
+        It is also 0 for hashed columns that several fields share.
 
         Examples
         --------
@@ -182,7 +183,7 @@ class TextCounter(TextParameters):
         least: tuple[int, int, int, int] | None = None,
         clock: dict[str, float] | None = None,
     ) -> Rows:
-        """Return how often each feature occurs in each text, and how many tokens each text has.
+        """Return the count of each feature in each text, and the number of tokens of each text.
 
         Parameters
         ----------
@@ -190,14 +191,14 @@ class TextCounter(TextParameters):
             One batch of documents; missing texts of an Arrow array are empty. With `fields` of
             columns, a document can be a dict of texts by column.
         grow : bool, default=True
-            Give columns to new features; otherwise leave them out.
+            Add columns for new features; otherwise these are not counted.
         n_jobs : int, default=1
-            How many threads to use; the result is the same.
+            The number of threads; it does not change the result.
         least : tuple of four int, optional
-            The least number of documents, this one included, in which a word, a run of words, a
-            part and a word of a field must have occurred before it gets a column; by default it
+            The minimum number of documents, including the current one, in which a word, a run of
+            words, a part and a word of a field must have occurred to get a column; by default it
             gets one at once. If more than a million features wait for a column, half of them are
-            forgotten: those in the fewest documents, the oldest first.
+            removed: those in the fewest documents, the oldest first.
         clock : dict, optional
             The seconds spent on finding and numbering tokens are added to its "tokenize", those
             spent on counting them to its "count".
@@ -241,17 +242,17 @@ class TextCounter(TextParameters):
         return self._space.all_names()
 
     def name_bytes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the names of all columns as UTF-8, and where each starts and ends."""
+        """Return the names of all columns as UTF-8 bytes, and their offsets."""
         space = self._space
         if self.hashing_bits is None and space.as_numbered:
             return (space.words if space.only == WORDS else space.parts).blob()
         return encode(self.feature_names())
 
     def prune(self, keep: np.ndarray, with_waiting: bool = True) -> None:
-        """Keep some columns, renumbered from 0 in the same order, and forget the others.
+        """Remove all columns but some, which are renumbered from 0 in the same order.
 
-        A forgotten feature is new when it is met again. Features that wait for a column are
-        forgotten too, unless `with_waiting`.
+        A removed feature counts as new when it occurs again. Features that wait for a column are
+        removed too, unless `with_waiting`.
         """
         if self.hashing_bits is not None:
             raise ParameterError(
@@ -267,7 +268,7 @@ class TextCounter(TextParameters):
         self._replace_space(keep, with_waiting)
 
     def _replace_space(self, keep: np.ndarray, with_waiting: bool = True) -> None:
-        """Keep some columns; drop the workspaces, which refer to the old space."""
+        """Remove columns; drop the workspaces, which refer to the old space."""
         self._space, self._pool = self._space.subset(keep, with_waiting), []
 
     def merge(self, other: TextCounter) -> np.ndarray:
@@ -275,7 +276,7 @@ class TextCounter(TextParameters):
 
         If texts are counted in shards, each by a new counter, and the counters are merged in the
         order of the shards, the result is the same as if one counter had counted all texts. The
-        rows of the other counter are renumbered by what is returned.
+        columns of the other counter's rows are renumbered by the returned array.
 
         Both counters must have the same parameters, and no feature may wait for a column: count
         with the default `least`, and prune rare features after merging.
@@ -304,17 +305,17 @@ class TextCounter(TextParameters):
         return self._space.merge(other._space)
 
     def _settings(self) -> dict[str, Any]:
-        """Return everything that decides how texts are counted."""
+        """Return all settings that influence how texts are counted."""
         settings = {name: getattr(self, name) for name in TextParameters.parameters}
         state = getattr(self.linguistics, "state", None)
         linguistics = self.linguistics if state is None else state()
         return settings | {"linguistics": linguistics, "version": self._version}
 
     def checkpoint(self) -> Callable[[], None]:
-        """Return a function that puts the counter back to what it is now, bit for bit.
+        """Return a function that restores the current state of the counter, bit for bit.
 
-        It can be called after any number of counts that add features, also after one that was
-        interrupted. As long as it exists, changes are logged.
+        It can be called after any number of counts that add features, even if one was interrupted.
+        Changes are logged as long as it exists.
 
         Examples
         --------
@@ -353,7 +354,7 @@ class TextCounter(TextParameters):
         return [tuple(span) for span in self.places(text).spans().tolist()]
 
     def places(self, text: str) -> Places:
-        """Return where the words of a text stand, and the features that they make up.
+        """Return the positions of the words of a text, and the features that they form.
 
         Examples
         --------
@@ -369,7 +370,7 @@ class TextCounter(TextParameters):
         return places
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all that is needed to go on counting: a header for JSON, and tensors."""
+        """Return the state of the counter: a header for JSON, and tensors."""
         header: dict[str, Any] = {"version": self._version, "hash_version": HASH_VERSION}
         for name in TextParameters.parameters:
             header[name] = plain(type(self).__name__, name, getattr(self, name))
@@ -385,7 +386,7 @@ class TextCounter(TextParameters):
 
     @classmethod
     def from_state(cls, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Self:
-        """Return a counter that counts, and adds features, as the one that gave the `state`.
+        """Return a counter with this state, which counts and adds features like the original.
 
         A `ModelError` is raised for anything that `state` cannot have returned.
         """
@@ -396,7 +397,7 @@ class TextCounter(TextParameters):
                     f"The model counts text by {name} {header[name]}, and this Thresher by "
                     f"{newest}; take the Thresher that made it, or train it again."
                 )
-        header = {"fields": None, "gaps": False} | header  # which the oldest files lack
+        header = {"fields": None, "gaps": False} | header  # missing in the oldest files
         if missing := [name for name in TextParameters.parameters if name not in header]:
             raise ModelError(f"The model's header lacks {missing[0]!r}; the file is damaged.")
         values = ((name, header[name]) for name in TextParameters.parameters)
@@ -428,7 +429,7 @@ class TextCounter(TextParameters):
     ) -> CountedTexts:
         """Return the rows of texts, with counts as numbers of `dtype`, and the lengths of texts."""
         if n_jobs != 1:
-            engine_for(n_jobs)  # an error if it is not a number of threads
+            engine_for(n_jobs)  # raises an error if it is not a number of threads
         needed = _ONE_EACH if least is None else _checked_least(least)
         texts, offsets = checked_texts(texts, self.fields)
         grow = bool(grow) and self.hashing_bits is None
@@ -462,7 +463,7 @@ class TextCounter(TextParameters):
     ) -> list[CountedTexts]:
         """Return the rows of each range of texts, counted in several threads."""
         n_jobs, pool, first = min(n_jobs, len(ranges)), self._pool, self._borrow()
-        # Threads that add features take turns, and share what is known of words.
+        # Threads that add features take turns and share the caches.
         others = [Workspace(self, first) if grow else self._borrow() for _ in range(n_jobs - 1)]
         idle, clocks = [first, *others], [Clock() for _ in ranges]
         first.refresh()
@@ -482,7 +483,7 @@ class TextCounter(TextParameters):
         return results
 
     def _borrow(self) -> Workspace:
-        """Take a workspace from the pool, or make one; the caller puts it back if nothing fails."""
+        """Take a workspace from the pool, or create one; the caller returns it unless it fails."""
         try:
             workspace = self._pool.pop()
         except IndexError:
@@ -500,8 +501,8 @@ class TextCounter(TextParameters):
     ) -> CountedTexts:
         """Return the rows of a chunk of texts, and the lengths of texts.
 
-        With a `turn`, chunks are counted by several threads: whatever adds to the space waits until
-        the chunks before have done so.
+        With a `turn`, chunks are counted by several threads: a step that adds to the space waits
+        until the preceding chunks have finished this step.
         """
         began, n_documents, space = perf_counter(), len(texts), self._space
         if turn is None:
@@ -514,7 +515,8 @@ class TextCounter(TextParameters):
         if space.has_words:
             lengths = [np.zeros(1, np.int64)]
             codes = self._word_codes(texts, grow, workspace, turn, lengths, in_fields)
-            # While other threads wait for their turn, only what needs the turn is done.
+            # With a turn, codes are collected first, so that other threads wait as briefly as
+            # possible.
             words = count_rows(codes if turn is None else list(codes), n_documents, workspace)
         if self.char_ngram_range is not None:
             token_ends = [np.zeros(1, np.int64)]
@@ -545,13 +547,13 @@ class TextCounter(TextParameters):
     ) -> Iterator[Codes]:
         """Yield the codes of words and runs of words; append those of words in fields.
 
-        With fields, the texts are the pieces of each text. How many tokens there are up to the end
-        of each piece is appended to `token_ends`.
+        With fields, the texts are the pieces of each text. The number of tokens up to the end of
+        each piece is appended to `token_ends`.
         """
         n_pieces, space, forms = self._n_pieces, self._space, workspace.word_forms
         n_tokens, n_done, history = 0, 0, space.no_history.copy()
         batches = self._tokenizers[WORDS].cut(texts, workspace.buffers)
-        first = next(batches, None)  # cut before the turn
+        first = next(batches, None)  # tokenized before the turn
         with nullcontext() if turn is None else turn(WORDS):
             for tokens in batches if first is None else chain([first], batches):
                 token_ends.append(tokens.ends + n_tokens)
@@ -580,7 +582,7 @@ class TextCounter(TextParameters):
         turn: Turn | None,
         token_ends: list[np.ndarray],
     ) -> Iterator[Codes]:
-        """Yield the numbers, among the surface forms, of the tokens that are cut into parts."""
+        """Yield the numbers, among the surface forms, of the tokens from which parts are taken."""
         n_pieces, forms, n_tokens, n_done = self._n_pieces, workspace.token_forms, 0, 0
         batches = self._tokenizers[PARTS].cut(texts, workspace.buffers)
         first = next(batches, None)
@@ -596,10 +598,10 @@ class TextCounter(TextParameters):
     def _field_codes(
         self, numbers: np.ndarray, ends: np.ndarray, n_done: int, last: slice
     ) -> Codes:
-        """Return the codes of those words that are in fields.
+        """Return the codes of the words that are in fields.
 
-        The words are those of pieces of texts, `n_done` pieces coming before; `last` selects the
-        last piece of each text.
+        `numbers` are the words of pieces of texts, `n_done` is the number of earlier pieces, and
+        `last` selects the last piece of each text.
         """
         n_words = np.diff(ends, prepend=0, append=len(numbers))  # of each piece
         fields = (n_done + np.arange(len(n_words))) % self._n_pieces - 1
@@ -611,21 +613,22 @@ class TextCounter(TextParameters):
 
 
 def count_rows(batches: Iterable[Codes], n_documents: int, workspace: Workspace) -> Counts:
-    """Return how often each code occurs in each document, in the order of first occurrence."""
+    """Return the count of each code in each document, in the order of first occurrence."""
     indptr = np.zeros(n_documents + 1, np.int64)
     indices, counts = np.empty(0, np.int32), np.empty(0, np.int32)
-    row = np.zeros(3, np.int64)  # the start and end of the present row, and how many came before
+    # The start and end of the current row, and the number of rows before it.
+    row = np.zeros(3, np.int64)
     for codes, ends, n_codes in batches:
         end = int(row[1])
         size = end + len(codes)
         if size > len(indices):
-            room = 4 * size if end else size  # what is not written to costs nothing
+            room = 4 * size if end else size  # unused memory is never allocated by the system
             old_indices, old_counts = indices, counts
             indices, counts = np.empty(room, np.int32), np.empty(room, np.int32)
             indices[:end], counts[:end] = old_indices[:end], old_counts[:end]
         workspace.cells = grown(workspace.cells, n_codes)
         count(codes, ends, len(codes), workspace.cells, row, indices, counts, indptr)
-    indices.resize(row[1], refcheck=False)  # gives back what is not used
+    indices.resize(row[1], refcheck=False)  # releases unused memory
     counts.resize(row[1], refcheck=False)
     return Counts(indptr, indices, counts)
 
@@ -648,11 +651,11 @@ def _stacked(results: list[CountedTexts], dtype: type, n_jobs: int) -> CountedTe
 
 
 def _checked_least(least: Any) -> np.ndarray:
-    """Return the least numbers of documents for each block, after checking them."""
+    """Return the minimum number of documents for each block, after checking them."""
     are_numbers = all(is_whole(number) and 1 <= number < 2**31 for number in least)
     if len(least) != len(BLOCKS) or not are_numbers:
         raise ParameterError(
-            f"least is {least!r}; it must be four whole numbers from 1: in how many documents a "
-            "word, a run of words, a part and a word of a field must be."
+            f"least is {least!r}; it must be four whole numbers from 1: the minimum numbers of "
+            "documents of words, runs of words, parts and words of fields."
         )
     return np.array(least, np.int64)

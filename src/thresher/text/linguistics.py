@@ -1,4 +1,4 @@
-"""What is done once for each distinct word: stop words, word classes, lemmas, stems."""
+"""Linguistic processing of distinct words: stop words, word classes, lemmas and stems."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _STATE_TYPES: dict[str, tuple[type, ...]] = {
 
 
 class LanguageParameters(Estimator):
-    """What can be done to the words of a language."""
+    """The parameters of linguistic processing."""
 
     language: str = _declare(
         default="english",
@@ -69,23 +69,23 @@ class LanguageParameters(Estimator):
     stop_words: bool | str | Iterable[str] | None = _declare(
         default=False,
         kind=Flag("bool, str or iterable of str", lambda v: isinstance(v, Iterable), optional=True),
-        words="""Leave out the function words of the language. True or "language" means those of
-        `language`; give another language's name for that language's, or the words themselves. Upper
-        and lower case are the same.""",
+        words="""Leave out the function words of the language. True or "language" means the
+        list for `language`; the name of another language means its list; or give the words
+        themselves. Upper and lower case are not distinguished.""",
         flag="--stop-words",
     )
     stem: bool | str = _declare(
         default=False,
         kind=Flag("bool or str", lambda value: isinstance(value, str)),
         words="""Replace each word by its stem. The name of a PyStemmer algorithm, such as "porter",
-        takes that one. Stems are made for lower-case words.""",
+        selects that algorithm. Stemmers expect lower-case words.""",
         flag="--stem",
     )
     lemmatize: bool = _declare(
         default=False,
         kind=Flag(),
         words="""Replace each word by its dictionary form (needs simplemma). A word that is not in
-        the dictionary stays as it is; a word in lower case gives a lemma in lower case.""",
+        the dictionary is not changed; the lemma of a lower-case word is in lower case.""",
         flag="--lemmatize",
     )
     word_classes: Sequence[str] | None = _declare(
@@ -98,22 +98,21 @@ class LanguageParameters(Estimator):
             optional=True,
         ),
         words="""Keep only nouns, verbs, adjectives or adverbs (English; needs lemminflect). Give
-        the names of the classes: a word stays if it can be of one of them. Function words (the stop
-        words of English, auxiliary verbs included) are of no class, nor is anything without a
-        letter. Words that are not in the lexicon, most of them names and abbreviations, count as
-        nouns.""",
+        the names of the classes; a word is kept if it can belong to one of them. Function words
+        (the English stop words, including auxiliary verbs) and tokens without letters belong to no
+        class. Words not in the lexicon, mostly names and abbreviations, count as nouns.""",
         flag="--word-classes",
     )
 
 
 class Linguistics(LanguageParameters):
-    """Fold the words of a language together, and leave out those that say little.
+    """Map inflected words to a common form, and leave out uninformative words.
 
-    A word passes these stations, of which each is only there if it was asked for: stop words, word
-    classes, lemma, stop words again (so that no stop word comes back as a lemma), stem.
+    The selected steps are applied in this order: stop words, word classes, lemmas, stop words again
+    (because a lemma can be a stop word), stems.
 
-    Each is applied to a distinct word once, whatever the number of its occurrences. The libraries
-    and dictionaries are loaded when the first word is folded.
+    Each distinct word is processed once, whatever the number of its occurrences. The libraries and
+    dictionaries are loaded when the first word is processed.
 
     Examples
     --------
@@ -124,12 +123,12 @@ class Linguistics(LanguageParameters):
     ['haus', 'haus']
     """
 
-    _prepared = None  # the parameters it was made for, and its steps
+    _prepared = None  # the parameters at the time of preparation, and the steps
 
     def fold(self, words: Iterable[str]) -> list[str | None]:
-        """Return what each distinct word counts as, and None for a word to leave out.
+        """Return the form under which each distinct word is counted; None to leave it out.
 
-        Words in lower case are understood best.
+        The words should be in lower case, as most dictionaries and stemmers expect.
         """
         folded: list[str | None] = list(_encodable(list(words)))
         for step in self._steps():
@@ -140,11 +139,11 @@ class Linguistics(LanguageParameters):
         return [word or None for word in folded]
 
     def state(self) -> dict[str, Any]:
-        """Return all that is needed to fold the same words alike, as JSON can hold it.
+        """Return the parameters and library versions as a dict for JSON.
 
-        The stop words are written out, so that a later list of the language changes nothing.
+        The stop words are listed, so that later changes of a language's list have no effect.
         """
-        self._steps()  # says so if something is not installed
+        self._steps()  # raises an error if a library is not installed
         stopped = self._stop_words()
         return {
             "language": _language(self.language),
@@ -157,15 +156,15 @@ class Linguistics(LanguageParameters):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """Return the linguistics that `state` describes; warn if a library is another version.
+        """Return the `Linguistics` with this state; warn if a library has another version.
 
-        What `state` cannot have returned is a ModelError.
+        Raises a ModelError for a dict that `state` cannot have returned.
         """
         for name, kinds in _STATE_TYPES.items():
             if type(state.get(name)) not in kinds:
                 fault = f"is {state[name]!r}" if name in state else "is missing"
-                wanted = kinds[0].__name__
-                raise ModelError(f"The model's field {name!r} {fault}; it must be a {wanted}.")
+                expected = kinds[0].__name__
+                raise ModelError(f"The model's field {name!r} {fault}; it must be a {expected}.")
         parameters: dict[str, Any] = {name: state.get(name) for name in _STATE_TYPES}
         recorded = parameters.pop("libraries")
         linguistics = cls(**parameters)
@@ -173,7 +172,7 @@ class Linguistics(LanguageParameters):
             linguistics._steps()
             installed = linguistics._libraries()
         except (ParameterError, MissingExtra) as error:
-            raise ModelError(f"The model's way with words cannot be followed: {error}") from error
+            raise ModelError(f"The model's linguistics cannot be used: {error}") from error
         for name, version in installed.items():
             if recorded.get(name) != version:
                 warnings.warn(
@@ -184,11 +183,11 @@ class Linguistics(LanguageParameters):
         return linguistics
 
     def __getstate__(self) -> dict[str, Any]:
-        # Stemmers cannot be copied; they are made again when needed.
+        # Stemmers cannot be copied; they are created again when needed.
         return {name: value for name, value in vars(self).items() if name != "_prepared"}
 
     def _steps(self) -> list[Step]:
-        """Return the stations in their order, made again if a parameter has changed."""
+        """Return the steps in order; they are prepared again if a parameter has changed."""
         parameters = self.get_params(deep=False)
         if self._prepared is None or self._prepared[0] != parameters:
             self._prepared = parameters, self._make_steps()
@@ -226,12 +225,12 @@ class Linguistics(LanguageParameters):
         return frozenset(word.lower() for word in words)
 
     def _libraries(self) -> dict[str, str]:
-        """Return the version of each library that takes part."""
+        """Return the version of each library that is used."""
         from importlib.metadata import version
 
-        asked = (self.stem, self.lemmatize, self.word_classes is not None)
-        libraries = zip(("PyStemmer", "simplemma", "lemminflect"), asked, strict=True)
-        return {name: version(name) for name, takes_part in libraries if takes_part}
+        uses = (self.stem, self.lemmatize, self.word_classes is not None)
+        libraries = zip(("PyStemmer", "simplemma", "lemminflect"), uses, strict=True)
+        return {name: version(name) for name, is_used in libraries if is_used}
 
 
 @cache
@@ -260,10 +259,10 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def _language(language: str) -> str:
-    """Return the name of the language that is meant by a name or a code."""
-    asked = language.strip().lower() if isinstance(language, str) else ""
-    if asked in LANGUAGES or asked in _NAMES:
-        return _NAMES.get(asked, asked)
+    """Return the name of a language, given its name or code."""
+    name = language.strip().lower() if isinstance(language, str) else ""
+    if name in LANGUAGES or name in _NAMES:
+        return _NAMES.get(name, name)
     raise _lacking(f"The language {language!r} is not known", sorted(LANGUAGES))
 
 
@@ -279,7 +278,7 @@ def _library(package: str, extra: str, purpose: str) -> Any:
 
 
 def _encodable(words: list[str]) -> list[str]:
-    """Return the words with any half of a surrogate pair replaced: it is no text in UTF-8."""
+    """Return the words with lone surrogates replaced, which UTF-8 cannot encode."""
     try:
         "".join(words).encode()
     except UnicodeEncodeError:
@@ -287,7 +286,7 @@ def _encodable(words: list[str]) -> list[str]:
     return words
 
 
-# The stations ------------------------------------------------------------------------------------
+# The steps ----------------------------------------------------------------------------------------
 
 
 def _without(stopped: frozenset[str]) -> Step:
@@ -298,8 +297,8 @@ def _without(stopped: frozenset[str]) -> Step:
 
 
 def _of_classes(word_classes: Sequence[str], language: str) -> Step:
-    asked = set(word_classes)
-    if not asked or not asked.issubset(WORD_CLASSES):
+    classes = set(word_classes)
+    if not classes or not classes.issubset(WORD_CLASSES):
         raise ParameterError(
             f"{param('word_classes', owner='Linguistics')} is {word_classes!r}; it must hold "
             f"one or more of {', '.join(map(repr, WORD_CLASSES))}."
@@ -311,7 +310,7 @@ def _of_classes(word_classes: Sequence[str], language: str) -> Step:
         )
     lexicon = _library("lemminflect", "english", "Word classes").getAllLemmas
     function_words = stop_words("english")
-    tags = frozenset().union(*(WORD_CLASSES[name] for name in asked))
+    tags = frozenset().union(*(WORD_CLASSES[name] for name in classes))
 
     def can_be(word: str) -> bool:
         lowered = word.lower()
@@ -338,7 +337,7 @@ def _lemmas(language: str) -> Step:
         if word != word.lower():
             return entry
         if code in _NOUNS_ARE_CAPITALISED and entry != word:
-            # In small letters "haus" is read as a form of "hausen"; the noun is likelier.
+            # simplemma takes the lower-case "haus" for a form of "hausen"; the noun is more likely.
             entry = simplemma.lemmatize(word.capitalize(), lang=code)
         return entry.lower()
 
@@ -350,7 +349,7 @@ def _stems(algorithm: str) -> Step:
 
     if algorithm not in Stemmer.algorithms():
         raise _lacking(f"There is no stemmer {algorithm!r}", Stemmer.algorithms())
-    stemmer = Stemmer.Stemmer(algorithm, 0)  # no cache: each word comes once
+    stemmer = Stemmer.Stemmer(algorithm, 0)  # no cache: each word is stemmed once
 
     def step(words: list[str]) -> list[str | None]:
         return [stem or word for stem, word in zip(stemmer.stemWords(words), words, strict=True)]

@@ -1,4 +1,4 @@
-"""What can be chosen about the way from text to counts, declared once for all that count."""
+"""The parameters of text processing, declared once for all classes that count text."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Cutting = Literal["words", "book", "whitespace"]
 Splitting = Literal["whitespace", "words"]
 
 MOST_GAPPED = 5  # words of a run with gaps: a longer one would be counted in too many ways
-MOST_BITS = 24  # of hashes: what has a place for each column then takes 128 MB
-MOST_FIELDS = 8  # a word and a field are one number of 32 bits
+MOST_BITS = 24  # of hashes: an array with 8 bytes per column then takes 128 MB
+MOST_FIELDS = 8  # a word and a field are encoded in one 32-bit number
 
 
 class Folding(Protocol):
-    """What the linguistics of a counter must be able to do."""
+    """The interface of the `linguistics` of a counter."""
 
     def fold(self, words: list[str]) -> list[str | None]:
-        """Return what each word counts as, None for a word to leave out."""
+        """Return the form under which each word is counted; None to leave it out."""
 
 
 _declare = partial(parameter, panel="Text")
@@ -34,8 +34,8 @@ _can_fold = Some(
 LINGUISTICS = parameter(
     default=None,
     kind=_can_fold,
-    words="""Anything whose `fold` takes a list of distinct words and returns what each counts as,
-    None for those to drop, before runs of words are made.""",
+    words="""An object whose method `fold` takes a list of distinct words and returns the form under
+    which each is counted, or None to leave it out. It is applied before word n-grams are built.""",
 )
 
 
@@ -54,72 +54,72 @@ def _parsed_fields(text: str) -> Fields:
 
 
 class TextParameters(Estimator):
-    """What is a token, and which runs of words and parts of words are counted."""
+    """The definition of tokens, and which word and character n-grams are counted."""
 
     tokens: Cutting = _declare(
         default="words",
         kind=Choice(get_args(Cutting)),
-        words="""What a token is. "words": a run of at least `min_length` word characters, which is
-        scikit-learn's rule. "book": a run of letters, a run of digits, or a single other character
-        that is not white space; entities are not decoded. For both, combining marks belong to the
-        letter before them, and in scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer,
-        Burmese) each character is a token and, where runs of words are not counted, each pair of
-        neighbours. "whitespace": a run without white space.""",
+        words="""The definition of a token. "words": at least `min_length` successive word
+        characters, as in scikit-learn. "book": successive letters, successive digits, or any other
+        single character except white space; entities are not decoded. In both cases, combining
+        marks belong to the preceding letter, and in scripts without spaces (Chinese, Japanese,
+        Thai, Lao, Khmer, Burmese) each character is a token; if only single words are counted, each
+        pair of adjacent characters is a token too. "whitespace": text between white space.""",
         flag="--tokens",
     )
     token_pattern: str | None = _declare(
         default=None,
         kind=Text(optional=True),
-        words="""A regular expression that matches a token, slower than the rules of `tokens`. If it
-        has a capturing group, of which there may be one, that is the token. The tokens are those of
-        Python's `re` in the text as it is, in time that grows with the text and no faster: patterns
-        that would need more (references back to a group, lookbehinds of several characters) are
-        refused.""",
+        words="""A regular expression that matches a token; slower than `tokens`. It may have one
+        capturing group, which is then the token. The tokens are those that Python's `re` finds in
+        the original text, but always in linear time: patterns that cannot be matched so
+        (backreferences, lookbehinds of several characters) are refused.""",
         flag="--token-pattern",
     )
     min_length: int = _declare(
         default=2,
         kind=Whole(1, 1000),
-        words="""Fewest characters of a token, for the rule "words". In scripts without spaces it
-        does not matter.""",
+        words="""The minimum length of a token in characters, if `tokens` is "words". It does not
+        apply to scripts without spaces.""",
         flag="--min-length",
     )
     lowercase: bool = _declare(
         default=True,
         kind=Flag(),
-        words="Count upper and lower case together.",
+        words="Convert tokens to lower case.",
         flag="--lowercase/--keep-case",
     )
     ngram_range: tuple[int, int] | None = _declare(
         default=(1, 1),
         kind=Pair(1, 16, optional=True),
-        words="""Count runs of so many words, 1-2 being words and pairs; None leaves words out. In
-        Python a pair, the least and the greatest number.""",
+        words="""Count runs of words (word n-grams) of these lengths: 1-2 means single words and
+        pairs of successive words; None counts no words. In Python, a pair of the smallest and the
+        largest length.""",
         flag="--ngrams",
     )
     gaps: bool = _declare(
         default=False,
         kind=Flag(),
-        words="""Count runs with gaps too: each run of three words or more also without some of
-        those between its first and its last, "crude _ prices" being "crude", any one word,
-        "prices". Of `ngram_range=(1, 3)` these are the "sparse word trigrams" of Sleeping Experts;
-        five words are the most.""",
+        words="""Also count runs with gaps: in a run of three or more words, each combination of
+        inner words is also replaced by gaps, as in "crude _ prices", where "_" stands for any word.
+        With `ngram_range=(1, 3)` these are the "sparse word trigrams" of Sleeping Experts. Runs may
+        have at most five words.""",
         flag="--gaps",
     )
     char_ngram_range: tuple[int, int] | None = _declare(
         default=None,
         kind=Pair(1, 64, optional=True),
-        words="""Count parts of words too: runs of so many characters, 3-5 say. They are taken
-        within each of the `char_ngram_tokens`, with a space before it and after it; with
+        words="""Also count parts of words (character n-grams) of these lengths, such as 3-5. They
+        are taken from each of the `char_ngram_tokens`, with a space added before and after; with
         `ngram_range=None` this is scikit-learn's "char_wb".""",
         flag="--char-ngrams",
     )
     char_ngram_tokens: Splitting = _declare(
         default="whitespace",
         kind=Choice(get_args(Splitting)),
-        words="""What is cut into parts: the text between blanks, or the words. "whitespace": a run
-        without white space, marks and all, to which no linguistics apply. "words": the words as
-        they are counted.""",
+        words="""The tokens from which parts are taken: text between white space, or words.
+        "whitespace": text between white space, with punctuation and without linguistic processing.
+        "words": the words as they are counted.""",
         flag="--char-ngram-tokens",
     )
     fields: Fields = _declare(
@@ -127,20 +127,20 @@ class TextParameters(Estimator):
         kind=Some(
             "str, sequence of str", _refused_fields, _parsed_fields, "COLUMNS", optional=True
         ),
-        words="""Text columns whose words are features of their own besides. They are called
-        "subject:wheat", say, and the words of all columns together are counted as ever; or
-        "first-line", for the first line of each text that is not blank; or "lead", for that line
-        and, as a field of their own, the 40 words between blanks that follow it. With columns, a
-        document is a row of a table, or a dict of texts by name, in which what is missing is empty;
-        the words of a plain text stand in no column.""",
+        words="""Text columns whose words also get separate, prefixed features, such as
+        "subject:wheat"; the words of all columns together are counted as usual. Instead of columns,
+        "first-line" means the first line of each text that is not blank, and "lead" that line and,
+        as a second field, the 40 words after it. With columns, a document is a row of a table or a
+        dict of texts by column, where missing columns are empty; the words of a plain text belong
+        to no column.""",
         flag="--fields",
     )
     hashing_bits: int | None = _declare(
         default=None,
         kind=Whole(1, MOST_BITS, optional=True),
-        words="""Hash features to 2^N columns, and keep no vocabulary. Memory is bounded, and
-        different features may share a column. Where words and parts are counted, each have half of
-        the columns; of three kinds, parts and fields have a quarter each.""",
+        words="""Hash features to 2^N columns, without a vocabulary. Memory is bounded, and
+        different features may share a column. If words and parts are counted, each kind has half of
+        the columns; with fields as well, parts and fields have a quarter each.""",
         flag="--hashing-bits",
     )
 

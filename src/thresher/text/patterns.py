@@ -1,8 +1,9 @@
 """Regular expressions that find the same tokens as Python's `re`, but always in linear time.
 
-Python's own parser reads a pattern, and its own engine tells which characters each set has and
-where each assertion holds. The search is in `thresher._kernels.patterns`, for which programs are
-written here, so that no pattern, also from an unknown model file, takes exponential time.
+Python's parser parses a pattern, and Python's engine determines the characters of each set and
+where each assertion holds. This module compiles the pattern to a program, which
+`thresher._kernels.patterns` runs, so that no pattern takes exponential time, even if it comes from
+an untrusted model file.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from thresher.errors import ParameterError, param
 __all__ = ["Pattern", "compiled"]
 
 MOST_CHARACTERS = 5_000  # of a pattern
-MOST_INSTRUCTIONS = 1_500  # the most steps of a search for each character of the text
-MOST_WRITTEN = 4 * MOST_INSTRUCTIONS  # some of which are never reached
-MOST_CHOICES = 200  # characters, ranges and classes in its different sets: Python evaluates each
-MOST_SETS_BESIDE = 5  # that its assertions depend on; each may double the number of symbols
+MOST_INSTRUCTIONS = 1_500  # the maximum number of steps for each character of the text
+MOST_WRITTEN = 4 * MOST_INSTRUCTIONS  # including unreachable instructions
+MOST_CHOICES = 200  # characters, ranges and classes in all distinct sets; Python evaluates each
+MOST_SETS_BESIDE = 5  # on which assertions depend; each may double the number of symbols
 MOST_NESTED = 50  # well before Python's parser raises a RecursionError
 
-SEGMENT = 1 << 12  # places marked at a time
-REMEMBERED = 1 << 22  # pairs of a set and a symbol
+SEGMENT = 1 << 12  # positions marked at a time
+REMEMBERED = 1 << 22  # pairs of a set and a symbol in the cache of transitions
 
 BOUNDS = (0x80, 0x100, 0x10000, 0x20000, 0x110000)  # of the characters of a batch of texts
 NEWLINE = ord("\n")
@@ -57,7 +58,7 @@ TOO_MANY = (
 )
 TOO_DEEP = f"is nested more than {MOST_NESTED} deep; give a simpler one"
 
-Item = tuple[Any, Any]  # an operation of Python's parser, and what it is applied to
+Item = tuple[Any, Any]  # an operation of Python's parser and its operand
 
 
 class RefusalError(Exception):
@@ -83,12 +84,12 @@ class Test(NamedTuple):
 
     @property
     def n_choices(self) -> int:
-        """The number of characters, ranges and classes with which its set is written."""
+        """The number of characters, ranges and classes in the definition of its set."""
         operation, operand = self.unit
         return len(operand) if operation is _parser.IN else 1
 
     def of_unit(self) -> Test:
-        """Return the test whether a character is in its set."""
+        """Return the test that a character is in its set."""
         return self._replace(item=self.unit)
 
     @lru_cache(maxsize=1024)  # noqa: B019 (a test is a value)
@@ -99,13 +100,16 @@ class Test(NamedTuple):
         return np.array([side for match in runs for side in match.span()], np.int64)
 
     def holds(self, outside: str, inside: str) -> np.ndarray:
-        """Return whether it holds after each of four characters and before each of four.
+        """Return whether the assertion holds between two characters, for four times four cases.
 
-        These are one outside its set, one inside, a final newline, and none: the edge of a text.
+        The cases are a character outside its set, one inside, a final newline, and the edge of a
+        text.
         """
-        asked, rest = self._engine(self.item), "."
+        assertion, rest = self._engine(self.item), "."
         befores, afters = (outside, inside, "\n", ""), (outside + rest, inside + rest, "\n", "")
-        return np.array([[asked.match(b + a, len(b)) is not None for a in afters] for b in befores])
+        return np.array(
+            [[assertion.match(b + a, len(b)) is not None for a in afters] for b in befores]
+        )
 
     def _engine(self, item: Item) -> re.Pattern[str]:
         """Return one item of a pattern, compiled by Python."""
@@ -125,25 +129,25 @@ def _all_characters(bound: int) -> str:
 
 
 class Alphabet(NamedTuple):
-    """The characters below a bound, in classes for which all tests of a pattern are equal.
+    """The characters below a bound, grouped into classes that all tests of a pattern treat alike.
 
     The last class but one is a final newline, before which `$` holds; the last is the edge of a
-    text. A symbol is the class of a character and the kind of the one before it, a kind being what
-    the assertions tell apart.
+    text. A symbol combines the class of a character and the kind of the character before it; kinds
+    are groups of classes that all assertions treat alike.
     """
 
     classes: np.ndarray  # of each character
     kinds: np.ndarray  # of each class
     n_kinds: int
-    passes: np.ndarray  # whether, at each symbol, each test holds
+    passes: np.ndarray  # for each symbol and test, whether the test holds
 
     @classmethod
     def of(cls, tests: Sequence[Test], bound: int) -> Alphabet:
         """Return the alphabet for these tests."""
         sides = [test.of_unit().sides(bound) for test in tests]
         edges = np.unique(np.concatenate([[0, bound], *sides]))
-        # After an odd number of the sides of its runs, a character is in a set.
-        members = [np.searchsorted(some, edges[:-1], side="right") % 2 == 1 for some in sides]
+        # A character is in a set if an odd number of starts and ends of its runs precede it.
+        members = [np.searchsorted(ends, edges[:-1], side="right") % 2 == 1 for ends in sides]
         table = np.array(members, bool).reshape(len(tests), len(edges) - 1)
         firsts, classes_of_edges = _distinct(table.T)
         classes = np.repeat(classes_of_edges, np.diff(edges)).astype(np.uint16)
@@ -151,16 +155,16 @@ class Alphabet(NamedTuple):
         characters = edges[firsts].tolist()
         outer = np.zeros(len(tests), bool)  # no set has the edge
         table = np.column_stack([table, table[:, classes[NEWLINE]], outer])
-        places = {
+        assertions = {
             i: _between(test, characters, table[i])
             for i, test in enumerate(tests)
             if test.is_assertion
         }
         n = table.shape[1]
-        assertions = np.array(list(places.values()), bool).reshape(len(places), n, n)
-        firsts, kinds = _distinct(assertions.transpose(1, 0, 2).reshape(n, len(places) * n))
+        stacked = np.array(list(assertions.values()), bool).reshape(len(assertions), n, n)
+        firsts, kinds = _distinct(stacked.transpose(1, 0, 2).reshape(n, len(assertions) * n))
         passes = np.repeat(table, len(firsts), axis=1)
-        for i, assertion in places.items():
+        for i, assertion in assertions.items():
             passes[i] = assertion[firsts].T.ravel()
         return cls(
             classes, kinds.astype(np.uint32), len(firsts), np.ascontiguousarray(passes.T, np.uint8)
@@ -171,7 +175,7 @@ class Alphabet(NamedTuple):
         final, edge = len(self.kinds) - 2, len(self.kinds) - 1
         classes = self.classes[characters]
         classes[edges[characters[edges - 1] == NEWLINE] - 1] = final
-        classes[edges] = edge  # after the line above, which takes an edge for a newline
+        classes[edges] = edge  # after the line above, which would count an edge as a newline
         symbols: np.ndarray = classes.astype(np.uint32) * np.uint32(self.n_kinds)
         symbols[:1] += self.kinds[edge]
         symbols[1:] += self.kinds[classes[:-1]]
@@ -179,7 +183,7 @@ class Alphabet(NamedTuple):
 
 
 def _between(test: Test, characters: list[int], members: np.ndarray) -> np.ndarray:
-    """Return whether an assertion holds after each class and before each class."""
+    """Return whether an assertion holds between each pair of classes."""
     inside = [chr(code) for code, is_in in zip(characters, members, strict=False) if is_in]
     outside = [chr(code) for code, is_in in zip(characters, members, strict=False) if not is_in]
     cases = np.array([*members[:-2], 2, 3], np.int64)
@@ -188,19 +192,19 @@ def _between(test: Test, characters: list[int], members: np.ndarray) -> np.ndarr
 
 
 def _distinct(rows: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """Return the indices of the first row of each kind, and the kind of each row."""
+    """Return the index of the first of each group of equal rows, and the group of each row."""
     numbers: dict[bytes, int] = {}
     kinds = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], np.int64)
     return np.unique(kinds, return_index=True)[1].tolist(), kinds
 
 
 class _Writer:
-    """Writes the instructions of a pattern, each after the one that follows it in the pattern.
+    """Writes the instructions of a pattern from its end to its start.
 
-    In a repeat of what may be empty, Python leaves the repeat once a round has taken no character.
-    Where to go on therefore depends on whether something was taken in this round: each part of a
-    pattern is given two instructions to go on with, `idle` and `moved`, the same one outside of
-    such repeats.
+    If the body of a repeat may be empty, Python leaves the repeat after an iteration that consumed
+    no character. The next instruction therefore depends on whether this iteration has consumed a
+    character: each item of a pattern is compiled with two continuations, `idle` if it has not and
+    `moved` if it has. Outside of such repeats they are the same.
     """
 
     def __init__(self) -> None:
@@ -210,7 +214,7 @@ class _Writer:
         self.n_written = self.n_nested = self.n_looking = 0
 
     def add(self, operation: int, test: int = 0, then: int = 0, other: int = 0) -> int:
-        """Return the number of an instruction, which is added if there is no equal one."""
+        """Return the number of an instruction; add it if it is new."""
         instruction = (operation, test, then, other)
         if instruction not in self.numbers:
             self.numbers[instruction] = len(self.code)
@@ -229,13 +233,13 @@ class _Writer:
         if self.n_nested > MOST_NESTED or self.n_written > MOST_WRITTEN:
             raise RefusalError(TOO_DEEP if self.n_nested > MOST_NESTED else TOO_LARGE)
         for item in reversed(items):
-            before = self.part(item, flags, moved, moved)
-            idle = before if idle == moved else self.part(item, flags, idle, moved)
+            before = self.item(item, flags, moved, moved)
+            idle = before if idle == moved else self.item(item, flags, idle, moved)
             moved = before
         self.n_nested -= 1
         return idle
 
-    def part(self, item: Item, flags: int, idle: int, moved: int) -> int:
+    def item(self, item: Item, flags: int, idle: int, moved: int) -> int:
         """Write one item of a pattern; return the instruction that it starts with."""
         operation, operand = item
         if operation in UNITS:
@@ -245,7 +249,7 @@ class _Writer:
             unit = WORD if is_boundary else (_parser.LITERAL, NEWLINE)
             return self.add(kernels.TEST, self.test(item, unit, flags), idle)
         if operation is _parser.BRANCH:
-            *others, entry = (self.sequence(some, flags, idle, moved) for some in operand[1])
+            *others, entry = (self.sequence(branch, flags, idle, moved) for branch in operand[1])
             for other in reversed(others):
                 entry = self.add(kernels.FORK, 0, other, entry)
             return entry
@@ -269,7 +273,7 @@ class _Writer:
         return self.add(kernels.OPEN, 0, self.sequence(items, flags, idle, moved))
 
     def look(self, item: Item, flags: int, idle: int) -> int:
-        """Write a lookahead, which is a program of its own, or a lookbehind, which is a test."""
+        """Write a lookahead as a separate program, or a lookbehind as a test."""
         operation, (direction, items) = item
         if direction < 0:
             if len(items) != 1 or items[0][0] not in UNITS:
@@ -297,7 +301,7 @@ class _Writer:
         leave_idle, leave = idle, moved
         if high == _parser.MAXREPEAT:
             moved = len(self.code)
-            self.code.append((kernels.FORK, 0, 0, 0))  # the loop, of which its own rounds know
+            self.code.append((kernels.FORK, 0, 0, 0))  # the loop; its body refers to this number
             self.code[moved] = once_more(leave, moved)
             idle = moved if leave_idle == leave else self.add(*once_more(leave_idle, moved))
             high = low
@@ -310,7 +314,10 @@ class _Writer:
         return idle
 
     def program(self, entry: int) -> tuple[np.ndarray, int]:
-        """Return the reachable instructions, each after those it leads to without a character."""
+        """Return the reachable instructions, sorted for evaluation, and the index of the first.
+
+        An instruction comes after those that it leads to without consuming a character.
+        """
         graph: dict[int, list[int]] = {}
         waiting = [entry]
         while waiting:
@@ -324,18 +331,18 @@ class _Writer:
                 waiting += ways
         if len(graph) > MOST_INSTRUCTIONS:
             raise RefusalError(TOO_LARGE)
-        order = sorted(TopologicalSorter(graph).static_order(), key=self._takes_nothing)
-        places = {number: place for place, number in enumerate(order)}
+        order = sorted(TopologicalSorter(graph).static_order(), key=self._consumes_nothing)
+        indices = {number: index for index, number in enumerate(order)}
         code = [self.code[number] for number in order]
-        rows = [(a, b, places.get(then, 0), places.get(other, 0)) for a, b, then, other in code]
-        return np.array(rows, np.uint16), places[entry]
+        rows = [(a, b, indices.get(then, 0), indices.get(other, 0)) for a, b, then, other in code]
+        return np.array(rows, np.uint16), indices[entry]
 
-    def _takes_nothing(self, number: int) -> bool:
+    def _consumes_nothing(self, number: int) -> bool:
         return self.code[number][0] != kernels.TAKE
 
 
 class Pattern:
-    """A regular expression, as a program for the kernels.
+    """A regular expression compiled to a program for the kernels.
 
     Examples
     --------
@@ -350,7 +357,7 @@ class Pattern:
         if len(source) > MOST_CHARACTERS:
             raise RefusalError(TOO_LONG)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what a pattern may mean in years to come
+            warnings.simplefilter("ignore")  # about changes in future versions of Python
             parsed = _parser.parse(source)
         n_groups = parsed.state.groups - 1
         if n_groups > 1:
@@ -375,11 +382,10 @@ class Pattern:
         return compiled, (self.source,)
 
     def find(self, characters: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the tokens, `start << 32 | end` of each, and how many there are up to each edge.
+        """Return the tokens as `start << 32 | end`, and their number up to the end of each text.
 
-        `characters` are those of some texts, each of which is followed by one that stands at its
-        edge and is not looked at. Where a group has matched nothing, not even what is empty, it
-        starts and ends at 0.
+        `characters` are those of all texts, with an arbitrary character after each text, at the
+        indices `edges`. If the group has not taken part in a match, its start and end are 0.
         """
         greatest = int(characters.max(initial=0))
         bound = next(bound for bound in BOUNDS if greatest < bound)
@@ -395,23 +401,24 @@ class Pattern:
         slots = np.full(1 << (2 * n_sets).bit_length(), kernels.UNKNOWN)
         before = np.empty((n_sets, n_symbols), np.int32)
         longest = int(np.diff(edges, prepend=-1).max(initial=0))
-        kept = np.empty((longest // length + 1, blocks.shape[1]), np.uint64)
+        sets_between = np.empty((longest // length + 1, blocks.shape[1]), np.uint64)
         marks = np.empty(length + 1, np.int32)
-        spans = np.empty(2 * len(symbols), np.uint64)  # at each place an empty one and another
+        spans = np.empty(2 * len(symbols), np.uint64)  # an empty and another token at each position
         ends = np.empty(len(edges), np.int64)
         state = np.full(7, kernels.NONE)
         state[[kernels.N_SETS, kernels.N_TOKENS]] = 0
         n_takes = int(np.sum(self.program[:, 0] == kernels.TAKE))
         kernels.find(
             symbols, n_symbols - alphabet.n_kinds, self.program, n_takes, self.entry,
-            alphabet.passes, sets, blocks, slots, before, kept, marks, spans, ends, state,
+            alphabet.passes, sets, blocks, slots, before, sets_between, marks, spans, ends,
+            state,
         )  # fmt: skip
         return spans[: state[kernels.N_TOKENS]].copy(), ends
 
 
 @lru_cache(maxsize=32)
 def compiled(source: str) -> Pattern:
-    """Return a compiled regular expression, or raise an error that says what is wrong."""
+    """Return a compiled regular expression; raise a ParameterError if it is refused."""
     shown = f"{param('token_pattern')} is {source!r:.80}"
     try:
         return Pattern(source)

@@ -12,11 +12,11 @@ from thresher._kernels.text import EXTENDING
 __all__ = ["CONTEXTUAL", "FAR", "IN_CONTEXT", "UNSETTLED", "classified", "composed"]
 __all__ += ["composed_places", "traits_table"]
 
-# The letters that `str.lower` does not map one to one: the first becomes two characters, the second
-# depends on its neighbours. Texts with these are lower-cased before they are cut.
+# Letters that `str.lower` does not map to one fixed character: the first becomes two characters,
+# the second depends on adjacent letters. Texts with them are lower-cased before tokenization.
 CONTEXTUAL = "İΣ"
 
-# Traits of characters, as bits: one of CONTEXTUAL; may change or move when a text is composed;
+# Traits of characters, as bits: one of CONTEXTUAL; may change or move under normalization to NFC;
 # beyond the first two planes of Unicode, where rare Han characters are.
 IN_CONTEXT, UNSETTLED, FAR = 1, 2, 4
 
@@ -30,21 +30,22 @@ UNSPACED = (
     (0x1950, 0x19E0),  # Tai Le, New Tai Lue
     (0x1A20, 0x1AB0),  # Tai Tham
     (0x3005, 0x3130),  # signs of repetition, Hiragana, Katakana, Bopomofo
-    (0x31A0, 0x3200),  # more of the last two
+    (0x31A0, 0x3200),  # extensions of Bopomofo and Katakana
     (0x3400, 0x4DC0),  # Han, and below
     (0x4E00, 0xA000),
-    (0xA9E0, 0xAA00),  # more of Burmese
-    (0xAA60, 0xAAE0),  # the same, and Tai Viet
+    (0xA9E0, 0xAA00),  # Burmese, extension B
+    (0xAA60, 0xAAE0),  # Burmese, extension A, and Tai Viet
     (0xF900, 0xFB00),
-    (0xFF66, 0xFFA0),  # Katakana of half width
+    (0xFF66, 0xFFA0),  # half-width Katakana
     (0x11700, 0x11750),  # Ahom
-    (0x1AFF0, 0x1B170),  # more of Hiragana and Katakana
+    (0x1AFF0, 0x1B170),  # extensions of Hiragana and Katakana
     (0x20000, 0x40000),
 )
-# Vowels and sound marks that Unicode calls letters, and joiners: they extend another character.
+# Vowels and sound marks that Unicode classifies as letters, and joiners; they extend the character
+# before them.
 JOINING = (0x0E33, 0x0EB3, 0x200C, 0x200D, 0xFF9E, 0xFF9F)
-JAMO = (0x1160, 0x1200)  # the vowels and the ends of Korean syllables that are written in letters
-# Ranges with all combining marks and all characters that change when they are composed.
+JAMO = (0x1160, 0x1200)  # vowels and final consonants of decomposed Korean syllables
+# Ranges with all combining marks and all characters that NFC changes.
 LIVELY = (
     (0x300, 0x3400),
     (0xA000, 0xAC00),
@@ -55,7 +56,7 @@ LIVELY = (
 
 
 def classified(kinds: np.ndarray, is_digit: np.ndarray, unspaced: int) -> np.ndarray:
-    """Return the classes with EXTENDING for marks, `unspaced` for letters of such scripts."""
+    """Return character classes with EXTENDING for marks and `unspaced` for unspaced scripts."""
     bound, kinds = len(kinds), kinds.copy()
     for start, stop in UNSPACED:
         script = slice(start, stop)
@@ -68,7 +69,7 @@ def classified(kinds: np.ndarray, is_digit: np.ndarray, unspaced: int) -> np.nda
 
 def composed(texts: list[str]) -> list[str]:
     """Return texts in the normal form NFC."""
-    return [normalize("NFC", text) for text in texts]  # the same text, if it has that form
+    return [normalize("NFC", text) for text in texts]  # the same object if it is in NFC
 
 
 def composed_places(text: str) -> tuple[str, np.ndarray, np.ndarray]:
@@ -116,7 +117,7 @@ def traits_table() -> np.ndarray:
                 table[code] = UNSETTLED
     table[list(_marks(len(table)))] = UNSETTLED
     table[slice(*JAMO)] = UNSETTLED
-    # Surrogates of characters beyond: all scripts but Han, and compatibility Han; no emoji.
+    # High surrogates of all scripts except Han, and of compatibility Han, but not of emoji.
     table[0xD800:0xD83C] = UNSETTLED
     table[0xD840:0xDC00] = FAR
     table[0xD87E] |= UNSETTLED

@@ -1,4 +1,4 @@
-"""A growing table of words, and a cache of what the words of texts count as."""
+"""A growing table of words, and a cache of the features of each word of the texts."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 __all__ = ["SurfaceForms", "Vocabulary", "fold", "grown", "hash_words", "n_slots", "sorted_order"]
 
 MOST_WORDS = 1 << 30  # so that twice a word number plus one has 32 bits
-MOST_SURFACE_FORMS = 1 << 20  # in a cache; then it is emptied, which costs only time
+MOST_SURFACE_FORMS = 1 << 20  # in a cache; a larger one is emptied and filled again
 
-_folding_lock = Lock()  # stemmers are not made for several threads
+_folding_lock = Lock()  # stemmers are not safe for several threads
 
 
 class Vocabulary:
-    """A table of words, each numbered when it is first met.
+    """A table of words, numbered in the order in which they are first seen.
 
-    Words are compared by their bytes, so that equal hashes do no harm. The kernel only looks up and
-    appends; `look_up` makes room for as many new words as there are tokens.
+    Words are compared by their bytes, so hash collisions do not matter. The kernel only looks up
+    and appends; `look_up` makes room for as many new words as there are tokens.
     """
 
     def __init__(self) -> None:
-        self.sizes = np.zeros(1, np.int64)  # how many words there are, as the kernels know it
+        self.sizes = np.zeros(1, np.int64)  # the number of words, updated by the kernels
         self.words = buffer(0)  # UTF-8, one word after the other
         self.offsets = np.zeros(1, np.int64)
         self.slots = np.zeros(2 * n_slots(0), np.uint64)
@@ -74,7 +74,7 @@ class Vocabulary:
         return self.look_up(other.tokens(np.arange(len(other))), grow=True)
 
     def blob(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bytes of all words one after the other, and where each starts and ends."""
+        """Return the bytes of all words one after the other, with their offsets."""
         offsets = self.offsets[: len(self) + 1]
         return self.words[: offsets[-1]], offsets
 
@@ -90,7 +90,7 @@ class Vocabulary:
         blob, offsets = self.blob()
         text = blob.tobytes().decode()
         if not text.isascii():
-            # In characters instead of bytes: how many characters start before each offset.
+            # Convert byte offsets to characters: count the characters that start before each.
             offsets = np.concatenate([[0], np.cumsum((blob & 0xC0) != 0x80)])[offsets]
         return [text[start:end] for start, end in pairwise(offsets.tolist())]
 
@@ -106,11 +106,11 @@ class Vocabulary:
         return subset
 
     def truncate(self, n: int) -> None:
-        """Forget all but the first `n` words."""
+        """Remove all but the first `n` words."""
         take_words_out(self.slots, self.words.view("<u8"), self.offsets, self.sizes, n)
 
     def tensors(self, name: str) -> dict[str, np.ndarray]:
-        """Return the bytes of the words as tensor `{name}s`, and where each starts and ends."""
+        """Return the bytes of the words as tensor `{name}s`, and their offsets."""
         blob, offsets = self.blob()
         return {f"{name}s": blob.copy(), f"{name}_offsets": offsets.copy()}
 
@@ -151,12 +151,13 @@ class Vocabulary:
 
 
 class SurfaceForms:
-    """A cache: words as they stand in texts, and the items of a space that each counts as.
+    """A cache of the items of a space under which each surface form is counted.
 
-    A word counts as its folded form, or, with a `char_range`, as the parts of that. The items of a
-    word are its values: their numbers, or their hashes in a hashed space. The cache belongs to one
-    reader at a time. It can be emptied at any time and is not saved. Values that are unknown are
-    looked up again after the space has grown.
+    A surface form is a word as it occurs in a text. It is counted as its folded form (such as its
+    stem) or, with a `char_range`, as the parts of that form. The values of a word are the numbers
+    of these items, or their hashes in a hashed space. The cache is used by one thread at a time. It
+    can be emptied at any time and is not saved. Unknown values are looked up again after the space
+    has grown.
     """
 
     def __init__(
@@ -166,62 +167,62 @@ class SurfaceForms:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all words."""
+        """Remove all words."""
         self.words = Vocabulary()
         self.starts = np.zeros(1, np.int64)  # of the values of each word
         self.values: np.ndarray = np.zeros(0, self.space.dtypes[self.block])
-        # The size of the block when a value of the word was unknown, or -1.
+        # The size of the block when a value of the word was last unknown; -1 if all are known.
         self.unknown_at = np.zeros(0, np.int64)
         self.has_unknown = False
 
     def look_up(self, tokens: Tokens, grow: bool) -> np.ndarray:
-        """Return the number of each token's word in the cache, after finding its values.
+        """Return the number of each token's word in the cache; values of new words are found.
 
         If `grow`, new items are added to the space.
         """
         n_known, n_items = int(self.words.sizes[0]), self.space.n_codes(self.block)
         ids = self.words.look_up(tokens, grow=True)
-        wanted = np.arange(n_known, self.words.sizes[0])
+        missing = np.arange(n_known, self.words.sizes[0])
         if self.has_unknown:
             is_new = ids >= n_known
             unknown_at = self.unknown_at[np.where(is_new, 0, ids)]
             is_stale = ~is_new & (unknown_at >= 0) & (grow | (unknown_at != n_items))
-            if is_stale.any():  # these and the new ones, in the order of the text
-                waiting = ids[is_stale | is_new]
-                wanted = waiting[np.sort(np.unique(waiting, return_index=True)[1])]
-        if len(wanted):
-            self._find_values(wanted, n_known, grow, n_items)
+            if is_stale.any():  # stale and new words, in the order of the text
+                occurrences = ids[is_stale | is_new]
+                missing = occurrences[np.sort(np.unique(occurrences, return_index=True)[1])]
+        if len(missing):
+            self._find_values(missing, n_known, grow, n_items)
         return ids
 
     def values_of(self, tokens: Tokens, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the values of all tokens, and how many there are up to each document's end."""
+        """Return the values of all tokens, and their number up to the end of each document."""
         out = np.empty(np.sum(self.starts[ids + 1] - self.starts[ids]), self.values.dtype)
         ends = np.empty_like(tokens.ends)
         expand(ids, len(ids), tokens.ends, self.starts, self.values, out, ends)
         return out, ends
 
     def spread_rows(self, rows: Counts, cells: np.ndarray) -> Counts:
-        """Return how often each value stands in documents, given how often each word does."""
+        """Return the counts of values in documents, given the counts of words."""
         _, words, _ = rows
         size = int(np.sum(self.starts[words + 1] - self.starts[words]))
         out = rows.empty(len(rows.indptr) - 1, size)
         spread_rows(*rows, self.starts, self.values, cells, *out)
         return out.used()
 
-    def _find_values(self, wanted: np.ndarray, n_known: int, grow: bool, n_items: int) -> None:
-        """Look up the values of some words, of which those from number `n_known` on are new."""
-        tokens = self.words.tokens(wanted)
-        n_values = np.ones(len(wanted), np.int64)
+    def _find_values(self, numbers: np.ndarray, n_known: int, grow: bool, n_items: int) -> None:
+        """Find the values of words; those with numbers from `n_known` on are new."""
+        tokens = self.words.tokens(numbers)
+        n_values = np.ones(len(numbers), np.int64)
         if self.folding is not None:
-            folded = fold(self.folding, self.words.names(wanted.tolist()))
+            folded = fold(self.folding, self.words.names(numbers.tolist()))
             n_values = np.array([word is not None for word in folded], np.int64)
             tokens = Tokens.of_words([word for word in folded if word])
         if self.char_range is not None:
             tokens, n_parts = _parts(tokens, *self.char_range)
             n_values[n_values > 0] = n_parts
         values = self.space.number(self.block, tokens, grow)
-        is_new, n_words = wanted >= n_known, len(self.words)
-        starts = self.starts[wanted[~is_new]]
+        is_new, n_words = numbers >= n_known, len(self.words)
+        starts = self.starts[numbers[~is_new]]
         self.starts = grown(self.starts, n_words + 1)
         self.starts[n_known + 1 : n_words + 1] = self.starts[n_known] + np.cumsum(n_values[is_new])
         self.values = grown(self.values, int(self.starts[n_words]))
@@ -235,12 +236,12 @@ class SurfaceForms:
         ends = np.cumsum(n_values)
         is_unknown = n_unknown[ends] > n_unknown[ends - n_values]
         self.unknown_at = grown(self.unknown_at, n_words)
-        self.unknown_at[wanted] = np.where(is_unknown, n_items, -1)
+        self.unknown_at[numbers] = np.where(is_unknown, n_items, -1)
         self.has_unknown |= bool(is_unknown.any())
 
 
 def _parts(tokens: Tokens, low: int, high: int) -> tuple[Tokens, np.ndarray]:
-    """Return the parts of " word " for each word, and how many each has."""
+    """Return the parts of " word " for each word, and the number of parts of each."""
     n = len(tokens.spans)
     size = tokens.size + 2 * n
     text, spans = buffer(size), np.empty(size * (high - low + 1), np.uint64)
@@ -250,7 +251,7 @@ def _parts(tokens: Tokens, low: int, high: int) -> tuple[Tokens, np.ndarray]:
 
 
 def fold(folding: Folding | None, words: list[str]) -> list[str | None]:
-    """Return what each of some distinct words counts as, None for those that are left out."""
+    """Return the form under which each distinct word is counted; None to leave it out."""
     if folding is None:
         return list(words)
     with _folding_lock:
@@ -267,7 +268,7 @@ def grown(array: np.ndarray, size: int, fill: int = 0) -> np.ndarray:
     if len(array) >= size:
         return array
     room = (max(size, 2 * len(array)), *array.shape[1:])
-    # Zeros cost nothing until they are touched.
+    # Memory for zeros is only allocated when it is first accessed.
     longer = np.full(room, fill, array.dtype) if fill else np.zeros(room, array.dtype)
     longer[: len(array)] = array
     return longer
@@ -283,11 +284,11 @@ def hash_words(tokens: Tokens) -> np.ndarray:
 def sorted_order(blob: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the numbers of the words in the order of their bytes, which is that of characters.
 
-    Words are sorted by their first eight bytes, taken as one number; those that are equal so far
-    are sorted by their next eight bytes, and so on.
+    Words are sorted by their first eight bytes, read as a number; ties are sorted by the next eight
+    bytes, and so on.
     """
     text = padded(blob)
-    # The big-endian number of eight bytes from each position on.
+    # The eight bytes from each position on as a big-endian number.
     numbers = np.ndarray((len(text) - 7,), ">u8", text, strides=(1,))
     starts, lengths = offsets[:-1], np.diff(offsets)
     keys = _keys(numbers, starts, lengths)
