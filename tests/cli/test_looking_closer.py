@@ -412,7 +412,7 @@ def test_categories_are_divided_alike_and_by_seed(many, tmp_path):
     rows, path = many
     words = ("--test", "0.25", "-o", tmp_path / "train.jsonl", tmp_path / "test.jsonl")
     train, test, how = split_of(path, *words)
-    assert how == "Of 3 categories alike, at random; seed 0."
+    assert how == "A random split, stratified by 3 categories; seed 0."
     assert (train, test) == split_of(path, *words)[:2]
     assert test != split_of(path, *words, "--seed", "1")[1]
     teams = [json.loads(line)["label"] for line in test.splitlines()]
@@ -433,9 +433,9 @@ def test_groups_are_never_torn(tmp_path):
     sides = [{line[0] for line in part.decode().splitlines()[1:]} - {","} for part in (train, test)]
     assert not sides[0] & sides[1] and sides[0] | sides[1] == set("abcdefghij")
     assert 15 <= test.count(b"\n") - 1 <= 30
-    assert "2 documents without any: each by itself" in how
+    assert "2 documents without a group, each on its own" in how
     words = ("split", path, "--group", "author", "--test", "0.5")
-    assert "g-train.csv is there already; to replace it, name both" in run(*words, status=2)
+    assert "g-train.csv already exists; to replace it, name both" in run(*words, status=2)
     path.write_text("author,note\na,1\na,2\n")
     words += ("-o", tmp_path / "g-train.csv", tmp_path / "other.csv")
     assert "are of one group" in run(*words, status=2)
@@ -466,10 +466,13 @@ def test_the_newest_are_tested_on(tmp_path, written):
         (["t.csv", "--group", "id", "--time", "id"], "--group and --time do not go together"),
         (["t.csv", "--group", "author"], 'has no column "author"; its columns are "id", "subject"'),
         (["t.csv", "--time", "body"], ":2: \"body\" is 'out of toner,\\nand it jams', which is no"),
-        (["t.mbox"], "is of the format mbox; what can be divided is csv, tsv, jsonl, parquet"),
-        (["notes"], "is a folder; what can be divided is a file."),
+        (
+            ["t.mbox"],
+            "has the format mbox; the formats that can be divided are csv, tsv, jsonl, parquet",
+        ),
+        (["notes"], "is a folder; only a file can be divided."),
         (["none.csv"], "there is no such file"),
-        (["t.csv", "-o", "x.csv", "x.csv"], "must be three files"),
+        (["t.csv", "-o", "x.csv", "x.csv"], "must be three different files"),
         (["t.csv", "-o", "x.csv", "y.jsonl"], "records are passed on as they are, CSV"),
         (["t.parquet", "-o", "x.csv", "y.csv"], "records are passed on as they are, Parquet"),
         (["t.csv", "-o", "none/x.csv", "y.csv"], "none/x.csv cannot be written"),

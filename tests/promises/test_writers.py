@@ -416,7 +416,7 @@ def test_undo_gives_the_bytes_before(model, trained, more, tmp_path):
     printed = run("learn", "--undo", model)
     assert "documents learned 8 -> 6" in printed and str(model) in printed
     assert model.read_bytes() == once != trained
-    assert "nothing to take back" in run("learn", "--undo", model, status=2)
+    assert "nothing to undo" in run("learn", "--undo", model, status=2)
     assert model.read_bytes() == once and names(tmp_path) == [model.name]
 
 
@@ -458,7 +458,7 @@ def test_another_change_leaves_nothing_to_take_back(verb, model, more, tmp_path)
         Categorizer.load(model).save(model)
     now = model.read_bytes()
     assert names(tmp_path) == [model.name]
-    assert "nothing to take back" in run("learn", "--undo", model, status=2)
+    assert "nothing to undo" in run("learn", "--undo", model, status=2)
     assert model.read_bytes() == now
 
 
@@ -480,7 +480,7 @@ def test_undo_stands_alone(model, more):
 
 def test_a_killed_learn_that_only_kept_the_model_has_nothing_to_take_back(model, tmp_path):
     os.link(model, tmp_path / "mail.thresher.before-learn")
-    assert "nothing to take back" in run("learn", "--undo", model, status=2)
+    assert "nothing to undo" in run("learn", "--undo", model, status=2)
 
 
 def test_a_damaged_model_is_not_put_in_place(model, more, tmp_path):

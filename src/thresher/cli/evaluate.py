@@ -203,7 +203,7 @@ def show_confusions(result: Evaluation) -> None:
     terminal.print()
     terminal.print(table)
     terminal.print(
-        "Rows: documents of a category. Columns: the category that they got; bold: the right one; "
+        "Rows: true categories. Columns: predicted categories; bold: correct predictions; "
         "other: a category that is not listed, or none."
     )
 

@@ -71,7 +71,7 @@ def _undo(model: str, as_json: bool) -> None:
         # If a learn was killed at its last step, both files are the same.
         if not previous.is_file() or filecmp.cmp(previous, model, shallow=False):
             raise ModelError(
-                f"There is nothing to take back: {previous} would be the model before the last "
+                f"There is nothing to undo: {previous} would be the model before the last "
                 f"learn, which is kept until the next change of {model} or the next --undo."
             )
         remaining = common.load_model(str(previous)).documents_seen_
@@ -80,6 +80,6 @@ def _undo(model: str, as_json: bool) -> None:
         common.show_json({"documents_before": learned, "documents": remaining, "model": model})
         return
     common.show(
-        f"Took the last learn back: documents learned {learned:,} -> {remaining:,}. "
+        f"Undid the last learn: documents learned {learned:,} -> {remaining:,}. "
         f"{model} is as it was before."
     )

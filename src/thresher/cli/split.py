@@ -120,9 +120,9 @@ def _check_targets(
         if is_named:
             common.check_named(target, kind, format)
         elif os.path.exists(target):
-            raise OutputError(f"{target} is there already; to replace it, name both files by -o.")
+            raise OutputError(f"{target} already exists; to replace it, name both files by -o.")
     if len({os.path.realpath(path) for path in (data, *targets)}) < 3:
-        raise OutputError(f"{data}, {' and '.join(targets)} must be three files.")
+        raise OutputError(f"{data}, {' and '.join(targets)} must be three different files.")
 
 
 def _report(targets: tuple[str, str], sizes: tuple[int, int], sentence: str, as_json: bool) -> None:
@@ -149,13 +149,14 @@ def _kind(data: str, format: str | None, columns: Sequence[str]) -> str:
         raise DocumentError(f"{data}: is a corpus, which is divided as it is (thresher corpus).")
     if os.path.isdir(data) or data == "-":
         what = "a folder" if os.path.isdir(data) else "standard input"
-        raise DocumentError(f"{data}: is {what}; what can be divided is a file.")
+        raise DocumentError(f"{data}: is {what}; only a file can be divided.")
     if not os.path.isfile(data):
         raise DocumentError(f"{data}: there is no such file; check its name.")
     kind = format or format_of_file(data, columns)
     if kind not in DIVISIBLE:
         raise DocumentError(
-            f"{data}: is of the format {kind}; what can be divided is {', '.join(DIVISIBLE)}."
+            f"{data}: has the format {kind}; the formats that can be divided are "
+            f"{', '.join(DIVISIBLE)}."
         )
     return kind
 
@@ -196,9 +197,8 @@ def _by_group(groups: list[str], column: str, share: float, seed: int) -> tuple[
     chosen = hold_out_groups(keys, share, random_state=seed)[0]
     n_train, n_test = (len({keys[i] for i in documents.tolist()}) for documents in chosen)
     n_alone = groups.count("")
-    alone = f"; {counted(n_alone, 'document')} without any: each by itself" if n_alone else ""
-    train, test = counted(n_train, "group"), counted(n_test, "other")
-    sentence = f'By "{column}": {train} to learn from, {test} to test on'
+    alone = f"; {counted(n_alone, 'document')} without a group, each on its own" if n_alone else ""
+    sentence = f'By "{column}": {counted(n_train, "group")} for training, {n_test:,} for testing'
     return chosen.test, f"{sentence}{alone}; seed {seed}."
 
 
@@ -208,7 +208,7 @@ def _by_time(values: list[str], locations: list[str], column: str, share: float)
     times = _times(values, locations, column)
     chosen = hold_out_newest(times, share)[0]
     last, first = max(chosen.train, key=times.__getitem__), min(chosen.test, key=times.__getitem__)
-    ends = f"up to {values[last]} to learn from, from {values[first]} on to test on"
+    ends = f"training up to {values[last]}, testing from {values[first]} on"
     return chosen.test, f'By "{column}": {ends}.'
 
 
@@ -250,7 +250,7 @@ def _by_category(label_lists: list[list[Any]], share: float, seed: int) -> tuple
     if not len(categories):
         return (
             chosen.test,
-            f"At random, as no labels are known (--labels names their column); seed {seed}.",
+            f"A random split, as no labels are known (--labels names their column); seed {seed}.",
         )
     trained = set(labels.take(chosen.train).indices.tolist())
     only_test = [name for c, name in enumerate(categories.names) if c not in trained]
@@ -259,4 +259,4 @@ def _by_category(label_lists: list[list[Any]], share: float, seed: int) -> tuple
         f" Only in the test file: {', '.join(only_test[:MOST_NAMED])}{more}." if only_test else ""
     )
     many = counted(len(categories), "category")
-    return chosen.test, f"Of {many} alike, at random; seed {seed}.{lost}"
+    return chosen.test, f"A random split, stratified by {many}; seed {seed}.{lost}"

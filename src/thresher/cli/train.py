@@ -181,8 +181,8 @@ def _report(
         show_table(estimate, 20)
         common.show(
             f"These figures are of {counted(estimate.n_documents, 'document')}, held out at "
-            "random. The saved model has been trained on these too: expect about the same of it on "
-            "documents of the same kind, less on later or other ones (see thresher split)."
+            "random. The saved model has been trained on these too: expect about the same quality "
+            "on documents of the same kind, and less on later or other ones (see thresher split)."
         )
     if tuning is not None:
         common.show(str(tuning))
@@ -199,8 +199,8 @@ def _report(
     )
     if figures["remembered"]:
         common.show(
-            f"It remembers the words of {counted(figures['remembered'], 'document')}, to learn on "
-            "by; --remember 0 keeps none."
+            f"It remembers the words of {counted(figures['remembered'], 'document')} for later "
+            "learning; --remember 0 stores none."
         )
 
 

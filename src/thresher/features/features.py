@@ -109,16 +109,17 @@ class FeatureParameters(Estimator):
     min_df: Any = _declare(
         default=1,
         kind=ByBlock(Share()),
-        words="""Leave out features that occur in fewer documents. A float is a share of the
-        documents; a dict has a number for each block, {"runs": 2, "parts": 3}. When the model
-        learns more documents, new words are added at once, other features when they have occurred
-        in that many documents.""",
+        words="""Leave out features that occur in fewer than this number of documents. A float is a
+        share of the documents; a dict has a number for each block, {"runs": 2, "parts": 3}. When
+        the model learns more documents, new words are added at once, other features when they have
+        occurred in that many documents.""",
         flag="--min-df",
     )
     max_df: int | float = _declare(
         default=1.0,
         kind=Share(),
-        words="Leave out features that occur in more documents. A float is a share of them.",
+        words="""Leave out features that occur in more than this number of documents. A float is a
+        share of them.""",
         flag="--max-df",
     )
     max_features: int | None = _declare(

@@ -70,7 +70,8 @@ class TextParameters(Estimator):
     token_pattern: str | None = _declare(
         default=None,
         kind=Text(optional=True),
-        words="""A regular expression that matches a token; slower than `tokens`. It may have one
+        words="""A regular expression that matches a token; slower than the definitions of `tokens`.
+        It may have one
         capturing group, which is then the token. The tokens are those that Python's `re` finds in
         the original text, but always in linear time: patterns that cannot be matched so
         (backreferences, lookbehinds of several characters) are refused.""",
