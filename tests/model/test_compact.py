@@ -162,7 +162,7 @@ def test_what_it_costs_is_measured_where_there_are_labels():
     assert result.before.micro["f1"] == result.after.micro["f1"] == 1
     result = fitted("several").compact(UNSEEN, truth, allow=1).compacted_
     assert result.before.micro["f1"] == 1 > result.after.micro["f1"]
-    assert "decided otherwise" in str(result)
+    assert "decided differently" in str(result)
 
 
 def test_without_data_it_goes_by_what_is_remembered():
@@ -191,7 +191,7 @@ def test_the_command_line(tmp_path):
     again = run(app, ["compact", str(small), data])
     assert again.exit_code == 0 and "To learn on" not in again.stdout, again.output
     measured = run(app, ["compact", path, data, "--allow", "0", "-o", str(tmp_path / "o")])
-    assert "Of 13 documents, none is decided otherwise" in measured.stdout
+    assert "Of 13 documents, none is decided differently" in measured.stdout
     assert "micro-F1: 100.0 -> 100.0" in measured.stdout
     result = json.loads(run(app, ["compact", path, data, "--json"]).stdout)
     assert result["bytes"] == small.stat().st_size < result["bytes_before"]

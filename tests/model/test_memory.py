@@ -494,7 +494,9 @@ def test_what_was_learned_is_told():
     assert learned.documents == learned.right == 3 and not learned.wrong
     assert learned.categories == ["metals"] and learned.features > 0
     assert learned.checked == 36 and learned.changed == 0 and not learned.warnings
-    assert str(learned).startswith("Learned from 3 documents; 3 of them decided right now, 0 of 36")
+    assert str(learned).startswith(
+        "Learned from 3 documents; 3 of them now decided correctly, 0 of 36"
+    )
     assert learned.to_dict()["categories"] == ["metals"]
     assert fitted().learn(LATER, LATER_LABELS, check=10).learned_.checked == 10
 

@@ -455,7 +455,7 @@ def test_it_is_learned_anew_from_what_is_remembered(corpus):
     theirs = [sorted(set(own) - {"grain"} if "corn" in own else set(own)) for own in theirs]
     fitted.learn(later, theirs)
     assert fitted.learned_.looked_anew is True
-    assert "The second look was learned anew" in str(fitted.learned_)
+    assert "The second look was learned again" in str(fitted.learned_)
     look = fitted.model_.second_look
     assert look.n_learned == 2000 and look.pairs.total > 1500
     assert look.pairs.given(3, 0) < 0.5

@@ -53,18 +53,18 @@ class Compaction:
     after: Evaluation | None = None
 
     def __str__(self) -> str:
-        left_out = ["what only learning needs"]
+        removed = ["data that only learning needs"]
         if dropped := self.features_before - self.features:
-            left_out.append(f"{dropped:,} of {counted(self.features_before, 'feature')}")
+            removed.append(f"{dropped:,} of {counted(self.features_before, 'feature')}")
         halves = "; weights are of half precision" if self.halves else ""
-        sentence = f"Left out: {' and '.join(left_out)}{halves}."
+        sentence = f"Removed: {' and '.join(removed)}{halves}."
         if not self.documents:
             return f"{sentence} No decision changes."
         share = f" ({self.changed / self.documents:.2%})".replace("%", " %")
         verdict = f"{self.changed:,}{share}" if self.changed else "none"
         are = "are" if self.changed > 1 else "is"
         of = counted(self.documents, "document")
-        return f"{sentence} Of {of}, {verdict} {are} decided otherwise."
+        return f"{sentence} Of {of}, {verdict} {are} decided differently."
 
 
 class ProbeDocuments(NamedTuple):

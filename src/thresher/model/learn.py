@@ -103,15 +103,17 @@ class Learned:
 
     def __str__(self) -> str:
         checked = counted(self.checked, "remembered document")
-        changes = f"{self.changed:,} of {checked} decided otherwise"
+        changes = f", {self.changed:,} of {checked} decided differently" if self.checked else ""
         lines = [
             f"Learned from {counted(self.documents, 'document')}; "
-            f"{self.right:,} of them decided right now{f', {changes}' if self.checked else ''}.",
+            f"{self.right:,} of them now decided correctly{changes}.",
             f"New: {counted(self.features, 'feature')}"
             + (f" and {names_of(self.categories)}." if self.categories else ", no category."),
         ]
         if self.looked_anew is not None:
-            outcome = "was learned anew from what is remembered" if self.looked_anew else "stays"
+            outcome = (
+                "was learned again from the remembered documents" if self.looked_anew else "stays"
+            )
             lines.append(f"The second look {outcome}.")
         for mistake in self.wrong[:MISTAKES_SHOWN]:
             decided = ", ".join(map(escaped, mistake.decided)) or "nothing"
