@@ -11,6 +11,7 @@ import numpy as np
 
 from thresher.errors import counted
 from thresher.files import check_writable, write_text
+from thresher.learners.capabilities import Rules
 from thresher.model.source import Progress, no_progress
 from thresher.report.markup import (
     attributes,
@@ -329,7 +330,7 @@ def _categories(ground: Ground) -> str:
         )
         rows.append(f'<tr><th scope="row">{name(category)}{note}</th>{"".join(cells)}</tr>')
     what = "Numbers are what a document entirely about the concept adds to the score."
-    if hasattr(ground.view.categorizer.learner_, "rules"):
+    if isinstance(ground.view.categorizer.learner_, Rules):
         what = """Numbers are the sum of the rules about the concept: what they add to the score if
 they hold, and subtract otherwise. Below the name of a category is the share of its weight that is
 on such rules."""
