@@ -1,6 +1,7 @@
 """Where the corpora are, and how Hypothesis behaves: quick, thorough or exploring."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,11 @@ def browser():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(message)
     with Browser(executable) as one:
         yield one
+
+
+@pytest.fixture
+def interruptible():
+    """Let SIGINT raise KeyboardInterrupt, also where tests run in the background."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)

@@ -109,14 +109,6 @@ def test_running_calls_are_cancelled_and_waited_for():
     assert are_gone(before)
 
 
-@pytest.fixture
-def interruptible():
-    """Let SIGINT raise KeyboardInterrupt, also where tests run in the background."""
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, handler)
-
-
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("n_interrupts", [1, 3])
 def test_an_interrupt_ends_all_threads_before_it_is_raised(n_interrupts):

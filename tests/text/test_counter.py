@@ -796,6 +796,7 @@ def test_who_fails_ends_the_others(where, kind):
     assert where != "before" or len(had_turn) == 4
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.slow
 @pytest.mark.parametrize("n_times", [1, 3])
 def test_an_interrupt_of_the_caller_ends_all_threads(n_times):
