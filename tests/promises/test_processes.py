@@ -294,6 +294,8 @@ FORK_WHILE_LEARNING = """
             time.sleep(0.002)
         outcomes.append(done[1] if done[1] < 256 else os.waitstatus_to_exitcode(done[1]))
     is_over.set()
+    for thread in threads:
+        thread.join(60)
     print(outcomes)
     assert set(outcomes) <= {0, 1}, outcomes  # a whole model, or the error
     assert outcomes.count(0) > 0

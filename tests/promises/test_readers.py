@@ -1,6 +1,7 @@
 """Threads that read a model do not wait for slow sources, for learners or for each other."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -123,6 +124,35 @@ def test_a_waiting_learner_holds_up_no_reader():
             assert Work(model.predict, ["crude oil"]).result() == ["oil"]
         learning.result()  # by a copy, as the model is still being read
         assert Work(model.predict, ["maize"]).result() == ["grain"]
+
+
+def test_readers_that_a_change_has_held_up_come_before_the_next_change():
+    """Otherwise changes in quick succession would keep them out."""
+    model = fitted()
+    state = model.shared_.reading()
+    for _ in range(20):
+        with state.writing(SECONDS):
+            reading = Work(model.predict, ["crude oil"])
+            while not state._n_waiting:
+                time.sleep(0.001)
+        with state.writing(SECONDS):
+            assert not state._n_waiting
+        assert reading.result() == ["oil"]
+
+
+def test_a_model_that_others_have_read_is_changed_by_a_copy_for_good():
+    """Not only until the next change: their readers may come back while documents are learned."""
+    model = fitted()
+    Work(model.predict, ["crude oil"]).result()
+    for _ in range(2):
+        before = model.model_
+        model.learn(TEXTS[:30], LABELS[:30])
+        assert model.model_ is not before
+    mine = fitted()
+    before = mine.model_
+    mine.predict(["crude oil"])
+    mine.learn(TEXTS[:30], LABELS[:30])
+    assert mine.model_ is before
 
 
 # ---- categories that are learned meanwhile ------------------------------------------------------

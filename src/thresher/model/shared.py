@@ -124,7 +124,7 @@ class SharedModel:
     def replace(self, model: Model) -> None:
         """Put another model in its place; readers of the old one finish with that."""
         with self._changing:
-            self._state = _State(model)
+            self._state = _State(model, self._state.reader)
 
     @contextmanager
     def editing(self) -> Iterator[Model]:
@@ -148,8 +148,8 @@ class SharedModel:
         """Learn documents, completely or not at all, and return what came of it; see `Update`.
 
         Readers may be held up for some milliseconds: by few documents, which are learned in place.
-        More are learned in place only if no other thread has read the model since its last change,
-        otherwise by a copy.
+        More are learned in place only if no other thread has ever read the model, otherwise by a
+        copy.
         """
         with self._changing:
             update, state = Update(self.model, documents, labels, **options), self._state
@@ -169,6 +169,7 @@ class _Thread(local):
 
 
 _this_thread = _Thread()
+SEVERAL = object()  # in place of a thread
 
 
 class _State:
@@ -177,23 +178,23 @@ class _State:
     As a context manager, it keeps the model from being changed in place.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, reader: object = None) -> None:
         self.model = model
+        self.reader = reader  # the thread that has read the model, SEVERAL, or None
         self._is_incomplete = False
-        self._reader_since_change: object = None  # the last one
-        self._has_other_readers = False
         self._reset({}, None)
 
     def _reset(self, readers: dict[int, int], writer: int | None) -> None:
         self._lock = Lock()
         self._changed = Condition(self._lock)
         self._readers = readers  # how often each thread that reads has entered
+        self._n_waiting = 0  # readers that wait for a change to end
         self._writer, self._closed_until = writer, 0.0
 
     @property
     def has_other_readers(self) -> bool:
-        """Whether other threads than this one have read since the last change."""
-        return self._has_other_readers or self._reader_since_change not in (None, _this_thread.key)
+        """Whether other threads than this one have read the model."""
+        return self.reader not in (None, _this_thread.key)
 
     def check_complete(self) -> None:
         """Raise `ModelError` if this process was forked amid a change."""
@@ -204,16 +205,27 @@ class _State:
         thread = get_ident()
         with self._lock:  # much quicker than by its condition
             is_inside = thread in self._readers or self._writer == thread
-            while not is_inside and (self._writer is not None or self._closed_until > monotonic()):
-                self._changed.wait(SECONDS_TO_WAIT)
+            if not is_inside and self._is_closed:
+                self._wait_until_open()
             if self._is_incomplete:
                 raise ModelError(INCOMPLETE)
             self._readers[thread] = self._readers.get(thread, 0) + 1
-            key = _this_thread.key
-            if self._reader_since_change is not key:
-                self._has_other_readers |= self._reader_since_change is not None
-                self._reader_since_change = key
+            if self.reader is not _this_thread.key:
+                self.reader = _this_thread.key if self.reader is None else SEVERAL
             return self.model
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._writer is not None or self._closed_until > monotonic()
+
+    def _wait_until_open(self) -> None:
+        self._n_waiting += 1
+        try:
+            while self._is_closed:
+                self._changed.wait(SECONDS_TO_WAIT)
+        finally:
+            self._n_waiting -= 1
+            self._changed.notify_all()
 
     def __exit__(self, *exception: object) -> None:
         thread = get_ident()
@@ -233,6 +245,9 @@ class _State:
                 self.check_complete()
                 is_alone = False
                 if thread not in self._readers:  # else its own block would see the change
+                    # First the readers that the change before has held up: else changes in quick
+                    # succession would keep them out.
+                    self._changed.wait_for(lambda: not self._n_waiting, seconds)
                     self._closed_until = monotonic() + seconds
                     is_alone = self._changed.wait_for(lambda: not self._readers, seconds)
                     self._writer = thread if is_alone else None
@@ -247,8 +262,7 @@ class _State:
         with self._lock:
             self._closed_until = 0.0
             if self._writer == writer:
-                self._writer = self._reader_since_change = None
-                self._has_other_readers = False
+                self._writer = None
             self._changed.notify_all()
 
     # ---- fork --------------------------------------------------------------------------------
