@@ -126,7 +126,7 @@ class TrainingParameters(TextParameters, LanguageParameters, FeatureParameters):
     remember: int = parameter(
         default=2000,
         kind=Whole(0, MOST_REMEMBERED),
-        words="""The number of documents to keep in the rehearsal memory, as counts with labels, for
+        words="""The most documents to keep in the rehearsal memory, as counts with labels, for
         later learning; 0 for none. They are a form of the data: anyone with the model can read
         which words they contained.""",
         flag="--remember",
