@@ -204,6 +204,45 @@ def test_bytes_appended_are_told(model):
     assert "lengthened" in refusal(model)
 
 
+@pytest.mark.parametrize("mmap", [False, True])
+def test_threads_that_read_pieces_notice_every_flipped_byte(model, monkeypatch, mmap):
+    """As large models are read: by several threads, in many pieces of each tensor."""
+    monkeypatch.setattr(storage, "BYTES_FOR_THREADS", 0)
+    monkeypatch.setattr(storage, "PIECE_BYTES", 3)
+    assert_same(read_model(model, mmap=mmap), HEADER, TENSORS)
+    whole = bytearray(model.read_bytes())
+    for n in range(len(whole)):
+        changed = whole[:n] + bytes([whole[n] ^ 0x20]) + whole[n + 1 :]
+        model.write_bytes(changed)
+        refusal(model)
+
+
+def test_a_file_cut_short_while_threads_read_it_is_told(model, monkeypatch):
+    monkeypatch.setattr(storage, "BYTES_FOR_THREADS", 0)
+    size = model.stat().st_size
+    monkeypatch.setattr(storage, "_n_bytes", lambda file: size)
+    os.truncate(model, size - 3)
+    assert "cut short" in refusal(model)
+
+
+def test_systems_without_positioned_reads_read_the_same(model, monkeypatch):
+    monkeypatch.delattr(os, "preadv")
+    monkeypatch.setattr(storage, "BYTES_FOR_THREADS", 0)
+    assert_same(read_model(model), HEADER, TENSORS)
+
+
+def test_a_model_larger_than_the_memory_is_told(tmp_path):
+    """A sparse file takes no room on the disk, but would take its whole size in memory."""
+    size = 2**42
+    layout = one(dtype="U8", shape=(size,), data_offsets=(0, size))
+    path = forge(tmp_path / "m", layout, tensors={"w": ["uint8", [size], 0]})
+    try:
+        os.truncate(path, path.stat().st_size + size)
+    except OSError:
+        pytest.skip("this file system has no files of 4 TB")
+    assert "needs 4,096.0 GB of memory, and there are" in refusal(path)
+
+
 @pytest.mark.slow
 def test_a_byte_of_the_header_swapped_for_another_is_told_or_changes_nothing(model):
     whole = bytearray(model.read_bytes())

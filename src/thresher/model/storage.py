@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from io import BufferedReader
 from operator import index
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ import numpy as np
 from thresher import __version__
 from thresher.decisions import Decisions
 from thresher.documents import Columns
+from thresher.engine import engine_for
 from thresher.errors import ModelError, ParameterError, brief, counted
 from thresher.features import Features
 from thresher.files import replace_file
 from thresher.learners import Learner, learner_class
+from thresher.limits import room
 from thresher.model.categories import Categories
 from thresher.model.format1 import upgrade
 from thresher.model.memory import Memory
@@ -49,6 +52,10 @@ NEWEST_VERSION = LOOKED_VERSION
 MOST_LAYOUT_BYTES = 100_000_000  # the limit of the safetensors library
 LARGE_TENSORS = ("learner.weights", "learner.variances")  # used by learners without a copy
 CHANGED = "it is cut short, lengthened or changed"
+PIECE_BYTES = 1 << 22  # read and checked at a time
+BYTES_FOR_THREADS = 1 << 24  # of tensors; fewer are read by one thread
+MOST_READERS = 4
+_SEEKING = Lock()
 _OPENING = b'{"__metadata__":{"thresher":"'  # from byte 8 on, in every model file
 
 # The types of safetensors, in the order in which its library writes tensors (the widest first).
@@ -243,13 +250,13 @@ def _read(
 ) -> tuple[int, dict[str, Any], dict[str, np.ndarray]]:
     layout, start = _read_layout(path, file)
     description = _description(path, layout)
-    tensors = _read_tensors(path, file, layout, start, mmap)
+    tensors, described = _read_tensors(path, file, layout, start, mmap)
     version, written = description["format_version"], description.get("tensors")
     types = {}
     if version >= NARROW_VERSION and isinstance(written, dict):
         entries = written.items()
         types = {name: entry.pop() for name, entry in entries if isinstance(entry, list) and entry}
-    if _described(tensors) != written:
+    if described != written:
         raise _damaged(path, "its tensors are not those that were written")
     for name, dtype in types.items():
         is_type = isinstance(dtype, str) and dtype in _TYPES
@@ -281,8 +288,12 @@ def _read_layout(path: object, file: BufferedReader) -> tuple[dict[str, Any], in
 
 def _read_tensors(
     path: object, file: BufferedReader, layout: dict[str, Any], start: int, mmap: bool
-) -> dict[str, np.ndarray]:
-    """Return the tensors as separate arrays, or as views of the mapped file."""
+) -> tuple[dict[str, np.ndarray], dict[str, list[Any]]]:
+    """Return the tensors, and the type, shape and checksum of each.
+
+    The tensors are separate arrays, or views of the mapped file. Large files are read by several
+    threads, each tensor by one of them.
+    """
     entries = {name: entry for name, entry in layout.items() if name != "__metadata__"}
     shapes, end = {}, 0
     try:
@@ -303,17 +314,39 @@ def _read_tensors(
         raise _damaged(path, CHANGED)
     if mmap:
         whole = np.memmap(file, np.uint8, "r") if end else np.zeros(start, np.uint8)
-        return {
-            name: _view(whole[start + first :], dtype, shape)
-            for name, (dtype, shape, first) in shapes.items()
-        }
-    tensors = {}
-    file.seek(start)
-    for name, (dtype, shape, _) in shapes.items():
-        tensors[name] = np.empty(shape, dtype)
-        if file.readinto(tensors[name].reshape(-1).view(np.uint8).data) != tensors[name].nbytes:
-            raise _damaged(path, CHANGED)
-    return tensors
+    elif end > (most := room() or end):
+        raise ModelError(
+            f"The model {path} needs {end / 2**30:,.1f} GB of memory, and there are "
+            f"{most / 2**30:,.1f}; map it into memory (mmap=True)."
+        )
+
+    def read(entry: tuple[np.dtype, tuple[int, ...], int]) -> tuple[np.ndarray, int]:
+        """Return a tensor and its checksum, computed while each piece is in the cache."""
+        dtype, shape, first = entry
+        array = _view(whole[start + first :], dtype, shape) if mmap else np.empty(shape, dtype)
+        data, checksum = array.reshape(-1).view(np.uint8), 0
+        for i in range(0, len(data), PIECE_BYTES):
+            piece = data[i : i + PIECE_BYTES].data
+            if not mmap and _read_at(file, piece, start + first + i) != len(piece):
+                raise _damaged(path, CHANGED)
+            checksum = zlib.crc32(piece, checksum)
+        return array, checksum
+
+    n_threads = min(MOST_READERS, os.cpu_count() or 1) if end >= BYTES_FOR_THREADS else 1
+    results = dict(zip(shapes, engine_for(n_threads).map(read, shapes.values()), strict=True))
+    return {name: array for name, (array, _) in results.items()}, {
+        name: [array.dtype.name, list(array.shape), checksum]
+        for name, (array, checksum) in results.items()
+    }
+
+
+def _read_at(file: BufferedReader, piece: memoryview, offset: int) -> int:
+    """Read bytes from an offset of a file, from any thread; return their number."""
+    if hasattr(os, "preadv"):
+        return os.preadv(file.fileno(), [piece], offset)
+    with _SEEKING:
+        file.seek(offset)
+        return file.readinto(piece)
 
 
 def _view(data: np.ndarray, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
