@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,18 +18,20 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.corpora._corpus import Corpus
 
-__all__ = ["CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "describe", "parse_spec"]
+__all__ = [
+    "CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "declared", "describe", "parse_spec",
+]  # fmt: skip
 
 Paths = Sequence[Path]
 
 # The module of each corpus, imported when first used.
 MODULES = {
     "20newsgroups": "thresher.corpora.newsgroups20",
-    "imdb": "thresher.corpora.imdb",
-    "ling-spam": "thresher.corpora.ling_spam",
+    "imdb": "thresher.corpora.folders",
+    "ling-spam": "thresher.corpora.folders",
     "medline": "thresher.corpora.medline",
-    "movie-reviews": "thresher.corpora.movie_reviews",
-    "ohsumed23": "thresher.corpora.ohsumed23",
+    "movie-reviews": "thresher.corpora.folders",
+    "ohsumed23": "thresher.corpora.folders",
     "reuters21578": "thresher.corpora.reuters21578",
 }
 SPEC = re.compile(r"(?P<name>\w[\w-]*)(:(?P<details>[^/\\]*))?(/(?P<split>[\w.+-]+))?")
@@ -256,6 +259,38 @@ def describe(name: str) -> CorpusInfo:
         )
     infos: Iterable[CorpusInfo] = import_module(module).CORPORA
     return next(info for info in infos if info.name == word)
+
+
+@cache
+def _declarations() -> dict[str, Any]:
+    path = resources.files("thresher.corpora") / "corpora.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def declared(
+    name: str,
+    read: Callable[..., Corpus],
+    *,
+    members: str | None = None,
+    options: dict[str, Option] | None = None,
+) -> CorpusInfo:
+    """Return the description of a corpus in corpora.toml, completed by what its reader knows.
+
+    Parameters
+    ----------
+    name : str
+        The name of its table.
+    read, options
+        As for `CorpusInfo`.
+    members : str, optional
+        As for `File`.
+    """
+    fields = _declarations()[name]
+    files = tuple(
+        File(**file | {"forms": tuple(Form(**form) for form in file["forms"])}, members=members)
+        for file in fields["files"]
+    )
+    return CorpusInfo(name=name, read=read, options=options or {}, **fields | {"files": files})
 
 
 def parse_options(info: CorpusInfo, given: dict[str, Any]) -> dict[str, Any]:
