@@ -66,12 +66,16 @@ def breakable(text: str) -> str:
 
 
 def attributes(**values: Any) -> str:
-    """Return HTML attributes without those that are None or False; `_` in a name becomes `-`."""
-    return "".join(
-        f' {key.strip("_").replace("_", "-")}="{escape("" if value is True else value)}"'
-        for key, value in values.items()
-        if value is not None and value is not False
-    )
+    """Return HTML attributes without those that are None or False; `_` in a name becomes `-`.
+
+    Floats are written with four digits, as positions in charts need them.
+    """
+    text = ""
+    for key, value in values.items():
+        if value is not None and value is not False:
+            shown = f"{value:.4g}" if isinstance(value, float) else "" if value is True else value
+            text += f' {key.strip("_").replace("_", "-")}="{escape(shown)}"'
+    return text
 
 
 def percent(value: float | None) -> str:
