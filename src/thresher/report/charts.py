@@ -90,8 +90,9 @@ def precision_recall_frame() -> str:
         recall = np.linspace(f1 / (2 - f1), 1, 30)
         precision = f1 * recall / (2 * recall - f1)
         lines += tag("path", class_="equal", d=UNIT.path(recall, precision))
-        at = {"x": UNIT.x(1) - 3, "y": UNIT.y(precision[-1]) - 3}
-        lines += _text("equal", f"F1 {percent(f1)[:2]}", **at)
+        lines += _text(
+            "equal", f"F1 {percent(f1)[:2]}", x=UNIT.x(1) - 3, y=UNIT.y(precision[-1]) - 3
+        )
     frame = f'<defs><g id="pr-frame">{lines}</g></defs>'
     return f'<svg class="defs" aria-hidden="true" width="0" height="0">{frame}</svg>'
 

@@ -68,4 +68,5 @@ def confusions(evaluation: Evaluation) -> Confusions:
             documents.update(product(belonging - given or {n}, given - belonging or {n}))
     pairs = sorted(documents, key=lambda pair: (-documents[pair], pair))
     table = np.array([(*pair, documents[pair]) for pair in pairs], np.int64).reshape(-1, 3)
-    return Confusions(*table.T, n)
+    missed, given, times = table.T
+    return Confusions(missed, given, times, n)

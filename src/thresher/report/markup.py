@@ -93,7 +93,7 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def tag(kind: str, content: str = "", **values: Any) -> str:
+def tag(kind: str, content: str = "", /, **values: Any) -> str:
     """Return an element with its attributes; the content is HTML already."""
     return f"<{kind}{attributes(**values)}>{content}</{kind}>"
 

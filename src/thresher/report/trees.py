@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thresher.errors import counted, escaped
-from thresher.report.markup import escape, resource, short, tag
+from thresher.report.markup import attributes, escape, resource, short, tag
 
 if TYPE_CHECKING:
     from thresher.learners.tree import Tree
@@ -112,16 +112,11 @@ def tree_svg(
     width = max(centres[node] + box.width / 2 for node, box in boxes.items()) + MARGIN
     height = tops[-1] + heights[-1] + MARGIN
     paper = tag("rect", class_="paper", width="100%", height="100%")
-    return tag(
-        "svg",
-        f"<style>\n{resource('tree.css')}</style>{paper}{edges}{drawn}",
-        xmlns="http://www.w3.org/2000/svg",
-        class_="thresher-tree",
-        width=f"{width:.0f}",
-        height=f"{height:.0f}",
-        viewBox=f"0 0 {width:.0f} {height:.0f}",
-        role="img",
-        aria_label=title,
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="thresher-tree" {size} role="img"'
+        f"{attributes(aria_label=title)}><style>\n{resource('tree.css')}</style>"
+        f"{paper}{edges}{drawn}</svg>"
     )
 
 
@@ -164,7 +159,7 @@ def _boxes(tree: Tree, names: Names, max_depth: int | None) -> dict[int, _Box]:
     boxes = {}
     shown = np.flatnonzero(depths <= (tree.n_nodes if max_depth is None else max_depth))
     for node in shown.tolist():
-        depth, answers = int(depths[node]), ()
+        depth, answers = int(depths[node]), tuple[str, ...]()
         lines = [("number", f"node {node + 1}"), ("", _documents(tree, node))]
         lines.append(("", f"P(c|n) = {tree.probability[node]:.3f}"))
         if tree.column[node] >= 0 and depth != max_depth:
@@ -179,7 +174,7 @@ def _boxes(tree: Tree, names: Names, max_depth: int | None) -> dict[int, _Box]:
 
 def _centres(tree: Tree, boxes: dict[int, _Box]) -> dict[int, float]:
     """Return the horizontal centre of each box; subtrees are as close as possible."""
-    offsets: dict[int, float] = {0: 0.0}  # from the node above
+    offsets: dict[int, float] = {}  # from the node above
     outlines: dict[int, list[tuple[float, float]]] = {}  # ends of a subtree, level by level
     for node in reversed(boxes):
         box, below = boxes[node], []
@@ -197,9 +192,10 @@ def _centres(tree: Tree, boxes: dict[int, _Box]) -> dict[int, float]:
                 ]
                 below.append((ends[0][0], ends[-1][1]))
         outlines[node] = [(-box.width / 2, box.width / 2), *below]
-    parents, centres = tree.parents(), {}
-    for node in boxes:
-        centres[node] = offsets[node] + (centres[int(parents[node])] if node else 0.0)
+    parents = tree.parents()
+    centres = {0: 0.0}
+    for node in list(boxes)[1:]:
+        centres[node] = offsets[node] + centres[int(parents[node])]
     shift = MARGIN - min(centres[node] - box.width / 2 for node, box in boxes.items())
     return {node: centre + shift for node, centre in centres.items()}
 
