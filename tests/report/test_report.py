@@ -340,6 +340,9 @@ def test_the_least_certain_are_those_near_another_decision(monkeypatch, block):
     ]:
         assert certainty(evaluation, decisions) == pytest.approx(expected)
     assert certainty(evaluate(None, np.eye(3), decisions=np.eye(3)), Decisions()) is None
+    undecided = evaluate(np.array([[-1.0, -1.1, -3.0]]), np.eye(3)[:1])
+    decisions = Decisions("single-label", allow_none=True).grow(3)
+    assert certainty(undecided, decisions) == pytest.approx([1.0])  # not 0.1
 
 
 def test_the_cards_tell_four_different_things():

@@ -58,14 +58,12 @@ def confusions(evaluation: Evaluation) -> Confusions:
     """Return the confusions in the decisions of an evaluation."""
     n, documents = len(evaluation.categories), Counter[tuple[int, int]]()
     if evaluation.positives is not None and evaluation.decisions is not None:
-        labels, is_right = (
-            evaluation.labels(),
-            exactly_right(evaluation.decisions, evaluation.positives),
-        )
+        labels = evaluation.labels()
+        is_right = exactly_right(evaluation.decisions, evaluation.positives)
         for i in np.flatnonzero(~is_right).tolist():
             belonging = set(labels.indices[labels.indptr[i] : labels.indptr[i + 1]].tolist())
-            given = set(np.flatnonzero(evaluation.decisions[i]).tolist())
-            documents.update(product(belonging - given or {n}, given - belonging or {n}))
+            assigned = set(np.flatnonzero(evaluation.decisions[i]).tolist())
+            documents.update(product(belonging - assigned or {n}, assigned - belonging or {n}))
     pairs = sorted(documents, key=lambda pair: (-documents[pair], pair))
     table = np.array([(*pair, documents[pair]) for pair in pairs], np.int64).reshape(-1, 3)
     missed, given, times = table.T

@@ -12,6 +12,7 @@ from thresher.evaluation import Evaluation, measure_title, read_measure
 from thresher.evaluation.measures import exactly_right
 from thresher.evaluation.significance import Interval, bootstrap_intervals, share_interval
 from thresher.report.cards import Ground, linked
+from thresher.report.curves import deciding_scores
 from thresher.report.markup import arrow, count, name, percent
 
 __all__ = ["certainty", "figures", "intervals_of", "is_one_each", "sentences", "weakest"]
@@ -89,16 +90,8 @@ def certainty(evaluation: Evaluation, decisions: Decisions) -> np.ndarray | None
         return None
     step = max(1, SCORES_PER_BLOCK // scores.shape[1])
     blocks = (scores[start : start + step] for start in range(0, len(scores), step))
-    return np.concatenate([_distance(block, decisions) for block in blocks])
-
-
-def _distance(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
-    margins = scores - decisions.thresholds
-    if decisions.mode == "single-label" and margins.shape[1] > 1:
-        second, first = np.partition(margins, -2, axis=1)[:, -2:].T
-        ahead = first - second
-        return np.asarray(np.minimum(ahead, np.abs(first)) if decisions.allow_none else ahead)
-    return np.asarray(np.abs(margins).min(axis=1))
+    margins = (deciding_scores(block, decisions) - decisions.thresholds for block in blocks)
+    return np.concatenate([np.abs(block).min(axis=1) for block in margins])
 
 
 # The sentences -----------------------------------------------------------------------------------
