@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module, resources
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -263,24 +262,21 @@ def describe(name: str) -> CorpusInfo:
 
 @cache
 def _declarations() -> dict[str, Any]:
-    path = resources.files("thresher.corpora") / "corpora.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    import tomllib  # rarely needed and slow to import
+    from importlib.resources import files
+
+    text = files("thresher.corpora").joinpath("corpora.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
-def declared(
-    name: str,
-    read: Callable[..., Corpus],
-    *,
-    members: str | None = None,
-    options: dict[str, Option] | None = None,
-) -> CorpusInfo:
-    """Return the description of a corpus in corpora.toml, completed by what its reader knows.
+def declared(name: str, read: Callable[..., Corpus], *, members: str | None = None) -> CorpusInfo:
+    """Return the description of a corpus in corpora.toml, with its reader.
 
     Parameters
     ----------
     name : str
         The name of its table.
-    read, options
+    read : callable
         As for `CorpusInfo`.
     members : str, optional
         As for `File`.
@@ -290,7 +286,15 @@ def declared(
         File(**file | {"forms": tuple(Form(**form) for form in file["forms"])}, members=members)
         for file in fields["files"]
     )
-    return CorpusInfo(name=name, read=read, options=options or {}, **fields | {"files": files})
+    options = {
+        key: Option(**{field: _frozen(value) for field, value in option.items()})
+        for key, option in fields.get("options", {}).items()
+    }
+    return CorpusInfo(name=name, read=read, **fields | {"files": files, "options": options})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def parse_options(info: CorpusInfo, given: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from thresher.corpora._archive import Unpacked, reading
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._registry import Option, Paths, declared
+from thresher.corpora._registry import Paths, declared
 
 __all__ = ["CORPORA", "Record", "records"]
 
@@ -85,15 +85,4 @@ def read(
     return Corpus({"all": split})
 
 
-CORPORA = (
-    declared(
-        "medline",
-        read,
-        options={
-            "major": Option("only major topics (of the descriptor or of a qualifier)", False),
-            "abstract": Option("only records with an abstract", False),
-            "english": Option("only records in English", False),
-            "min_frequency": Option("only descriptors of at least this many records", 1),
-        },
-    ),
-)
+CORPORA = (declared("medline", read),)

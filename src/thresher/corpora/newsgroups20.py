@@ -6,13 +6,12 @@ import re
 
 from thresher.corpora._archive import members
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._registry import Option, Paths, declared
+from thresher.corpora._registry import Paths, declared
 
 __all__ = ["CORPORA", "without"]
 
 MEMBERS = r"(20news-bydate-(?:train|test)/[\w.-]+/\d+)$"
 QUOTED = re.compile(r"^(?:In article|Quoted from|[|>])|wr(?:ites(?: in|:)|ote:)|sa(?:ys|id):")
-REMOVABLE = ("headers", "footers", "quotes")
 
 
 def without(text: str, remove: tuple[str, ...]) -> str:
@@ -49,15 +48,4 @@ def read(paths: Paths, variant: str, *, remove: tuple[str, ...]) -> Corpus:
     return Corpus(splits)
 
 
-CORPORA = (
-    declared(
-        "20newsgroups",
-        read,
-        members=MEMBERS,
-        options={
-            "remove": Option(
-                "what to remove: headers+footers+quotes, or some of them", (), REMOVABLE
-            )
-        },
-    ),
-)
+CORPORA = (declared("20newsgroups", read, members=MEMBERS),)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from thresher.corpora._archive import members
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._registry import Option, Paths, declared
+from thresher.corpora._registry import Paths, declared
 from thresher.errors import ParameterError
 
 __all__ = ["CORPORA", "Story", "category_sets", "stories"]
@@ -33,7 +33,6 @@ TAG = re.compile(r"</?[A-Z]+>")
 CONTROL = re.compile(r"&#\d+;")
 FIELDS = ("topics", "places", "people", "orgs", "exchanges")
 PARTS = ("title", "dateline", "body")
-TYPES = ("NORM", "BRIEF", "UNPROC")
 MEMBERS = r"(reut2-\d{3}\.sgm)$"
 
 
@@ -165,7 +164,7 @@ def read(
     labelled: bool,
     types: tuple[str, ...],
 ) -> Corpus:
-    """Return the collection; see the options below."""
+    """Return the collection; see corpora.toml for the options."""
     collection = list(stories(paths[0]))
     sets = category_sets(collection)
     chosen = _chosen(collection, variant, labels, categories, sets)
@@ -179,30 +178,4 @@ def read(
     return Corpus(splits, sets)
 
 
-CORPORA = (
-    declared(
-        "reuters21578",
-        read,
-        members=MEMBERS,
-        options={
-            "categories": Option(
-                "which categories count: all, R10, R90, R115 (by ModApte counts), topN (the N most "
-                "frequent in training) or names joined by '+'",
-                "all",
-            ),
-            "parts": Option(
-                "parts of the story, joined by '+'; a story without body gives its whole text",
-                ("title", "body"),
-                PARTS,
-            ),
-            "entities": Option("decoded, or raw as in the SGML", "decoded", ("decoded", "raw")),
-            "labels": Option("the field that gives the categories", "topics", FIELDS),
-            "labelled": Option("only stories with a chosen category", False),
-            "types": Option(
-                "types of story: NORM has a body, BRIEF a headline, UNPROC no markup",
-                TYPES,
-                TYPES,
-            ),
-        },
-    ),
-)
+CORPORA = (declared("reuters21578", read, members=MEMBERS),)
