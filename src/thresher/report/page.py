@@ -20,13 +20,7 @@ from thresher.report.curves import threshold_curves
 from thresher.report.explanation import explanation_fragment
 from thresher.report.markup import count, escape, name, percent, short
 from thresher.report.report import Report, with_cards
-from thresher.report.verdict import (
-    MIN_DOCUMENTS,
-    figures,
-    intervals_of,
-    is_one_each,
-    sentences,
-)
+from thresher.report.verdict import MIN_DOCUMENTS, figures, intervals_of, is_one_each, sentences
 from thresher.report.worst import WrongDecision
 
 __all__ = ["build"]
