@@ -311,9 +311,9 @@ def test_reuters_sets_and_unknown_category(small_reuters):
 
 def known_as_it_is(monkeypatch, path):
     """Let a small archive be what was published."""
-    contents = _fetch.contents_digest(path, reuters21578.ARCHIVE)
-    known = replace(reuters21578.ARCHIVE, contents=contents)
     (info,) = reuters21578.CORPORA
+    (archive,) = info.files
+    known = replace(archive, contents=_fetch.contents_digest(path, archive))
     monkeypatch.setattr(reuters21578, "CORPORA", (replace(info, files=(known,)),))
 
 

@@ -12,7 +12,7 @@ from thresher.corpora import (
     _fetch,
     describe,
     fetch,
-    imdb,
+    folders,
     load,
     medline,
     newsgroups20,
@@ -221,9 +221,9 @@ def test_medline_counts(local):
 def test_imdb_counts(local, monkeypatch):
     info = describe("imdb")
     path = _fetch.locate(info.files[0])
-    reviews = list(_archive.members(path, imdb.MEMBERS))
-    assert _archive.digest_of_members(reviews, imdb.MEMBERS) == info.files[0].contents
-    monkeypatch.setattr(imdb, "members", lambda *_: reviews)  # unpacking takes seconds
+    reviews = list(_archive.members(path, folders.IMDB))
+    assert _archive.digest_of_members(reviews, folders.IMDB) == info.files[0].contents
+    monkeypatch.setattr(folders, "members", lambda *_: reviews)  # unpacking takes seconds
     corpus = load("imdb")
     assert corpus.counts() == info.counts["v1.0"]
     for split in ("train", "test"):

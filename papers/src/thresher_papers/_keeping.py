@@ -134,6 +134,8 @@ def code_version(module: str) -> str:
     summed = hashlib.sha256(repr(library_versions()).encode())
     for name in sorted(_reached(module)):
         summed.update(f"{name} {_meaning(name)}".encode())
+        if name == "thresher.corpora._registry":
+            summed.update(SOURCES["thresher"].joinpath("corpora/corpora.toml").read_bytes())
     return summed.hexdigest()[:16]
 
 

@@ -90,9 +90,9 @@ def fetch(
     corpus : str or CorpusInfo
         As for `is_here`.
     download : bool
-        Whether it may be downloaded. Default True.
+        Whether missing files may be downloaded. Default True.
     progress : callable, optional
-        Called with the bytes had so far and the bytes in all (None when unknown).
+        Called with the number of bytes received so far and the total (None if unknown).
     """
     from thresher.corpora._fetch import obtain
 

@@ -77,11 +77,11 @@ class Corpus:
     category_sets : dict of list of str
         Sets of categories with a name in the literature. Default: none.
     positive : str, optional
-        The positive category of two.
+        The category of interest, if there are only two (such as "spam").
     name : str
         The name of the corpus.
     default_split : str, optional
-        The split that was named when the corpus was loaded.
+        The split in the name with which the corpus was loaded (`imdb/test`).
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Corpus:
         split : str, optional
             As for `split`.
         batch_size : int, optional
-            The largest number of documents in a batch. Default: a few megabytes.
+            The largest number of documents in a batch. Default: as many as make a few megabytes.
         keep : sequence of str, optional
             As for `read_documents`; the columns are text and labels.
         """

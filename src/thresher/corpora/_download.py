@@ -48,8 +48,9 @@ def download(
 ) -> None:
     """Download a file, continuing a partial one; raise `OSError` if that fails.
 
-    An incomplete file is left for the next attempt. At most `size` bytes are written, if given.
-    `progress` is called with the number of bytes so far, and in all (None if unknown).
+    An incomplete file stays, and the next attempt continues it. At most `size` bytes are written,
+    if given. `progress` is called with the number of bytes received so far and the total (None if
+    unknown).
     """
     for attempt in range(1, ATTEMPTS + 1):
         if size is not None and partial_file.exists() and partial_file.stat().st_size == size:

@@ -73,22 +73,18 @@ def check(file: File, path: Path, name: str, *, unpack: bool = True) -> None:
         known = [form.sha256 for form in file.forms if form.name == name and form.sha256]
         if digest in known:
             return
-        size, differs = path.stat().st_size, ""
+        size, contents, differs = path.stat().st_size, None, ""
         if unpack:
-            if contents_digest(path, file) == file.contents:
-                return
-            differs = ", and its contents differ, too"
-        elif file.members is None and size <= MOST_EACH and _lines_digest(path) == file.contents:
+            contents, differs = contents_digest(path, file), ", and its contents differ, too"
+        elif file.members is None and size <= MOST_EACH:
+            contents = digest_of_lines(path.read_bytes())
+        if contents == file.contents:
             return
     expected = " or ".join(known) or "a known one"
     raise DocumentError(
         f"{path} has {size:,} bytes and the sha256 {digest} instead of {expected}{differs}. "
         "Delete it and fetch it again."
     )
-
-
-def _lines_digest(path: Path) -> str:
-    return digest_of_lines(path.read_bytes())
 
 
 def contents_digest(path: Path, file: File) -> str:

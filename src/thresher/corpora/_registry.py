@@ -17,18 +17,20 @@ from thresher.errors import ParameterError
 if TYPE_CHECKING:
     from thresher.corpora._corpus import Corpus
 
-__all__ = ["CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "describe", "parse_spec"]
+__all__ = [
+    "CorpusInfo", "File", "Form", "Option", "Paths", "Spec", "declared", "describe", "parse_spec",
+]  # fmt: skip
 
 Paths = Sequence[Path]
 
 # The module of each corpus, imported when first used.
 MODULES = {
     "20newsgroups": "thresher.corpora.newsgroups20",
-    "imdb": "thresher.corpora.imdb",
-    "ling-spam": "thresher.corpora.ling_spam",
+    "imdb": "thresher.corpora.folders",
+    "ling-spam": "thresher.corpora.folders",
     "medline": "thresher.corpora.medline",
-    "movie-reviews": "thresher.corpora.movie_reviews",
-    "ohsumed23": "thresher.corpora.ohsumed23",
+    "movie-reviews": "thresher.corpora.folders",
+    "ohsumed23": "thresher.corpora.folders",
     "reuters21578": "thresher.corpora.reuters21578",
 }
 SPEC = re.compile(r"(?P<name>\w[\w-]*)(:(?P<details>[^/\\]*))?(/(?P<split>[\w.+-]+))?")
@@ -256,6 +258,43 @@ def describe(name: str) -> CorpusInfo:
         )
     infos: Iterable[CorpusInfo] = import_module(module).CORPORA
     return next(info for info in infos if info.name == word)
+
+
+@cache
+def _declarations() -> dict[str, Any]:
+    import tomllib  # rarely needed and slow to import
+    from importlib.resources import files
+
+    text = files("thresher.corpora").joinpath("corpora.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def declared(name: str, read: Callable[..., Corpus], *, members: str | None = None) -> CorpusInfo:
+    """Return the description of a corpus in corpora.toml, with its reader.
+
+    Parameters
+    ----------
+    name : str
+        The name of its table.
+    read : callable
+        As for `CorpusInfo`.
+    members : str, optional
+        As for `File`.
+    """
+    fields = _declarations()[name]
+    files = tuple(
+        File(**file | {"forms": tuple(Form(**form) for form in file["forms"])}, members=members)
+        for file in fields["files"]
+    )
+    options = {
+        key: Option(**{field: _frozen(value) for field, value in option.items()})
+        for key, option in fields.get("options", {}).items()
+    }
+    return CorpusInfo(name=name, read=read, **fields | {"files": files, "options": options})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def parse_options(info: CorpusInfo, given: dict[str, Any]) -> dict[str, Any]:

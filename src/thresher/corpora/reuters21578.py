@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from thresher.corpora._archive import members
 from thresher.corpora._corpus import Corpus, Split
-from thresher.corpora._registry import CorpusInfo, File, Form, Option, Paths
+from thresher.corpora._registry import Paths, declared
 from thresher.errors import ParameterError
 
 __all__ = ["CORPORA", "Story", "category_sets", "stories"]
@@ -33,26 +33,7 @@ TAG = re.compile(r"</?[A-Z]+>")
 CONTROL = re.compile(r"&#\d+;")
 FIELDS = ("topics", "places", "people", "orgs", "exchanges")
 PARTS = ("title", "dateline", "body")
-TYPES = ("NORM", "BRIEF", "UNPROC")
 MEMBERS = r"(reut2-\d{3}\.sgm)$"
-UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/reuters21578-mld"
-ARCHIVE = File(
-    "reuters21578",
-    (
-        Form(
-            "reuters21578.tar.gz",
-            f"{UCI}/reuters21578.tar.gz",
-            sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
-        ),
-        Form(  # the same files in another archive
-            "reuters21578.tar.gz",
-            size=8_093_017,
-            sha256="d71056d4e5eec6efb132b4ac19c055088d70b5d448388cc6c8886d7f7b240108",
-        ),
-    ),
-    contents="26016684f98f0e8c811c1da5d981daa0a7c54d499ef567b6c03dc298f0a54e14",
-    members=MEMBERS,
-)
 
 
 class Story(NamedTuple):
@@ -183,7 +164,7 @@ def read(
     labelled: bool,
     types: tuple[str, ...],
 ) -> Corpus:
-    """Return the collection; see the options below."""
+    """Return the collection; see corpora.toml for the options."""
     collection = list(stories(paths[0]))
     sets = category_sets(collection)
     chosen = _chosen(collection, variant, labels, categories, sets)
@@ -197,48 +178,4 @@ def read(
     return Corpus(splits, sets)
 
 
-CORPORA = (
-    CorpusInfo(
-        name="reuters21578",
-        title="Reuters-21578 text categorization collection, Distribution 1.0",
-        summary=(
-            "21,578 newswire stories of 1987 with 120 topics, several per story or none. "
-            "Stories without a topic are negative examples; some published figures are on "
-            "labelled stories only (labelled=yes)."
-        ),
-        home="http://www.daviddlewis.com/resources/testcollections/reuters21578/",
-        licence=(
-            "Copyright Reuters Ltd.; free distribution for research purposes only, to be "
-            "acknowledged as Reuters-21578, Distribution 1.0."
-        ),
-        citation="D. D. Lewis, Reuters-21578 text categorization test collection, 1997",
-        files=(ARCHIVE,),
-        counts={
-            "modapte": {"train": 9_603, "test": 3_299, "unused": 8_676},
-            "modlewis": {"train": 13_625, "test": 6_188, "unused": 1_765},
-            "modhayes": {"train": 20_856, "test": 722},
-            "all": {"all": 21_578},
-        },
-        read=read,
-        options={
-            "categories": Option(
-                "which categories count: all, R10, R90, R115 (by ModApte counts), topN (the N most "
-                "frequent in training) or names joined by '+'",
-                "all",
-            ),
-            "parts": Option(
-                "parts of the story, joined by '+'; a story without body gives its whole text",
-                ("title", "body"),
-                PARTS,
-            ),
-            "entities": Option("decoded, or raw as in the SGML", "decoded", ("decoded", "raw")),
-            "labels": Option("the field that gives the categories", "topics", FIELDS),
-            "labelled": Option("only stories with a chosen category", False),
-            "types": Option(
-                "types of story: NORM has a body, BRIEF a headline, UNPROC no markup",
-                TYPES,
-                TYPES,
-            ),
-        },
-    ),
-)
+CORPORA = (declared("reuters21578", read, members=MEMBERS),)

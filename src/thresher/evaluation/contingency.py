@@ -25,15 +25,24 @@ class Contingency(NamedTuple):
     true_negatives: Any
 
     @property
+    def positives(self) -> Any:
+        """The number of documents that belong to the category."""
+        return self.true_positives + self.false_negatives
+
+    @property
+    def assigned(self) -> Any:
+        """The number of documents that were assigned to the category."""
+        return self.true_positives + self.false_positives
+
+    @property
     def precision(self) -> Any:
         """The share of the assigned documents that belong; 0 if none was but some belong."""
-        assigned = self.true_positives + self.false_positives
-        return ratio(self.true_positives, np.maximum(assigned, self.false_negatives > 0))
+        return ratio(self.true_positives, np.maximum(self.assigned, self.false_negatives > 0))
 
     @property
     def recall(self) -> Any:
         """The share of the documents that belong that were assigned."""
-        return ratio(self.true_positives, self.true_positives + self.false_negatives)
+        return ratio(self.true_positives, self.positives)
 
     @property
     def f1(self) -> Any:

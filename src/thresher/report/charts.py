@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thresher.decisions import ReliabilityCurve
 from thresher.errors import counted
 from thresher.report.curves import ThresholdCurve
-from thresher.report.markup import attributes, escape, percent, short
+from thresher.report.markup import escape, percent, short, tag
 
 __all__ = [
     "corrections_chart", "learning_chart", "precision_recall_chart", "precision_recall_frame",
@@ -23,22 +23,19 @@ WIDTH, HEIGHT = 340, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 12, 34
 
 
-def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    """Return a function from a value to its position on an axis."""
-    span = (high - low) or 1.0
-    return lambda value: start + (value - low) / span * (end - start)
-
-
 class Frame(NamedTuple):
-    """The two axes of a chart."""
+    """The two axes of a chart, with the ranges of their values."""
 
-    x: Callable[[float], float]
-    y: Callable[[float], float]
+    xs: tuple[float, float]
+    ys: tuple[float, float]
 
-    @classmethod
-    def of(cls, x: tuple[float, float], y: tuple[float, float]) -> Frame:
-        """Return axes with the given ranges of values over the whole chart."""
-        return cls(_scale(*x, LEFT, WIDTH - RIGHT), _scale(*y, HEIGHT - BOTTOM, TOP))
+    def x(self, value: float) -> float:
+        """Return the position of a value on the horizontal axis."""
+        return _position(value, *self.xs, LEFT, WIDTH - RIGHT)
+
+    def y(self, value: float) -> float:
+        """Return the position of a value on the vertical axis."""
+        return _position(value, *self.ys, HEIGHT - BOTTOM, TOP)
 
     def path(self, xs: Iterable[float], ys: Iterable[float]) -> str:
         """Return a line through points as an SVG path."""
@@ -49,83 +46,74 @@ class Frame(NamedTuple):
         """Return a line through points, each with a dot if it has a title."""
         titled = zip(xs, ys, titles, strict=False)
         dots = "".join(self.circle("dot", x, y, 3, title) for x, y, title in titled)
-        return f'<path class="line" d="{self.path(xs, ys)}"/>{dots}'
+        return tag("path", class_="line", d=self.path(xs, ys)) + dots
 
-    def circle(self, kind: str, x: float, y: float, radius: int, title: str) -> str:
-        """Return a point with a tooltip."""
-        return (
-            f'<circle class="{kind}" cx="{self.x(x):.4g}" cy="{self.y(y):.4g}" r="{radius}">'
-            f"<title>{escape(title)}</title></circle>"
-        )
+    def circle(self, kind: str, x: float, y: float, radius: int, title: str = "") -> str:
+        """Return a point, with a tooltip if it has a title."""
+        tooltip = f"<title>{escape(title)}</title>" if title else ""
+        return tag("circle", tooltip, class_=kind, cx=self.x(x), cy=self.y(y), r=radius)
 
     def grid(self, xs: dict[float, str], ys: dict[float, str], title_x: str, title_y: str) -> str:
         """Return grid lines with the tick labels and titles of both axes."""
         left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
         lines = [f"M{left} {self.y(y):.4g}H{right}" for y in ys]
         lines += [f"M{self.x(x):.4g} {top}V{bottom}" for x in xs]
-        up, along = f'x="{left - 6}"', f'y="{bottom + 14}"'
-        texts = [_text("tick", f'{up} y="{self.y(y) + 4:.4g}"', text) for y, text in ys.items()]
+        texts = [_text("tick", text, x=left - 6, y=self.y(y) + 4) for y, text in ys.items()]
         texts += [
-            _text("tick", f'x="{self.x(x):.4g}" {along}', text, "middle") for x, text in xs.items()
+            _text("tick", text, "middle", x=self.x(x), y=bottom + 14) for x, text in xs.items()
         ]
-        texts.append(_text("axis", f'x="{right}" y="{HEIGHT - 4}"', title_x))
-        texts.append(_text("axis", f'transform="translate(10 {top}) rotate(-90)"', title_y))
-        return f'<path class="grid" d="{"".join(lines)}"/>{"".join(texts)}'
+        texts.append(_text("axis", title_x, x=right, y=HEIGHT - 4))
+        texts.append(_text("axis", title_y, transform=f"translate(10 {top}) rotate(-90)"))
+        return tag("path", class_="grid", d="".join(lines)) + "".join(texts)
 
 
-def _text(kind: str, position: str, text: str, anchor: str = "end") -> str:
-    return f'<text class="{kind}" {position} text-anchor="{anchor}">{escape(text)}</text>'
+def _position(value: float, low: float, high: float, start: float, end: float) -> float:
+    return start + (value - low) / ((high - low) or 1.0) * (end - start)
+
+
+def _text(kind: str, text: str, anchor: str = "end", **position: Any) -> str:
+    return tag("text", escape(text), class_=kind, text_anchor=anchor, **position)
 
 
 PERCENTS = {0.0: "0", 0.5: "50", 1.0: "100"}
-UNIT = Frame.of((0, 1), (0, 1))
+UNIT = Frame((0, 1), (0, 1))
 
 
-def _svg(inside: str, label: str, **others: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-        f"{attributes(aria_label=label, **others)}>{inside}</svg>"
-    )
+def _svg(inside: str, label: str) -> str:
+    return tag("svg", inside, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=label)
 
 
 def precision_recall_frame() -> str:
     """Return the axes and lines of equal F1 that all precision-recall charts share."""
-    lines = []
+    lines = UNIT.grid(PERCENTS, PERCENTS, "recall, %", "precision, %")
     for f1 in (0.2, 0.4, 0.6, 0.8):
         recall = np.linspace(f1 / (2 - f1), 1, 30)
         precision = f1 * recall / (2 * recall - f1)
-        lines.append(f'<path class="equal" d="{UNIT.path(recall, precision)}"/>')
-        at = f'x="{UNIT.x(1) - 3:.4g}" y="{UNIT.y(f1 / (2 - f1)) - 3:.4g}"'
-        lines.append(_text("equal", at, f"F1 {percent(f1)[:2]}"))
-    grid = UNIT.grid(PERCENTS, PERCENTS, "recall, %", "precision, %")
-    return (
-        '<svg class="defs" aria-hidden="true" width="0" height="0"><defs>'
-        f'<g id="pr-frame">{grid}{"".join(lines)}</g></defs></svg>'
-    )
+        lines += tag("path", class_="equal", d=UNIT.path(recall, precision))
+        lines += _text(
+            "equal", f"F1 {percent(f1)[:2]}", x=UNIT.x(1) - 3, y=UNIT.y(precision[-1]) - 3
+        )
+    frame = f'<defs><g id="pr-frame">{lines}</g></defs>'
+    return f'<svg class="defs" aria-hidden="true" width="0" height="0">{frame}</svg>'
 
 
 def precision_recall_chart(curve: ThresholdCurve, category: str) -> str:
     """Return the curve of a category, with the current threshold and a mark that can be moved."""
-    precision, recall, at = curve.precision, curve.recall, curve.chosen
-    x, y = UNIT.x(float(recall[at])), UNIT.y(float(precision[at]))
+    recall, precision = float(curve.recall[curve.chosen]), float(curve.precision[curve.chosen])
     label = (
         f"Precision against recall in {short(category)}; at the current threshold, precision is "
-        f"{percent(precision[at])} and recall {percent(recall[at])} percent."
+        f"{percent(precision)} and recall {percent(recall)} percent."
     )
-    return _svg(
-        '<use href="#pr-frame"/>'
-        f'<path class="line" d="{UNIT.path(recall, precision)}"/>'
-        f'<circle class="chosen" cx="{x:.4g}" cy="{y:.4g}" r="5"/>'
-        f'<circle class="moved" cx="{x:.4g}" cy="{y:.4g}" r="8"/>',
-        label,
-    )
+    marks = UNIT.circle("chosen", recall, precision, 5) + UNIT.circle("moved", recall, precision, 8)
+    line = tag("path", class_="line", d=UNIT.path(curve.recall, curve.precision))
+    return _svg(f'<use href="#pr-frame"></use>{line}{marks}', label)
 
 
 def size_chart(points: Sequence[tuple[str, int, float, str | None]]) -> str:
     """Return F1 against the number of documents: one point per category, linked to its card."""
     sizes = [size for _, size, _, _ in points if size > 0] or [1]
     low, high = math.log10(min(sizes)) - 0.1, math.log10(max(sizes)) + 0.1
-    frame = Frame.of((low, high), (0, 1))
+    frame = Frame((low, high), (0, 1))
     steps = (1,) if high - low > 1.7 else (1, 2, 5)
     round_sizes = [step * 10**power for power in range(int(high) + 1) for step in steps]
     ticks = {math.log10(n): _brief(n) for n in round_sizes if low <= math.log10(n) <= high}
@@ -144,7 +132,7 @@ def corrections_chart(corrections: Sequence[int]) -> str:
     """Return the number of corrections in each pass over the training documents."""
     passes, n = range(1, len(corrections) + 1), len(corrections)
     top = _round_up(max(corrections))
-    frame = Frame.of((min(1, n - 1), max(n, 2)), (0, top))
+    frame = Frame((min(1, n - 1), max(n, 2)), (0, top))
     step = max(1, -(-n // 10))
     xs = {float(number): str(number) for number in passes if (number - 1) % step == 0}
     ys = _ticks(top)
@@ -157,7 +145,7 @@ def corrections_chart(corrections: Sequence[int]) -> str:
 def learning_chart(points: Sequence[tuple[int, float]]) -> str:
     """Return F1 against the number of training documents."""
     top = _round_up(max(n for n, _ in points))
-    frame = Frame.of((0, top), (0, 1))
+    frame = Frame((0, top), (0, 1))
     numbers, f1s = zip(*sorted(points), strict=True)
     titles = [f"{counted(n, 'document')}: F1 {percent(f1)} %" for n, f1 in sorted(points)]
     line = frame.line(numbers, f1s, titles)
@@ -171,7 +159,7 @@ def learning_chart(points: Sequence[tuple[int, float]]) -> str:
 def reliability_chart(curve: ReliabilityCurve) -> str:
     """Return the observed frequency against the predicted probability."""
     grid = UNIT.grid(PERCENTS, PERCENTS, "predicted probability, %", "observed frequency, %")
-    ideal = f'<path class="ideal" d="{UNIT.path((0, 1), (0, 1))}"/>'
+    ideal = tag("path", class_="ideal", d=UNIT.path((0, 1), (0, 1)))
     titles = [
         f"predicted {percent(predicted)} %, observed {percent(observed)} %, {counted(n, 'pair')}"
         for predicted, observed, n in zip(*curve, strict=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import heapq
 from collections.abc import Sequence
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -115,8 +115,7 @@ class ConceptView:
     def concept(self, number: int, top: int = 8) -> Concept:
         """Return a concept with its share P(z) and its `top` words."""
         with self.categorizer.shared_.reading():
-            words = self._words(number, top)
-        return Concept(number, self._size(number), float(self.shares[number]), words)
+            return self._concept(number, self.shares, self._words(number, top))
 
     def of_document(
         self, text: str, top: int = 5, least: float = LEAST_SHARE
@@ -142,8 +141,7 @@ class ConceptView:
                 shares = self.concepts.responsibility(counts, number)
                 order = np.argsort(-shares, kind="stable")[:top]
                 words = [(names[i], float(shares[i])) for i in order if shares[i] >= LEAST_SHARE]
-                share = float(memberships[number])
-                concepts.append(Concept(number, self._size(number), share, words))
+                concepts.append(self._concept(number, memberships, words))
         return concepts, bool(np.isin(counts.indices, self.concepts.columns_).any())
 
     def of_word(self, word: str, top: int = 8, least: float = LEAST_SHARE) -> list[Concept]:
@@ -163,7 +161,7 @@ class ConceptView:
             concepts = []
             for number in self._largest(chances, least):
                 words = [item for item in self._words(number, top + 1) if item[0] != name][:top]
-                concepts.append(Concept(number, self._size(number), float(chances[number]), words))
+                concepts.append(self._concept(number, chances, words))
         return concepts
 
     def of_category(self, category: Any) -> list[Influence]:
@@ -177,20 +175,12 @@ class ConceptView:
             if isinstance(learner, Rules):
                 texts = rules_of(self.model, category)
                 rules = zip(learner.rules(number), texts, strict=True)
-                lines = [
-                    Influence(rule.column, *line)
-                    for rule, line in rules
-                    if rule.threshold is not None
-                ]
+                entries = [(r.column, *text) for r, text in rules if r.threshold is not None]
             else:
                 weights = self._weights()
                 column = [] if weights is None else weights[:, number].tolist()
-                lines = [
-                    Influence(z, self.features.concept_name(z), w)
-                    for z, w in enumerate(column)
-                    if w
-                ]
-        return sorted(lines, key=lambda line: -abs(line.weight))
+                entries = [(z, self.features.concept_name(z), w) for z, w in enumerate(column) if w]
+        return sorted(starmap(Influence, entries), key=lambda line: -abs(line.weight))
 
     def categories_of(self, concepts: Sequence[int]) -> list[int | None]:
         """Return the number of the category predicted for a text of each concept's words.
@@ -260,13 +250,10 @@ class ConceptView:
                     share, location = float(memberships[i, z]), batch.location(i)
                     beginning = str(batch.texts[i])[:BEGINNING].replace(MARK, "\n").strip()
                     example = Example(share, location, beginning)
-                    heapq.heappush(
-                        best[z], (round(share, 2), int(n_known[i]), -n_read - i, example)
-                    )
-                    if len(best[z]) > top:
-                        heapq.heappop(best[z])
+                    entry = round(share, 2), int(n_known[i]), -n_read - i, example
+                    best[z] = sorted([*best[z], entry], reverse=True)[:top]
             n_read += len(batch)
-        return [[entry[-1] for entry in sorted(entries, reverse=True)] for entries in best]
+        return [[example for *_, example in entries] for entries in best]
 
     def positions(self, concepts: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return points in the plane for concepts of a model; similar concepts are close.
@@ -296,8 +283,9 @@ class ConceptView:
     def _learner(self) -> Any:
         return self.model.learner
 
-    def _size(self, number: int) -> int:
-        return self.sizes[self.concepts.locate(number)[0]]
+    def _concept(self, number: int, shares: np.ndarray, words: list[tuple[str, float]]) -> Concept:
+        size = self.sizes[self.concepts.locate(number)[0]]
+        return Concept(number, size, float(shares[number]), words)
 
     def _words(self, number: int, top: int) -> list[tuple[str, float]]:
         columns, chances = self.concepts.words(number, top)

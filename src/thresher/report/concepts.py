@@ -13,16 +13,8 @@ from thresher.errors import counted
 from thresher.files import check_writable, write_text
 from thresher.learners.capabilities import Rules
 from thresher.model.source import Progress, no_progress
-from thresher.report.markup import (
-    attributes,
-    breakable,
-    count,
-    escape,
-    name,
-    page,
-    short,
-    signed,
-)
+from thresher.report import markup as html
+from thresher.report.markup import breakable, escape, name, short, signed
 
 if TYPE_CHECKING:
     from thresher.report.concept_view import Concept, ConceptView, Example
@@ -36,6 +28,10 @@ MOST_WORDS, MOST_NAMED = 15, 6  # words and categories on a card
 MOST_CONCEPTS = 4  # listed for a category, and against it
 WIDTH, HEIGHT = 640, 520  # of the map
 FILLED = 0.16  # share of the map that circles cover
+ABOUT_WEIGHTS = "Numbers are what a document entirely about the concept adds to the score."
+ABOUT_RULES = """Numbers are the sum of the rules about the concept: what they add to the score if
+they hold, and subtract otherwise. Below the name of a category is the share of its weight that is
+on such rules."""
 LETTER, LETTER_ON_PHONE = 6.4, 11.5  # average width of a letter of a label, in units
 
 
@@ -116,55 +112,41 @@ def concept_page(
     frequent = Counter(owner for owner in owners.values() if owner is not None)
     colours = {c: hue for hue, (c, _) in enumerate(frequent.most_common(MOST_COLOURS))}
     ground = Ground(view, shown, concepts, owners, colours, view.influence(), examples)
-    *sizes, last = map(count, view.sizes)
+    *sizes, last = map(html.count, view.sizes)
     numbers = f"{', '.join(sizes)} and {last}" if sizes else last
     lead = (
         f"{numbers} concept{'s' * (len(view) > 1)}: groups of words that occur together in "
         "documents. Each document is a mixture of them."
     )
-    left_out = len(view) - len(concepts)
-    hidden = counted(left_out, "smaller one is", "smaller ones are")
-    note = f"<p class=soft>{hidden} not shown.</p>" if left_out else ""
-    sections = {
+    contents = {
         "map": ("Map", _map(ground)),
-        "list": ("Concepts", _list(ground) + note),
+        "list": ("Concepts", _list(ground)),
         "categories": ("Categories", _categories(ground)),
     }
-    links = "".join(
-        f'<a href="#{key}">{text}</a>' for key, (text, html) in sections.items() if html
-    )
-    return page(
-        title,
-        f'<header><p class="over">Thresher · concepts</p><h1>{breakable(short(title, 200))}</h1>'
-        f'<p class="lead">{lead}</p></header><nav aria-label="Sections">{links}</nav>'
-        f"<main>{''.join(html for _, html in sections.values())}</main>",
-    )
+    return html.page(title, "concepts", html.tag("p", lead, class_="lead"), html.sections(contents))
 
 
 def _map(ground: Ground) -> str:
-    maps = []
+    maps = ""
     for i, (size, numbers) in enumerate(zip(ground.view.sizes, ground.shown, strict=True)):
         drawn = _drawing(ground, numbers)
         if len(ground.shown) > 1:
-            head = f"<summary><h3>{counted(size, 'concept')}</h3></summary>"
-            drawn = f'<details name="map"{attributes(open=i == 0)}>{head}{drawn}</details>'
-        maps.append(drawn)
+            drawn = f"<summary><h3>{counted(size, 'concept')}</h3></summary>{drawn}"
+            drawn = html.tag("details", drawn, name="map", open=i == 0)
+        maps += drawn
     keys = [
-        f'<li class="hue{hue}">{name(ground.categories[c])}</li>'
+        html.tag("li", name(ground.categories[c]), class_=f"hue{hue}")
         for c, hue in ground.colours.items()
     ]
     if any(ground.colour(z) == "hueless" for z in ground.concepts):
         keys.append('<li class="hueless">another, or none</li>')
     legend = f'<ul class="legend">{"".join(keys)}</ul>' if ground.colours else ""
     cards = "".join(_card(ground, z) for z in ground.concepts)
-    return f"""<section id="map"><h2>Map</h2><p>Concepts with similar words are close together.
+    return f"""<h2>Map</h2><p>Concepts with similar words are close together.
 The area of a circle is the concept's share of all words, its colour the category predicted for a
 text of its words. Choose a concept to see its card.</p>
-<div class="atlas"><div>{legend}{"".join(maps)}</div>
-<div id="cards"><div class="controls needs-js">
-<label>Concept <select id="pick"></select></label>
-<span><button type="button" id="before">← larger</button>
-<button type="button" id="after">smaller →</button></span></div>{cards}</div></div></section>"""
+<div class="atlas"><div>{legend}{maps}</div>
+<div id="cards">{html.picker("Concept")}{cards}</div></div>"""
 
 
 def _drawing(ground: Ground, numbers: np.ndarray) -> str:
@@ -187,14 +169,14 @@ def _drawing(ground: Ground, numbers: np.ndarray) -> str:
         about += "" if owner is None else f" ({short(owner)})"
         text = f'<text class="{kind}" x="{middle:.1f}" y="{y + 4:.1f}">{escape(label)}</text>'
         marks.append(
-            f'<a href="#z{z}" class="{ground.colour(z)}"{attributes(aria_label=about)}>'
+            f'<a href="#z{z}" class="{ground.colour(z)}"{html.attributes(aria_label=about)}>'
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{escape(about)}</title>'
             f"</circle>{text}</a>"
         )
     label = f"A map of {counted(len(numbers), 'concept')}; each is a link to its card."
     return (
         f'<svg class="concepts" viewBox="0 0 {WIDTH} {HEIGHT}" role="group"'
-        f"{attributes(aria_label=label)}>{''.join(marks)}</svg>"
+        f"{html.attributes(aria_label=label)}>{''.join(marks)}</svg>"
     )
 
 
@@ -236,14 +218,11 @@ def _legible(labels: Sequence[str], middles: np.ndarray) -> list[str]:
 def _card(ground: Ground, number: int) -> str:
     concept = ground.concepts[number]
     largest = max((chance for _, chance in concept.words), default=1.0)
-    words = "".join(
-        f'<li style="--v:{chance / largest:.3f}">{name(word)}<span>{100 * chance:.2f}</span></li>'
-        for word, chance in concept.words
-    )
+    words = html.bars(concept.words, largest, lambda chance: f"{100 * chance:.2f}")
     head = ", ".join(word for word, _ in concept.words[:3])
     return (
         f'<details class="card" id="z{number}"><summary><h3>{number} · {name(head)}</h3> '
-        f"<span class=soft>{100 * concept.share:.1f} % of all words; one of "
+        f'<span class="soft">{100 * concept.share:.1f} % of all words; one of '
         f"{counted(concept.size, 'concept')}</span></summary>"
         '<div class="words brought"><h4>Most characteristic words; P(word | concept), %'
         f"</h4><ol>{words}</ol></div>"
@@ -251,22 +230,23 @@ def _card(ground: Ground, number: int) -> str:
     )
 
 
+def _strongest(weights: np.ndarray, sign: int) -> list[int]:
+    """Return the positions of the weights with a sign, the largest first."""
+    order = np.argsort(-sign * weights, kind="stable")
+    return order[sign * weights[order] > 0].tolist()  # type: ignore[no-any-return]
+
+
 def _weights(ground: Ground, number: int) -> str:
     if ground.influence is None:
         return ""
-    weights, columns = ground.influence[number], []
+    weights, names = ground.influence[number], {}
     for title, sign in (("Counts for", 1), ("Counts against", -1)):
-        order = np.argsort(-sign * weights, kind="stable")
-        order = order[sign * weights[order] > 0].tolist()
-        named = ", ".join(
+        items = [
             f"{name(ground.categories[c])}&nbsp;<b>{signed(weights[c], 3)}</b>"
-            for c in order[:MOST_NAMED]
-        )
-        more = len(order) - MOST_NAMED
-        named += f" and {counted(more, 'other')}" if more > 0 else ""
-        if named:
-            columns.append(f"<div><h4>{title}</h4><p>{named}</p></div>")
-    return f'<div class="two">{"".join(columns)}</div>' if columns else ""
+            for c in _strongest(weights, sign)
+        ]
+        names[title] = html.listed(items, MOST_NAMED)
+    return html.side_by_side(names)
 
 
 def _documents(ground: Ground, number: int) -> str:
@@ -274,7 +254,7 @@ def _documents(ground: Ground, number: int) -> str:
         return ""
     items = "".join(
         f"<li><b>{100 * share:.0f} %</b> <bdi>{escape(short(' '.join(beginning.split()), 200))}"
-        f"</bdi> <span class=soft>{breakable(short(location, 100))}</span></li>"
+        f'</bdi> <span class="soft">{breakable(short(location, 100))}</span></li>'
         for share, location, beginning in ground.examples[number]
     )
     return f'<div><h4>Documents; P(concept | document)</h4><ol class="texts">{items}</ol></div>'
@@ -283,33 +263,25 @@ def _documents(ground: Ground, number: int) -> str:
 def _list(ground: Ground) -> str:
     """Return the table of the concepts shown."""
     several = len(ground.view.sizes) > 1
-    titles = {"concept": None, "share, %": None, "of": "wide", "predicted category": "wide"}
+    columns = {"concept": None, "share, %": None, "of": "wide", "predicted category": "wide"}
     if not several:
-        del titles["of"]
-    heads = "".join(
-        f'<th scope="col" aria-sort="{"descending" if title == "share, %" else "none"}"'
-        f"{attributes(class_=kind)}><button type=button>{title}</button></th>"
-        for title, kind in titles.items()
-    )
+        del columns["of"]
     rows = []
     for z in sorted(ground.concepts, key=lambda z: (-ground.concepts[z].share, z)):
-        concept, owner = ground.concepts[z], ground.owner_name(z)
-        words = ", ".join(word for word, _ in concept.words[:8])
-        cells = f'<td data-v="{100 * concept.share:.4f}">{100 * concept.share:.2f}</td>'
-        cells += f'<td class=wide data-v="{concept.size}">{count(concept.size)}</td>' * several
+        concept, owner, share = ground.concepts[z], ground.owner_name(z), ground.concepts[z].share
+        words = breakable(short(", ".join(word for word, _ in concept.words[:8]), 120))
+        cells = [html.tag("td", f"{100 * share:.2f}", data_v=f"{100 * share:.4f}")]
+        if several:
+            cells.append(
+                html.tag("td", html.count(concept.size), class_="wide", data_v=concept.size)
+            )
         given = "–" if owner is None else name(owner)
-        cells += f"<td class=wide{attributes(data_v=ground.owners[z])}>{given}</td>"
-        rows.append(
-            f'<tr><th scope="row"><a href="#z{z}">{z} · {breakable(short(words, 120))}</a></th>'
-            f"{cells}</tr>"
-        )
-    return f"""<section id="list"><h2>Concepts</h2><div class="controls needs-js">
-<label>Find <input type="search" id="find" autocomplete="off"></label>
-<label>with at least <input type="number" id="least" min="0" step="any" value="0"> % of all words
-</label><output id="matches" class="soft"></output></div>
-<table class="sortable" data-what="concepts"><thead><tr>{heads}</tr></thead>
-<tbody>{"".join(rows)}</tbody></table>
-<p class="needs-js"><button type="button" id="more" hidden></button></p></section>"""
+        cells.append(html.tag("td", given, class_="wide", data_v=ground.owners[z]))
+        rows.append(html.row(f'<a href="#z{z}">{z} · {words}</a>', cells))
+    drawn = html.sortable_table(
+        columns, rows, sorted_by="share, %", least="% of all words", data_what="concepts"
+    )
+    return f"<h2>Concepts</h2>{drawn}{html.not_shown(len(ground.view) - len(rows))}"
 
 
 def _categories(ground: Ground) -> str:
@@ -320,27 +292,20 @@ def _categories(ground: Ground) -> str:
     for c, category in enumerate(ground.categories[:MOST_CATEGORIES]):
         weights, cells = ground.influence[:, c], []
         for sign, kind in ((1, None), (-1, "wide")):
-            order = np.argsort(-sign * weights, kind="stable")[:MOST_CONCEPTS]
-            order = order[sign * weights[order] > 0]
-            named = [_linked(ground, int(z), float(weights[z])) for z in order]
-            cells.append(f"<td{attributes(class_=kind)}>{'<br>'.join(named) or '–'}</td>")
+            order = _strongest(weights, sign)[:MOST_CONCEPTS]
+            named = "<br>".join(_linked(ground, z, float(weights[z])) for z in order)
+            cells.append(html.tag("td", named or "–", class_=kind))
         share = ground.view.weight_on_concepts(category)
-        note = (
-            "" if share is None else f"<br><span class=soft>{100 * share:.0f} % on concepts</span>"
-        )
-        rows.append(f'<tr><th scope="row">{name(category)}{note}</th>{"".join(cells)}</tr>')
-    what = "Numbers are what a document entirely about the concept adds to the score."
-    if isinstance(ground.view.categorizer.learner_, Rules):
-        what = """Numbers are the sum of the rules about the concept: what they add to the score if
-they hold, and subtract otherwise. Below the name of a category is the share of its weight that is
-on such rules."""
-    left_out = len(ground.categories) - len(rows)
-    hidden = counted(left_out, "other is", "others are")
-    note = f"<p class=soft>{hidden} not shown.</p>" if left_out else ""
-    return f"""<section id="categories"><h2>Categories</h2><p>{what}</p>
-<table class="influences"><thead><tr><th scope="col">category</th>
-<th scope="col">concepts for it</th><th scope="col" class="wide">concepts against it</th></tr>
-</thead><tbody>{"".join(rows)}</tbody></table>{note}</section>"""
+        note = f'<br><span class="soft">{100 * (share or 0):.0f} % on concepts</span>'
+        rows.append(html.row(f"{name(category)}{'' if share is None else note}", cells))
+    headings = [html.heading("category"), html.heading("concepts for it")]
+    headings.append(html.heading("concepts against it", class_="wide"))
+    drawn = html.table(headings, rows, class_="influences")
+    has_rules = isinstance(ground.view.categorizer.learner_, Rules)
+    left_out = html.not_shown(len(ground.categories) - len(rows), "other")
+    return (
+        f"<h2>Categories</h2><p>{ABOUT_RULES if has_rules else ABOUT_WEIGHTS}</p>{drawn}{left_out}"
+    )
 
 
 def _linked(ground: Ground, number: int, weight: float) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from thresher.evaluation import Evaluation
-from thresher.rows import Labels
+from thresher.evaluation.measures import exactly_right
 
 __all__ = ["Confusions", "confusions"]
-
-PAIRS_PER_BLOCK = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -56,46 +56,15 @@ def _pairs(which: np.ndarray, *columns: np.ndarray) -> list[Any]:
 
 def confusions(evaluation: Evaluation) -> Confusions:
     """Return the confusions in the decisions of an evaluation."""
-    n = len(evaluation.categories)
-    positives, decisions, width = evaluation.positives, evaluation.decisions, n + 1
-    if positives is None or decisions is None:
-        nothing = np.empty(0, np.int64)
-        return Confusions(nothing, nothing, nothing, n)
-    rows, columns = np.nonzero(decisions)
-    belonging, given = positives.rows * width + positives.columns, rows * width + columns
-    missed = _or_nothing(np.setdiff1d(belonging, given), positives.n_documents, width)
-    wrong = _or_nothing(np.setdiff1d(given, belonging), positives.n_documents, width)
-    pairs, documents = _count_pairs(missed, wrong, positives.n_documents, width)
-    order = np.lexsort((pairs, -documents))
-    order = order[pairs[order] != n * width + n]  # documents without an error
-    missed, wrong = np.divmod(pairs[order], width)
-    return Confusions(missed, wrong, documents[order], n)
-
-
-def _or_nothing(cells: np.ndarray, n_documents: int, width: int) -> np.ndarray:
-    """Return cells (row * width + column), with the last column added for rows without a cell."""
-    empty = np.setdiff1d(np.arange(n_documents), cells // width)
-    return np.sort(np.append(cells, empty * width + width - 1))
-
-
-def _count_pairs(
-    missed: np.ndarray, wrong: np.ndarray, n_documents: int, width: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return each pair (missed * width + wrong) of categories of a document, and its frequency.
-
-    Blocks of missed categories are small enough to have at most `PAIRS_PER_BLOCK` pairs.
-    """
-    indptr = np.searchsorted(wrong, np.arange(n_documents + 1) * width)
-    wrong_of = Labels(indptr, wrong % width, width)
-    step = max(1, PAIRS_PER_BLOCK // int(np.diff(indptr).max(initial=1)))
-    counted = []
-    for start in range(0, len(missed), step):
-        rows, columns = np.divmod(missed[start : start + step], width)
-        wrong_here = wrong_of.take(rows)
-        pairs = np.repeat(columns, np.diff(wrong_here.indptr)) * width + wrong_here.indices
-        counted.append(np.unique(pairs, return_counts=True))
-    if not counted:
-        return missed, missed
-    all_pairs, times = (np.concatenate(arrays) for arrays in zip(*counted, strict=True))
-    pairs, which = np.unique(all_pairs, return_inverse=True)
-    return pairs, np.bincount(which, times).astype(np.int64)
+    n, documents = len(evaluation.categories), Counter[tuple[int, int]]()
+    if evaluation.positives is not None and evaluation.decisions is not None:
+        labels = evaluation.labels()
+        is_right = exactly_right(evaluation.decisions, evaluation.positives)
+        for i in np.flatnonzero(~is_right).tolist():
+            belonging = set(labels.indices[labels.indptr[i] : labels.indptr[i + 1]].tolist())
+            assigned = set(np.flatnonzero(evaluation.decisions[i]).tolist())
+            documents.update(product(belonging - assigned or {n}, assigned - belonging or {n}))
+    pairs = sorted(documents, key=lambda pair: (-documents[pair], pair))
+    table = np.array([(*pair, documents[pair]) for pair in pairs], np.int64).reshape(-1, 3)
+    missed, given, times = table.T
+    return Confusions(missed, given, times, n)

@@ -10,7 +10,7 @@ from thresher.decisions import Decisions
 from thresher.evaluation import Evaluation
 from thresher.evaluation.ranking import CutPoints, midpoint, rankings
 
-__all__ = ["ThresholdCurve", "threshold_curves"]
+__all__ = ["ThresholdCurve", "deciding_scores", "threshold_curves"]
 
 
 class ThresholdCurve(NamedTuple):
@@ -43,7 +43,11 @@ def threshold_curves(
     """
     if evaluation.scores is None or evaluation.positives is None:
         return {}
-    scores, table, curves = _decisive(evaluation.scores, decisions), evaluation.contingency, {}
+    scores, table, curves = (
+        deciding_scores(evaluation.scores, decisions),
+        evaluation.contingency,
+        {},
+    )
     for c, ranked, positives in rankings(scores, evaluation.positives):
         hits = int(table.true_positives[c])
         decided = float(decisions.thresholds[c]), hits + int(table.false_positives[c]), hits
@@ -51,8 +55,11 @@ def threshold_curves(
     return curves
 
 
-def _decisive(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
-    """Return scores to compare with the threshold of a category while all others are fixed."""
+def deciding_scores(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
+    """Return scores that decide by the threshold of their category while all others are fixed.
+
+    In single-label mode, they are lower than the scores by the largest margin of another category.
+    """
     if decisions.mode == "multi-label" or scores.shape[1] < 2:
         return scores
     margins = scores - decisions.thresholds

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from thresher.errors import counted, escaped, printable
 from thresher.model.explanation import Explanation, Share
-from thresher.report.markup import breakable, escape, page, sentence, short, signed
+from thresher.report.markup import escape, heading, page, row, sentence, signed, table, tag
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 __all__ = ["explanation_fragment", "explanation_page", "explanation_text"]
@@ -43,20 +44,16 @@ def explanation_text(explanation: Explanation) -> Group:
     No small change of words would have changed this.
     """
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
     *headings, last = _headings(explanation)
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    table.add_column(last)
+    shares = _terminal_table(headings, [last])
     for item in explanation.largest(MOST_LINES):
         name = Text.assemble(escaped(_name(item)), (escaped(_hint(item)), "dim"))
         colour = "green" if item.share > 0 else "red"
-        table.add_row(*_numbers(item, headings, digits=3), name, style=colour)
+        shares.add_row(*_numbers(item, headings, digits=3), name, style=colour)
     verdict = Text(explanation.verdict(), style="bold")
-    lines: list[RenderableType] = [_coloured(explanation), Text(), verdict, table]
+    lines: list[RenderableType] = [_coloured(explanation), Text(), verdict, shares]
     n_others, rest = explanation.smaller(MOST_LINES)
     if n_others:
         lines.append(Text(f"{rest:+.3f} from {counted(n_others, f'other {last}')}", style="dim"))
@@ -69,21 +66,28 @@ def explanation_text(explanation: Explanation) -> Group:
 
 def _near_table(explanation: Explanation) -> list[RenderableType]:
     """Return the nearest training documents as a table, and a line about those not listed."""
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for heading in ("vote", "similarity", "document"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("categories")
-    table.add_column("shared words")
+    nearest = _terminal_table(["vote", "similarity", "document"], ["categories", "shared words"])
     for near in explanation.neighbors[:MOST_LINES]:
         agrees = explanation.category in near.categories
         numbers = f"{near.vote:.3f}", f"{near.similarity:.3f}", f"{near.document:,}"
-        names = Text(escaped(", ".join(map(str, near.categories))))
-        table.add_row(*numbers, names, Text(escaped(near.by())), style="green" if agrees else "red")
+        texts = (Text(escaped(text)) for text in (", ".join(map(str, near.categories)), near.by()))
+        nearest.add_row(*numbers, *texts, style="green" if agrees else "red")
     votes = _other_votes(explanation, MOST_LINES)
-    return [Text(), table, *([Text(votes, style="dim")] if votes else [])]
+    return [Text(), nearest, *([Text(votes, style="dim")] if votes else [])]
+
+
+def _terminal_table(numbers: list[str], texts: list[str]) -> Table:
+    """Return an empty table with columns of numbers, then of texts."""
+    from rich.table import Table
+
+    empty = Table(box=None, pad_edge=False, padding=(0, 2))
+    for title in numbers:
+        empty.add_column(title, justify="right", no_wrap=True)
+    for title in texts:
+        empty.add_column(title)
+    return empty
 
 
 def _other_votes(explanation: Explanation, most: int) -> str:
@@ -140,24 +144,21 @@ def explanation_fragment(explanation: Explanation, most: int = MOST_ROWS) -> str
 
     It lists the `most` largest shares and the sum of the others.
     """
-    text, pieces, done = explanation.text, [], 0
+    text, pieces, done = explanation.text, "", 0
     for start, end, share in explanation.spans:
         colour = "46,160,67" if share > 0 else "248,81,73"
         level = 0.75 * abs(share) / explanation.largest_share
-        pieces.append(escape(text[done:start]))
-        pieces.append(
-            f'<span title="{share:+.4f}" style="background:rgba({colour},{level:.2f})">'
-            f"{escape(text[start:end])}</span>"
-        )
+        style = f"background:rgba({colour},{level:.2f})"
+        word = tag("span", escape(text[start:end]), title=f"{share:+.4f}", style=style)
+        pieces += escape(text[done:start]) + word
         done = end
-    pieces.append(escape(text[done:]))
     lines = "".join(f"<li>{escape(str(near))}" for near in explanation.neighbors[:most])
     votes = _other_votes(explanation, most)
     more = f"<p>{votes}</p>" if votes else ""
     near = f"<p>Nearest training documents:</p><ol>{lines}</ol>{more}" if lines else ""
     return (
         f'<div class="thresher-explanation"><p><b>{sentence(explanation.verdict())}</b></p>'
-        f'<p style="white-space:pre-wrap;unicode-bidi:plaintext">{"".join(pieces)}</p>'
+        f'<p style="white-space:pre-wrap;unicode-bidi:plaintext">{pieces}{escape(text[done:])}</p>'
         f"<div>{_share_table(explanation, most)}{_portion_table(explanation, most)}</div>"
         f"{near}<p>{sentence(explanation.remedy())}</p></div>"
     )
@@ -167,29 +168,24 @@ def _share_table(explanation: Explanation, most: int) -> str:
     """Return a table of the largest shares, with a bar each, and of the sum."""
     shares, (n_others, rest) = explanation.largest(most), explanation.smaller(most)
     largest = max((abs(item.share) for item in shares), default=0.0) or 1.0
-    body = "".join(
-        f'<tr class="{"for" if item.share > 0 else "against"}" '
-        f'style="--v:{abs(item.share) / largest:.3f}">'
-        f'<th scope="row">{escape(_name(item))}<small>{escape(_hint(item))}</small></th>'
-        f"<td>{signed(item.share, 3)}</td></tr>"
+    rows = [
+        row(
+            f"{escape(_name(item))}<small>{escape(_hint(item))}</small>",
+            [tag("td", signed(item.share, 3))],
+            class_="for" if item.share > 0 else "against",
+            style=f"--v:{abs(item.share) / largest:.3f}",
+        )
         for item in shares
-    )
+    ]
     others = {counted(n_others, "smaller share"): rest} if n_others else {}
-    name, total = "sum", explanation.total
+    total, sum_of_shares = "sum", explanation.total
     if explanation.rival:  # the verdict shows both scores less their thresholds
-        name, total = "score", explanation.score
+        total, sum_of_shares = "score", explanation.score
         others |= {"less the threshold": -explanation.threshold} if explanation.threshold else {}
-    body += "".join(
-        f'<tr class="rest"><th scope="row">{what}</th><td>{signed(value, 3)}</td></tr>'
-        for what, value in others.items()
-    )
-    foot = f'<tr><th scope="row">{name}</th><td>{signed(total, 3)}</td></tr>'
-    *_, unit = _headings(explanation)
-    head = f'<th scope="col">{unit}</th><th scope="col">share</th>'
-    return (
-        f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>{body}</tbody>'
-        f"<tfoot>{foot}</tfoot></table>"
-    )
+    rows += [row(what, [tag("td", signed(x, 3))], class_="rest") for what, x in others.items()]
+    headings = [heading(_headings(explanation)[-1]), heading("share")]
+    foot = row(total, [tag("td", signed(sum_of_shares, 3))])
+    return table(headings, rows, foot=foot, class_="shares")
 
 
 def _portion_table(explanation: Explanation, most: int) -> str:
@@ -197,28 +193,23 @@ def _portion_table(explanation: Explanation, most: int) -> str:
     _, *portions, unit = _headings(explanation)
     if not portions or len(explanation.shares) < 2:  # one line: refused by the second look
         return ""
-    rows = ""
+    rows = []
     for item in explanation.largest(most):
-        cells = "".join(f"<td>{number}</td>" for number in _numbers(item, portions, digits=3))
-        rows += f'<tr><th scope="row">{escape(_name(item))}</th>{cells.replace("-", "−")}</tr>'
-    heads = "".join(f'<th scope="col">{heading}</th>' for heading in (unit, *portions))
+        numbers = (number.replace("-", "−") for number in _numbers(item, portions, digits=3))
+        rows.append(row(escape(_name(item)), [tag("td", number) for number in numbers]))
     is_whole = "strength" in portions
     what = "Strength and weight" if is_whole else "Parts of each share"
     note = WORDS_NOTE if is_whole else f"{PORTIONS_NOTE}{', '.join(portions[1:])}."
-    return (
-        f"<details><summary>{what}</summary><p>{note}</p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></details>"
-    )
+    drawn = table(map(heading, (unit, *portions)), rows)
+    return f"<details><summary>{what}</summary><p>{note}</p>{drawn}</details>"
 
 
 def explanation_page(explanation: Explanation) -> str:
     """Return an explanation as a self-contained HTML page."""
     title = f"Why {'' if explanation.chosen else 'not '}{explanation.category}"
-    return page(
-        title,
-        '<header><p class="over">Thresher · explanation</p>'
-        f"<h1>{breakable(short(title, 200))}</h1></header><main>"
+    about = (
         "<p>Green words count for the category, red words against it. The score is the sum of all "
-        f"shares, including the starting point.</p>{explanation_fragment(explanation)}</main>",
-        script=False,
+        "shares, including the starting point.</p>"
     )
+    body = tag("main", about + explanation_fragment(explanation))
+    return page(title, "explanation", "", body, script=False)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import html
 import math
 import re
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
+from thresher.errors import counted
+
 __all__ = [
-    "arrow", "attributes", "breakable", "count", "escape", "name", "page", "percent",
-    "sentence", "short", "signed",
+    "arrow", "attributes", "bars", "breakable", "count", "escape", "heading", "listed", "name",
+    "not_shown", "page", "percent", "picker", "resource", "row", "sections", "sentence", "short",
+    "side_by_side", "signed", "sortable_table", "table", "tag",
 ]  # fmt: skip
 
+EARLY = '<script>document.documentElement.classList.add("js")</script>'  # before drawing
 LONGEST_NAME = 60  # characters of a category or of a word that are shown
 LONGEST_UNBROKEN_NAME = 24  # letters that fit into a line on a phone
 RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
@@ -61,12 +66,16 @@ def breakable(text: str) -> str:
 
 
 def attributes(**values: Any) -> str:
-    """Return HTML attributes without those that are None or False; `_` in a name becomes `-`."""
-    return "".join(
-        f' {key.strip("_").replace("_", "-")}="{escape("" if value is True else value)}"'
-        for key, value in values.items()
-        if value is not None and value is not False
-    )
+    """Return HTML attributes without those that are None or False; `_` in a name becomes `-`.
+
+    Floats are written with four digits, as positions in charts need them.
+    """
+    text = ""
+    for key, value in values.items():
+        if value is not None and value is not False:
+            shown = f"{value:.4g}" if isinstance(value, float) else "" if value is True else value
+            text += f' {key.strip("_").replace("_", "-")}="{escape(shown)}"'
+    return text
 
 
 def percent(value: float | None) -> str:
@@ -84,22 +93,146 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def page(title: str, body: str, *, script: bool = True) -> str:
-    """Return a self-contained page with its style and, if wanted, its script."""
-    style, code = (
-        files("thresher.report").joinpath(f"page.{kind}").read_text(encoding="utf-8")
-        for kind in ("css", "js")
+def tag(kind: str, content: str = "", /, **values: Any) -> str:
+    """Return an element with its attributes; the content is HTML already."""
+    return f"<{kind}{attributes(**values)}>{content}</{kind}>"
+
+
+def listed(items: Sequence[str], most: int) -> str:
+    """Return the first `most` items with commas between them, and how many more there are."""
+    more = len(items) - most
+    return ", ".join(items[:most]) + (f" and {counted(more, 'other')}" if more > 0 else "")
+
+
+def not_shown(n: int, what: str = "smaller one") -> str:
+    """Return a note about `n` entries that are not listed, or ""."""
+    left_out = counted(n, f"{what} is", f"{what}s are")
+    return tag("p", f"{left_out} not shown.", class_="soft") if n > 0 else ""
+
+
+def bars(items: Iterable[tuple[str, float]], largest: float, show: Callable[[float], str]) -> str:
+    """Return a list of words with their numbers, each with a bar relative to the largest."""
+    return "".join(
+        tag(
+            "li", f"{name(word)}<span>{show(value)}</span>", style=f"--v:{abs(value) / largest:.3f}"
+        )
+        for word, value in items
     )
-    early = '<script>document.documentElement.classList.add("js")</script>' if script else ""
-    late = f"<script>{code}</script>" if script else ""
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-script-src 'unsafe-inline'; img-src data:">
-<title>{escape(short(title))}</title>
-<style>{style}</style>
-{early}</head>
-<body>{body}
-{late}</body></html>
-"""
+
+
+def side_by_side(texts: dict[str, str]) -> str:
+    """Return texts with their titles in columns; empty texts are left out."""
+    columns = [f"<div><h4>{title}</h4><p>{text}</p></div>" for title, text in texts.items() if text]
+    return tag("div", "".join(columns), class_="two") if columns else ""
+
+
+# Tables ------------------------------------------------------------------------------------------
+
+
+def heading(content: str, **values: Any) -> str:
+    """Return the heading of a column."""
+    return tag("th", content, scope="col", **values)
+
+
+def row(title: str, cells: Iterable[str], **values: Any) -> str:
+    """Return a row of a table: its heading and its cells (elements)."""
+    return tag("tr", tag("th", title, scope="row") + "".join(cells), **values)
+
+
+def table(
+    headings: Iterable[str],
+    rows: Iterable[str],
+    *,
+    foot: str = "",
+    caption: str = "",
+    **values: Any,
+) -> str:
+    """Return a table of headings (elements) and rows, with the rows of its foot, if any."""
+    above = f"<caption>{caption}</caption>" if caption else ""
+    below = f"<tfoot>{foot}</tfoot>" if foot else ""
+    head = f"<thead><tr>{''.join(headings)}</tr></thead>"
+    return tag("table", f"{above}{head}<tbody>{''.join(rows)}</tbody>{below}", **values)
+
+
+def sortable_table(
+    columns: dict[str, str | None],
+    rows: Sequence[str],
+    *,
+    sorted_by: str,
+    least: str,
+    foot: str = "",
+    fewest: int = 0,
+    **values: Any,
+) -> str:
+    """Return a table that page.js can sort and filter, with its controls.
+
+    Parameters
+    ----------
+    columns : dict of str to str
+        The title of each column, with its CSS class.
+    rows : list of str
+        The rows; page.js sorts and filters by their attributes `data-v`.
+    sorted_by : str
+        The title of the column by which the rows are sorted.
+    least : str
+        The unit of the smallest value to show, from the second column.
+    foot : str
+        Rows that stay at the end.
+    fewest : int
+        With fewer rows, the controls are hidden.
+    """
+    headings = [
+        heading(
+            f"<button type=button>{title}</button>",
+            aria_sort="descending" if title == sorted_by else "none",
+            class_=kind,
+        )
+        for title, kind in columns.items()
+    ]
+    return f"""<div class="controls needs-js"{attributes(hidden=len(rows) < fewest)}>
+<label>Find <input type="search" id="find" autocomplete="off"></label>
+<label>with at least <input type="number" id="least" min="0" step="any" value="0"> {least}</label>
+<output id="matches" class="soft"></output></div>
+{table(headings, rows, foot=foot, class_="sortable", **values)}
+<p class="needs-js"><button type="button" id="more" hidden></button></p>"""
+
+
+# Pages -------------------------------------------------------------------------------------------
+
+
+def picker(what: str, *, hidden: bool = False) -> str:
+    """Return the controls by which page.js shows one card at a time."""
+    return f"""<div class="controls needs-js"{attributes(hidden=hidden)}>
+<label>{what} <select id="pick"></select></label>
+<span><button type="button" id="before">← larger</button>
+<button type="button" id="after">smaller →</button></span></div>"""
+
+
+def sections(contents: dict[str, tuple[str, str]]) -> str:
+    """Return the sections of a page below links to them; empty sections are left out.
+
+    `contents` has the title of each link and the HTML of each section by the section's id.
+    """
+    shown = {key: entry for key, entry in contents.items() if entry[1]}
+    links = "".join(f'<a href="#{key}">{title}</a>' for key, (title, _) in shown.items())
+    main = "".join(tag("section", html, id=key) for key, (_, html) in shown.items())
+    return f'<nav aria-label="Sections">{links}</nav><main>{main}</main>'
+
+
+def resource(file: str) -> str:
+    """Return the text of a file of this package."""
+    return files("thresher.report").joinpath(file).read_text(encoding="utf-8")
+
+
+def page(title: str, kind: str, lead: str, body: str, *, script: bool = True) -> str:
+    """Return a self-contained page: title, introduction (`lead`), body, style and script."""
+    return resource("page.html").format(
+        title=escape(short(title)),
+        style=resource("page.css"),
+        kind=kind,
+        heading=breakable(short(title, 200)),
+        lead=lead,
+        body=body,
+        early=EARLY if script else "",
+        script=tag("script", resource("page.js")) if script else "",
+    )

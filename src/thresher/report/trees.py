@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from thresher.errors import counted, escaped
-from thresher.report.markup import attributes, escape, short
+from thresher.report.markup import attributes, escape, resource, short, tag
 
 if TYPE_CHECKING:
     from thresher.learners.tree import Tree
@@ -21,21 +22,6 @@ LONGEST_NAME = 18  # characters of a feature's name
 GAP, STEP, MARGIN = 18, 64, 16  # between boxes, between levels, around all; pixels
 DOWN = 0.6  # position of an answer on the line to a child
 LINE, LETTER = 16, 6.9  # height of a line of text, average width of a letter
-STYLE = """
-.thresher-tree { --paper: #fffdf8; --ink: #26221b; --soft: #5a5347; --yes: #2e8b57; --no: #b4593f;
-  font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
-@media (prefers-color-scheme: dark) {
-  .thresher-tree { --paper: #161512; --ink: #ebe6da; --soft: #c4bdae; --yes: #74c98a;
-    --no: #ff9c8f; } }
-.thresher-tree .paper { fill: var(--paper); }
-.thresher-tree .box { stroke: var(--soft); }
-.thresher-tree .yes { fill: var(--yes); } .thresher-tree .no { fill: var(--no); }
-.thresher-tree .under { fill: var(--paper); stroke: none; }
-.thresher-tree text { fill: var(--ink); text-anchor: middle; }
-.thresher-tree .number { fill: var(--soft); } .thresher-tree .asked { font-weight: 600; }
-.thresher-tree .edge { stroke: var(--soft); fill: none; }
-.thresher-tree .answer { paint-order: stroke; stroke: var(--paper); stroke-width: 5px; }
-"""
 
 
 def tree_text(
@@ -116,23 +102,21 @@ def tree_svg(
         heights[box.depth] = max(heights[box.depth], box.height)
     tops = [MARGIN + sum(heights[:depth]) + STEP * depth for depth in range(len(heights))]
     centres = _centres(tree, boxes)
-    shift = MARGIN - min(centres[node] - box.width / 2 for node, box in boxes.items())
-    edges, drawn = [], []
+    edges, drawn = "", ""
     for node, box in boxes.items():
-        x, top = centres[node] + shift, tops[box.depth]
-        drawn.append(box.draw(x, top, float(tree.probability[node])))
-        if box.is_open:
-            for child, answer in zip((tree.left, tree.right), _answers(tree, node, names),
-                                     strict=True):  # fmt: skip
-                to = centres[int(child[node])] + shift
-                edges.append(_edge(x, top + box.height, to, tops[box.depth + 1], answer))
-    width = max(centres[node] + box.width / 2 for node, box in boxes.items()) + shift + MARGIN
+        x, top = centres[node], tops[box.depth]
+        drawn += box.draw(x, top, float(tree.probability[node]))
+        children = (int(tree.left[node]), int(tree.right[node])) if box.answers else ()
+        for child, answer in zip(children, box.answers, strict=True):
+            edges += _edge(x, top + box.height, centres[child], tops[box.depth + 1], answer)
+    width = max(centres[node] + box.width / 2 for node, box in boxes.items()) + MARGIN
     height = tops[-1] + heights[-1] + MARGIN
+    paper = tag("rect", class_="paper", width="100%", height="100%")
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="thresher-tree" {size} role="img"'
-        f'{attributes(aria_label=title)}><style>{STYLE}</style><rect class="paper" width="100%" '
-        f'height="100%"/>{"".join(edges)}{"".join(drawn)}</svg>'
+        f"{attributes(aria_label=title)}><style>\n{resource('tree.css')}</style>"
+        f"{paper}{edges}{drawn}</svg>"
     )
 
 
@@ -140,9 +124,8 @@ class _Box(NamedTuple):
     """A node to draw."""
 
     depth: int
-    is_open: bool  # whether its children are drawn
-    lines: list[tuple[str, str]]  # kinds and texts
-    answer_length: int  # letters
+    lines: list[tuple[str, str]]  # CSS classes and texts
+    answers: tuple[str, ...]  # to its question, if its children are drawn
 
     @property
     def width(self) -> float:
@@ -154,20 +137,20 @@ class _Box(NamedTuple):
 
     def draw(self, x: float, top: float, probability: float) -> str:
         """Return the box as SVG, coloured by its probability."""
+        frame = {"x": f"{x - self.width / 2:.1f}", "y": f"{top:.1f}", "rx": 6}
+        frame |= {"width": f"{self.width:.1f}", "height": f"{self.height:.1f}"}
         side = "yes" if probability > 0.5 else "no"
-        position = (
-            f'x="{x - self.width / 2:.1f}" y="{top:.1f}" width="{self.width:.1f}" '
-            f'height="{self.height:.1f}" rx="6"'
-        )
-        sure = f'fill-opacity="{0.06 + 0.6 * abs(probability - 0.5):.2f}"'
+        sure = f"{0.06 + 0.6 * abs(probability - 0.5):.2f}"
         texts = "".join(
-            f'<text class="{kind}" x="{x:.1f}" y="{top + 6 + LINE * (n + 0.75):.1f}">'
-            f"{escape(text)}</text>"
+            _text(kind, x, top + 6 + LINE * (n + 0.75), text)
             for n, (kind, text) in enumerate(self.lines)
         )
-        return (
-            f'<rect class="under" {position}/><rect class="box {side}" {position} {sure}/>{texts}'
-        )
+        colour = tag("rect", class_=f"box {side}", fill_opacity=sure, **frame)
+        return f"{tag('rect', class_='under', **frame)}{colour}{texts}"
+
+
+def _text(kind: str, x: float, y: float, text: str) -> str:
+    return tag("text", escape(text), class_=kind, x=f"{x:.1f}", y=f"{y:.1f}")
 
 
 def _boxes(tree: Tree, names: Names, max_depth: int | None) -> dict[int, _Box]:
@@ -176,58 +159,50 @@ def _boxes(tree: Tree, names: Names, max_depth: int | None) -> dict[int, _Box]:
     boxes = {}
     shown = np.flatnonzero(depths <= (tree.n_nodes if max_depth is None else max_depth))
     for node in shown.tolist():
-        is_leaf, depth = tree.column[node] < 0, int(depths[node])
-        is_open = not is_leaf and depth != max_depth
+        depth, answers = int(depths[node]), tuple[str, ...]()
         lines = [("number", f"node {node + 1}"), ("", _documents(tree, node))]
         lines.append(("", f"P(c|n) = {tree.probability[node]:.3f}"))
-        answer_length = 0
-        if is_open:
-            answer_length = len(_answers(tree, node, names)[0])
+        if tree.column[node] >= 0 and depth != max_depth:
+            answers = _answers(tree, node, names)
             name = short(names[int(tree.column[node])], LONGEST_NAME)
-            lines.append(("asked", f"split: {name}"))
-            lines.append(("", f"value: {tree.threshold[node]:.4g}"))
-        elif not is_leaf:
+            lines += [("asked", f"split: {name}"), ("", f"value: {tree.threshold[node]:.4g}")]
+        elif tree.column[node] >= 0:
             lines.append(("number", f"… {counted(int(sizes[node]) - 1, 'node')}"))
-        boxes[node] = _Box(depth, is_open, lines, answer_length)
+        boxes[node] = _Box(depth, lines, answers)
     return boxes
 
 
 def _centres(tree: Tree, boxes: dict[int, _Box]) -> dict[int, float]:
     """Return the horizontal centre of each box; subtrees are as close as possible."""
-    offsets: dict[int, float] = {0: 0.0}  # from the node above
-    outlines: dict[
-        int, list[tuple[float, float]]
-    ] = {}  # left and right ends of a subtree, level by level
+    offsets: dict[int, float] = {}  # from the node above
+    outlines: dict[int, list[tuple[float, float]]] = {}  # ends of a subtree, level by level
     for node in reversed(boxes):
         box, below = boxes[node], []
-        if box.is_open:
+        if box.answers:
             left, right = int(tree.left[node]), int(tree.right[node])
-            outline_left, outline_right = outlines.pop(left), outlines.pop(right)
-            apart = max(a[1] - b[0] for a, b in zip(outline_left, outline_right, strict=False))
-            apart += GAP
-            apart = max(apart, (LETTER * box.answer_length + GAP / 2) / DOWN)
+            pair = outlines.pop(left), outlines.pop(right)
+            apart = GAP + max(a[1] - b[0] for a, b in zip(*pair, strict=False))
+            apart = max(apart, (LETTER * len(box.answers[0]) + GAP / 2) / DOWN)
             offsets[left], offsets[right] = -apart / 2, apart / 2
-            for level in range(max(len(outline_left), len(outline_right))):
+            for levels in zip_longest(*pair):
                 ends = [
-                    (start + by, end + by)
-                    for outline, by in ((outline_left, -apart / 2), (outline_right, apart / 2))
-                    for start, end in outline[level : level + 1]
+                    (level[0] + by, level[1] + by)
+                    for level, by in zip(levels, (-apart / 2, apart / 2), strict=True)
+                    if level
                 ]
                 below.append((ends[0][0], ends[-1][1]))
         outlines[node] = [(-box.width / 2, box.width / 2), *below]
-    centres: dict[int, float] = {}
     parents = tree.parents()
-    for node in boxes:
-        centres[node] = offsets[node] + (centres[int(parents[node])] if node else 0.0)
-    return centres
+    centres = {0: 0.0}
+    for node in list(boxes)[1:]:
+        centres[node] = offsets[node] + centres[int(parents[node])]
+    shift = MARGIN - min(centres[node] - box.width / 2 for node, box in boxes.items())
+    return {node: centre + shift for node, centre in centres.items()}
 
 
 def _edge(x: float, bottom: float, to: float, top: float, answer: str) -> str:
-    along, down = x + DOWN * (to - x), bottom + DOWN * (top - bottom)
-    return (
-        f'<path class="edge" d="M{x:.1f} {bottom:.1f}L{to:.1f} {top:.1f}"/>'
-        f'<text class="answer" x="{along:.1f}" y="{down + 4:.1f}">{escape(answer)}</text>'
-    )
+    path = tag("path", class_="edge", d=f"M{x:.1f} {bottom:.1f}L{to:.1f} {top:.1f}")
+    return path + _text("answer", x + DOWN * (to - x), bottom + DOWN * (top - bottom) + 4, answer)
 
 
 def _answers(tree: Tree, node: int, names: Names) -> tuple[str, str]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from thresher.decisions import Decisions
 from thresher.errors import counted
-from thresher.evaluation import Contingency, Evaluation, measure_title, read_measure
+from thresher.evaluation import Evaluation, measure_title, read_measure
 from thresher.evaluation.measures import exactly_right
 from thresher.evaluation.significance import Interval, bootstrap_intervals, share_interval
 from thresher.report.cards import Ground, linked
+from thresher.report.curves import deciding_scores
 from thresher.report.markup import arrow, count, name, percent
 
 __all__ = ["certainty", "figures", "intervals_of", "is_one_each", "sentences", "weakest"]
@@ -24,6 +24,10 @@ MIN_CATEGORY_DOCUMENTS = 10  # with fewer, a category is not judged
 SCORES_PER_BLOCK = 4_000_000
 LEAST_CERTAIN, FEWEST_LEAST_CERTAIN = 10, 2  # one document in ten, and at least two
 
+ABOUT_RANGES = (
+    " Ranges are 95&nbsp;% confidence intervals: how much a figure would vary with other "
+    "documents of the same kind."
+)
 # The measure on the first card, and those listed below the cards.
 HEADLINES = {
     "one category": ["micro_f1", "micro_precision", "micro_recall", "exact_match"],
@@ -53,11 +57,10 @@ def intervals_of(evaluation: Evaluation) -> dict[str, Interval]:
         return {}
     kind, n = _kind(evaluation), evaluation.n_documents
     total = evaluation.contingency.total()
-    hits = total.true_positives
     shares = {
         "exact_match": share_interval(round(evaluation.exact_match * n), n),
-        "micro_precision": share_interval(hits, hits + total.false_positives),
-        "micro_recall": share_interval(hits, hits + total.false_negatives),
+        "micro_precision": share_interval(total.true_positives, total.assigned),
+        "micro_recall": share_interval(total.true_positives, total.positives),
     }
     measures = [key for key in HEADLINES[kind] if math.isfinite(read_measure(evaluation, key))]
     resampled: dict[str, Interval] = {}
@@ -87,16 +90,8 @@ def certainty(evaluation: Evaluation, decisions: Decisions) -> np.ndarray | None
         return None
     step = max(1, SCORES_PER_BLOCK // scores.shape[1])
     blocks = (scores[start : start + step] for start in range(0, len(scores), step))
-    return np.concatenate([_distance(block, decisions) for block in blocks])
-
-
-def _distance(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
-    margins = scores - decisions.thresholds
-    if decisions.mode == "single-label" and margins.shape[1] > 1:
-        second, first = np.partition(margins, -2, axis=1)[:, -2:].T
-        ahead = first - second
-        return np.asarray(np.minimum(ahead, np.abs(first)) if decisions.allow_none else ahead)
-    return np.asarray(np.abs(margins).min(axis=1))
+    margins = (deciding_scores(block, decisions) - decisions.thresholds for block in blocks)
+    return np.concatenate([np.abs(block).min(axis=1) for block in margins])
 
 
 # The sentences -----------------------------------------------------------------------------------
@@ -105,65 +100,49 @@ def _distance(scores: np.ndarray, decisions: Decisions) -> np.ndarray:
 def sentences(evaluation: Evaluation, intervals: dict[str, Interval]) -> list[str]:
     """Return sentences on how good the model is, how certain that is, and where it is weakest."""
     total = evaluation.contingency.total()
-    if not total.true_positives + total.false_negatives:
+    if not total.positives:
         return ["No document here has a label, so nothing can be measured."]
-    if not total.true_positives + total.false_positives:
+    if not total.assigned:
         documents = counted(evaluation.n_documents, "document")
         return [f"The model gave no category to any of the {documents}."]
-    if _kind(evaluation) == "one category":
-        return [_of_one_category(evaluation, intervals)]
-    first = _of_one_each if _kind(evaluation) == "one each" else _of_several
+    if len(evaluation.categories) == 1:
+        return [_precision_and_recall(evaluation, intervals)]
+    first = _accuracy if is_one_each(evaluation) else _precision_and_recall
     return [first(evaluation, intervals), _weak_points(evaluation, intervals)]
 
 
-def _of_one_each(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
+def _accuracy(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
     n, interval = evaluation.n_documents, intervals.get("exact_match")
     right = round(evaluation.exact_match * n)
+    share = f"{_whole_percent(evaluation.exact_match)} of the {count(n)} documents"
     if _is_few(n, [interval]):
-        return f"{_only(n)}: {right} of {n} got the right category{_range(interval)}."
-    if right == n:
-        return f"All {counted(n, 'document')} got the right category{_range(interval)}."
-    share = _whole_percent(evaluation.exact_match)
-    share = f"{share[0].upper()}{share[1:]}"
-    return f"{share} of the {count(n)} documents got the right category{_range(interval)}."
+        share = f"{_only(n)}: {right} of {n}"
+    elif right == n:
+        share = f"all {counted(n, 'document')}"
+    return f"{_capitalized(share)} got the right category{_range(interval)}."
 
 
-def _of_several(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
+def _precision_and_recall(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
+    """Return a sentence on precision and recall of a single category, or of all together."""
     n, total = evaluation.n_documents, evaluation.contingency.total()
-    given = total.true_positives + total.false_positives
-    labels = total.true_positives + total.false_negatives
+    single = name(evaluation.categories[0]) if len(evaluation.categories) == 1 else None
     precision, recall = intervals.get("micro_precision"), intervals.get("micro_recall")
-    if _is_few(n, [precision, recall]):
-        return (
-            f"{_only(n)}: {total.true_positives} of {counted(given, 'assigned label')} are right, "
-            f"of {labels} true ones."
+    n_judged = min(total.assigned, total.positives) if single else n
+    if not _is_few(n_judged, [precision, recall]):
+        shares = (
+            f"precision is {_whole_percent(total.precision)}{_range(precision)} and recall "
+            f"{_whole_percent(total.recall)}{_range(recall, is_first=precision is None)}"
         )
-    return f"On {count(n)} documents, {_precision_and_recall(total, precision, recall)}."
-
-
-def _of_one_category(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
-    n, total = evaluation.n_documents, evaluation.contingency.total()
-    hits, category = total.true_positives, name(evaluation.categories[0])
-    given, belonging = hits + total.false_positives, hits + total.false_negatives
-    precision, recall = intervals.get("micro_precision"), intervals.get("micro_recall")
-    if _is_few(min(given, belonging), [precision, recall]):
-        few = _only(n) if n < MIN_DOCUMENTS else f"Too few documents of {category} to judge"
-        return (
-            f"{few}: {hits} of {counted(given, 'document')} assigned to {category} belong to it, "
-            f"of {belonging} that do."
-        )
-    shares = _precision_and_recall(total, precision, recall)
-    return f"For {category}, {shares} on {count(n)} documents."
-
-
-def _precision_and_recall(
-    total: Contingency, precision: Interval | None, recall: Interval | None
-) -> str:
-    recall_range = _range(recall, is_first=precision is None)
-    return (
-        f"precision is {_whole_percent(total.precision)}{_range(precision)} "
-        f"and recall {_whole_percent(total.recall)}{recall_range}"
-    )
+        documents = f"{count(n)} documents"
+        return f"For {single}, {shares} on {documents}." if single else f"On {documents}, {shares}."
+    if single is None:
+        labels = counted(total.assigned, "assigned label")
+        right = f"{labels} are right, of {total.positives} true ones."
+    else:
+        documents = counted(total.assigned, "document")
+        right = f"{documents} assigned to {single} belong to it, of {total.positives} that do."
+    few = f"Too few documents of {single} to judge" if single and n >= MIN_DOCUMENTS else _only(n)
+    return f"{few}: {total.true_positives} of {right}"
 
 
 def _weak_points(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
@@ -190,8 +169,7 @@ def _weak_points(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
             f"{count(n_few)} of the {count(len(sizes))} categories {have} fewer than "
             f"{MIN_CATEGORY_DOCUMENTS} documents here, too few to judge"
         )
-    sentence = "; ".join(clauses)
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    return f"{_capitalized('; '.join(clauses))}."
 
 
 def _weakness(evaluation: Evaluation, c: int) -> str:
@@ -201,6 +179,10 @@ def _weakness(evaluation: Evaluation, c: int) -> str:
     if missed >= wrong:
         return f"where {count(hits)} of {counted(hits + missed, 'document')} were found"
     return f"where {count(wrong)} of {counted(hits + wrong, 'assigned document')} do not belong"
+
+
+def _capitalized(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _is_few(n: int, intervals: list[Interval | None]) -> bool:
@@ -232,51 +214,46 @@ def _range(interval: Interval | None, *, is_first: bool = True) -> str:
 # The cards ---------------------------------------------------------------------------------------
 
 
-class Figure(NamedTuple):
-    """A card: a number or a name, and a note that explains it."""
-
-    title: str
-    value: str
-    note: str
-    interval: Interval | None = None
-    is_name: bool = False
-
-    def html(self) -> str:
-        """Return the card as HTML."""
-        bar = ""
-        if self.interval is not None:
-            value, low, high = self.interval
-            bar = (
-                f'<div class="track" style="--v:{value:.4f};--low:{low:.4f};--high:{high:.4f}" '
-                f'aria-hidden=true><i></i><b></b></div><p class="interval">'
-                f"{percent(low)} – {percent(high)}</p>"
-            )
-        kind = "value name" if self.is_name else "value"
-        return (
-            f'<div class="figure"><h2>{self.title}</h2><p class="{kind}">{self.value}</p>{bar}'
-            f"<p class=soft>{self.note}</p></div>"
-        )
-
-
 def figures(ground: Ground, decisions: Decisions, intervals: dict[str, Interval]) -> str:
     """Return the cards, and a line with the averages that have no card."""
     evaluation = ground.evaluation
     first, *others = HEADLINES[_kind(evaluation)]
-    cards: list[Figure | None] = [_overall(evaluation, first, intervals.get(first))]
+    cards = _overall(evaluation, first, intervals.get(first))
     if len(evaluation.categories) == 1:
         cards += _two_errors(evaluation, intervals)
         others = others[2:]
     else:
-        cards += [_weakest(ground), _confusion(ground)]
-    cards.append(_least_certain(evaluation, decisions))
-    drawn = "".join(card.html() for card in cards if card is not None)
+        cards += _weakest(ground) + _confusion(ground)
+    cards += _least_certain(evaluation, decisions)
+    listed = ", ".join(
+        f"<span>{measure_title(key)} {percent(read_measure(evaluation, key))}"
+        f"{_bracket(intervals.get(key))}</span>"
+        for key in others
+    )
     return (
-        f'<section class="headline" aria-label="Headline figures">{drawn}</section>'
-        f"{_below(evaluation, others, intervals)}"
+        f'<section class="headline" aria-label="Headline figures">{cards}</section>'
+        f'<p class="soft below">Also: {listed}.{ABOUT_RANGES if intervals else ""}</p>'
     )
 
 
-def _overall(evaluation: Evaluation, measure: str, interval: Interval | None) -> Figure:
+def _figure(
+    title: str, value: str, note: str, interval: Interval | None = None, kind: str = "value"
+) -> str:
+    """Return a card: a number or a name, its interval, and a note that explains it."""
+    bar = ""
+    if interval is not None:
+        style = f"--v:{interval.value:.4f};--low:{interval.low:.4f};--high:{interval.high:.4f}"
+        bar = (
+            f'<div class="track" style="{style}" aria-hidden=true><i></i><b></b></div>'
+            f'<p class="interval">{percent(interval.low)} – {percent(interval.high)}</p>'
+        )
+    return (
+        f'<div class="figure"><h2>{title}</h2><p class="{kind}">{value}</p>{bar}'
+        f'<p class="soft">{note}</p></div>'
+    )
+
+
+def _overall(evaluation: Evaluation, measure: str, interval: Interval | None) -> str:
     n = evaluation.n_documents
     if measure == "exact_match":
         right = round(evaluation.exact_match * n)
@@ -285,40 +262,43 @@ def _overall(evaluation: Evaluation, measure: str, interval: Interval | None) ->
         precision, recall = evaluation.micro["precision"], evaluation.micro["recall"]
         title = "F1" if len(evaluation.categories) == 1 else "Micro-F1"
         note = f"all decisions: precision&nbsp;{percent(precision)}, recall&nbsp;{percent(recall)}"
-    value = read_measure(evaluation, measure)
-    return Figure(title, f"{percent(value)}<small> %</small>", note, interval)
+    value = percent(read_measure(evaluation, measure))
+    return _figure(title, f"{value}<small> %</small>", note, interval)
 
 
-def _two_errors(evaluation: Evaluation, intervals: dict[str, Interval]) -> list[Figure]:
-    hits, wrong, missed, _ = (int(cell) for cell in evaluation.contingency.total())
-    return [
-        Figure("False positives", f"{count(wrong)}<small> of {count(hits + wrong)}</small>",
-               f"precision {percent(evaluation.micro['precision'])}"
-               f"{_bracket(intervals.get('micro_precision'))}"),
-        Figure("False negatives", f"{count(missed)}<small> of {count(hits + missed)}</small>",
-               f"recall {percent(evaluation.micro['recall'])}"
-               f"{_bracket(intervals.get('micro_recall'))}"),
-    ]  # fmt: skip
+def _two_errors(evaluation: Evaluation, intervals: dict[str, Interval]) -> str:
+    total = evaluation.contingency.total()
+    return "".join(
+        _figure(
+            title,
+            f"{count(wrong)}<small> of {count(n)}</small>",
+            f"{key} {percent(evaluation.micro[key])}{_bracket(intervals.get(f'micro_{key}'))}",
+        )
+        for title, key, wrong, n in (
+            ("False positives", "precision", total.false_positives, total.assigned),
+            ("False negatives", "recall", total.false_negatives, total.positives),
+        )
+    )
 
 
-def _weakest(ground: Ground) -> Figure | None:
+def _weakest(ground: Ground) -> str:
     c = weakest(ground.evaluation)
     if c is None:
-        return None
-    measured, table = ground.evaluation.per_category, ground.evaluation.contingency
+        return ""
+    table = ground.evaluation.contingency
     hits, wrong, missed = (int(cell[c]) for cell in table[:3])
     false_positives = f"{counted(wrong, 'false positive')} of {count(hits + wrong)}"
     note = (
-        f"F1&nbsp;{percent(measured['f1'][c])}: {count(hits)} of {count(hits + missed)} found, "
+        f"F1&nbsp;{percent(table.f1[c])}: {count(hits)} of {count(hits + missed)} found, "
         f"{false_positives if hits + wrong else 'never assigned'}"
     )
-    return Figure("Weakest category", linked(ground, c), note, is_name=True)
+    return _figure("Weakest category", linked(ground, c), note, kind="value name")
 
 
-def _confusion(ground: Ground) -> Figure | None:
+def _confusion(ground: Ground) -> str:
     pairs = ground.confused.pairs(1)
     if not pairs:
-        return None
+        return ""
     missed, given, n = pairs[0]
     note = f"{counted(n, 'document')} with the first missed and the second assigned"
     if is_one_each(ground.evaluation):
@@ -326,43 +306,30 @@ def _confusion(ground: Ground) -> Figure | None:
         errors = counted(wrong, "misclassified document")
         note = f"{count(n)} of {errors}" if n < wrong or n == 1 else f"all {errors}"
     value = arrow(linked(ground, missed), linked(ground, given))
-    return Figure("Most frequent confusion", value, note, is_name=True)
+    return _figure("Most frequent confusion", value, note, kind="value name")
 
 
-def _least_certain(evaluation: Evaluation, decisions: Decisions) -> Figure | None:
+def _least_certain(evaluation: Evaluation, decisions: Decisions) -> str:
     """Return the number of undecided documents, or else of errors among the least certain."""
     if evaluation.positives is None or evaluation.decisions is None:
-        return None
+        return ""
     n, is_right = evaluation.n_documents, exactly_right(evaluation.decisions, evaluation.positives)
     decided = evaluation.decisions.any(axis=1)
     n_open = n - int(np.count_nonzero(decided))
     if n_open and (is_one_each(evaluation) or decisions.abstain_below is not None):
         right = percent(is_right[decided].mean() if n_open < n else None)
+        value = f"{count(n_open)}<small> of {count(n)}</small>"
         note = f"documents; {right} % of the others are right"
-        return Figure("No category assigned", f"{count(n_open)}<small> of {count(n)}</small>", note)
+        return _figure("No category assigned", value, note)
     distances, n_errors = certainty(evaluation, decisions), int((~is_right).sum())
     n_least = -(-n // LEAST_CERTAIN)
     if distances is None or not n_errors or n_least < FEWEST_LEAST_CERTAIN:
-        return None
+        return ""
     least = np.argsort(distances, kind="stable")[:n_least]
     value = f"{count((~is_right)[least].sum())}<small> of {count(n_errors)}</small>"
     note = f"documents with an error are among the {count(n_least)} closest to another decision"
-    return Figure("Least certain tenth", value, note)
+    return _figure("Least certain tenth", value, note)
 
 
 def _bracket(interval: Interval | None) -> str:
     return f" ({percent(interval.low)} – {percent(interval.high)})" if interval else ""
-
-
-def _below(evaluation: Evaluation, measures: list[str], intervals: dict[str, Interval]) -> str:
-    """Return the averages that have no card, and the meaning of the ranges."""
-    listed = ", ".join(
-        f"<span>{measure_title(key)} {percent(read_measure(evaluation, key))}"
-        f"{_bracket(intervals.get(key))}</span>"
-        for key in measures
-    )
-    meaning = (
-        " Ranges are 95&nbsp;% confidence intervals: how much a figure would vary with other "
-        "documents of the same kind."
-    )
-    return f'<p class="soft below">Also: {listed}.{meaning if intervals else ""}</p>'

@@ -80,29 +80,18 @@ class WorstErrors:
             wrong &= np.isfinite(right)[:, None]  # the model may not know the true category
             ahead = margins - right[:, None]
         for kind, errors, badness in (("missed", missed, -margins), ("wrong", wrong, ahead)):
-            errors_here = [
-                WrongDecision(
-                    kind,
-                    self.categories[column],
-                    float(badness[row, column]),
-                    batch.location(row),
-                    str(batch.texts[row]),
-                    [str(label) for label in (batch.labels or [])[row]],
-                    [self.categories[c] for c in np.flatnonzero(decided[row])],
-                )
-                for row, column in self._worst(errors, badness)
-            ]
-            worst_first = sorted(
-                self._worst_errors[kind] + errors_here, key=lambda error: -error.margin
-            )
-            self._worst_errors[kind] = self._few_of_each(worst_first, lambda error: error.category)
-
-    def _worst(self, errors: np.ndarray, badness: np.ndarray) -> list[tuple[int, int]]:
-        """Return rows and columns of the worst errors in a batch."""
-        rows, columns = np.nonzero(errors)
-        order = np.argsort(-badness[rows, columns], kind="stable")
-        worst_first = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
-        return self._few_of_each(worst_first, lambda pair: pair[1])
+            rows, columns = np.nonzero(errors)
+            order = np.argsort(-badness[rows, columns], kind="stable")
+            worst_first = zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+            collected = self._worst_errors[kind]
+            for row, column in self._few_of_each(worst_first, lambda pair: pair[1]):
+                category, margin = self.categories[column], float(badness[row, column])
+                document = batch.location(row), str(batch.texts[row])
+                labels = [str(label) for label in (batch.labels or [])[row]]
+                given = [self.categories[c] for c in np.flatnonzero(decided[row])]
+                collected.append(WrongDecision(kind, category, margin, *document, labels, given))
+            collected.sort(key=lambda error: -error.margin)
+            self._worst_errors[kind] = self._few_of_each(collected, lambda error: error.category)
 
     def _few_of_each(self, errors: Iterable[T], category: Callable[[T], Any]) -> list[T]:
         """Return the first of the errors, at most a few of each category."""

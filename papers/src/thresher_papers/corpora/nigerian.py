@@ -7,9 +7,10 @@ import io
 import sys
 from pathlib import Path
 
-from thresher.corpora import Corpus, CorpusInfo, File, Form, Split, ling_spam
+from thresher.corpora import Corpus, CorpusInfo, File, Form, Split, describe
 from thresher.corpora._archive import read_bytes
 from thresher.corpora._registry import Paths
+from thresher.corpora.folders import read_ling_spam
 
 __all__ = ["CORPORA"]
 
@@ -27,7 +28,7 @@ def read(paths: Paths, variant: str) -> Corpus:
             if label == code and (category == "scam" or variant == "sms"):
                 split.append(body, [category], f"{letters.name}:{i}")
     if variant == "ling-spam":
-        legitimate = ling_spam.read([messages], "bare").split("all")
+        legitimate = read_ling_spam([messages], "bare").split("all")
         for text, labels, location in zip(*legitimate.columns(), strict=True):
             if labels == ["ham"]:
                 split.append(text.removeprefix("Subject:").lstrip(), ["ham"], location)
@@ -75,7 +76,7 @@ CORPORA = (
                 ),
                 contents="20cb44a8d66d6e424f76f68d95950670d720a42b781025c76abbcd57bc388aa4",
             ),
-            ling_spam.ARCHIVE,
+            *describe("ling-spam").files,
         ),
         counts={"ling-spam": {"all": 3_077}, "sms": {"all": 1_779}, "alone": {"all": 665}},
         read=read,
