@@ -1,13 +1,12 @@
-"""The answer of a model for one document, and the ways to show it.
+"""The answers of a model for a batch of documents, and the ways to show them.
 
 An answer has the same fields everywhere: in a line of text, in JSON and in the columns of a table.
-`Answers` computes the answers of a batch by columns, which is much faster than one by one.
+All are computed by columns, which is much faster than document by document.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -21,14 +20,7 @@ from thresher.model.categories import Categories
 from thresher.model.model import Model
 
 __all__ = [
-    "LABELS_ONLY",
-    "Answer",
-    "AnswerOptions",
-    "Answers",
-    "RankedLabel",
-    "Table",
-    "best_categories",
-    "ranked_labels",
+    "LABELS_ONLY", "AnswerOptions", "Answers", "Table", "best_categories", "ranked_labels",
     "with_extra_columns",
 ]  # fmt: skip
 
@@ -48,58 +40,6 @@ class AnswerOptions(NamedTuple):
 
 
 LABELS_ONLY = AnswerOptions()
-
-
-class RankedLabel(NamedTuple):
-    """A category in a ranking."""
-
-    label: Any
-    score: float
-    probability: float | None = None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The answer of a model for one document.
-
-    Attributes
-    ----------
-    document : str
-        The location of the document: file and line, row, or path.
-    labels : list of labels
-        The chosen categories, those farthest above their thresholds first.
-    scores : dict or None
-        The scores of the chosen categories, or of all, by name.
-    probabilities : dict or None
-        The probabilities of the same categories.
-    ranking : list of RankedLabel or None
-        The best categories, chosen or not.
-    note : str or None
-        "no text", or "skipped: " and the reason.
-    """
-
-    document: str
-    labels: list[Any]
-    scores: dict[str, float] | None = None
-    probabilities: dict[str, float] | None = None
-    ranking: list[RankedLabel] | None = None
-    note: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as a dict for JSON, without the fields that are None."""
-        answer: dict[str, Any] = {"document": self.document, "labels": self.labels}
-        if self.scores is not None:
-            answer["scores"] = self.scores
-        if self.probabilities is not None:
-            answer["probabilities"] = self.probabilities
-        if self.ranking is not None:
-            answer["ranking"] = [
-                {name: value for name, value in ranked._asdict().items() if value is not None}
-                for ranked in self.ranking
-            ]
-        if self.note is not None:
-            answer["note"] = self.note
-        return answer
 
 
 class Answers:
@@ -141,39 +81,6 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.batch) + len(self.batch.skipped)
-
-    def __iter__(self) -> Iterator[Answer]:
-        """Yield the answers in the order of the documents."""
-        skipped, notes = iter(self.batch.skipped), self._notes.to_pylist()
-        chosen = self.chosen.tolist()
-        bounds = list(pairwise(self.ends.tolist()))
-        for i in self._rows.tolist():
-            if i < 0:
-                document = next(skipped)
-                yield Answer(escaped(document.location), [], note=f"skipped: {document.reason}")
-            else:
-                start, end = bounds[i]
-                yield self._answer(i, chosen[start:end], notes[i])
-
-    def _answer(self, i: int, chosen: list[int], note: str | None) -> Answer:
-        shown = range(len(self.names)) if self.options.scores else chosen
-        tables = [None if table is None else table[i] for table in (self.scores, self.chances)]
-        scores, chances = (
-            None if row is None else {self.names[k]: _short(row[k]) for k in shown}
-            for row in tables
-        )
-        ranking = None
-        if self.best is not None:
-            ranking = [
-                RankedLabel(
-                    self.labels[k],
-                    _short(self.scores[i, k]),
-                    None if self.chances is None else _short(self.chances[i, k]),
-                )
-                for k in self.best[i].tolist()
-            ]
-        labels = [self.labels[k] for k in chosen]
-        return Answer(self.batch.location(i), labels, scores, chances, ranking, note)
 
     @cached_property
     def _rows(self) -> np.ndarray:
@@ -267,7 +174,7 @@ class Answers:
     # ---- lines of text -----------------------------------------------------------------------
 
     def json_lines(self, has_row: bool = False) -> memoryview:
-        """Return a line of JSON for each answer, as `Answer.to_dict` has it, in UTF-8.
+        """Return a line of JSON for each answer, in UTF-8; docs/results.md describes the fields.
 
         Parameters
         ----------
@@ -350,11 +257,6 @@ def _only_known(
 
 def taken(array: pa.Array, numbers: np.ndarray) -> pa.Array:
     return array.take(numbers_to_arrow(numbers, numbers < 0))
-
-
-def _short(value: Any) -> float:
-    """Return a number rounded to its shortest decimal representation."""
-    return float(str(value))
 
 
 def ranked_labels(

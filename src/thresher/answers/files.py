@@ -172,7 +172,7 @@ class _CSV(_TableWriter):
 
 
 class _JSONLines:
-    """Writes each answer as `Answer.to_dict` has it, after its row number and extra columns."""
+    """Writes each answer as an object, after its row number and extra columns."""
 
     can_be_compressed = True
 
