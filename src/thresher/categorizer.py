@@ -406,7 +406,7 @@ class Categorizer(TrainingParameters):
         >>> table.column_names, table["labels"][0].as_py(), table["note"].to_pylist()
         (['labels', 'score', 'note'], 'spam', [None, 'no text'])
         """
-        from thresher.answers.table import AnswerOptions, answer_table
+        from thresher.answers.answer import AnswerOptions, answer_table
 
         options = AnswerOptions(_checked_top(top), scores, probabilities)
         model = self.model_

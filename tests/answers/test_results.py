@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from command import run, runner
 from naive.answers import answer_objects
 from thresher import Categorizer, read_documents
-from thresher.answers.answer import AnswerOptions
+from thresher.answers.answer import AnswerOptions, map_answers
 from thresher.answers.files import WRITERS
-from thresher.answers.table import map_answers
 from thresher.cli.main import app
 from thresher.documents import streams
 from thresher.errors import DocumentError, ParameterError

@@ -6,26 +6,32 @@ All are computed by columns, which is much faster than document by document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from thresher.documents.batch import Batch, numbers_to_arrow, to_arrow
+from thresher.documents.labels import is_list
 from thresher.errors import escaped
 from thresher.model.categories import Categories
 from thresher.model.model import Model
+from thresher.model.shared import SharedModel
+from thresher.model.source import LabelledSource
 
 __all__ = [
-    "LABELS_ONLY", "AnswerOptions", "Answers", "Table", "best_categories", "ranked_labels",
-    "with_extra_columns",
+    "AnswerOptions", "Answers", "Table", "answer_table", "best_categories", "map_answers",
+    "ranked_labels", "with_extra_columns",
 ]  # fmt: skip
 
 SOME_CHARACTER = r"[^\s\pZ\x1e]"  # matches texts that are not blank
 NO_TEXT = "no text"
+
+R = TypeVar("R")
 
 # Columns by name: an Arrow array or, for columns copied from the data, a list of values.
 Table = dict[str, Any]
@@ -268,3 +274,74 @@ def ranked_labels(
         [(labels[k], float(row[k])) for k in numbers]
         for row, numbers in zip(scores, best, strict=True)
     ]
+
+
+# The answers for all documents --------------------------------------------------------------------
+
+
+def map_answers(
+    work: Callable[[Answers], R],
+    shared: SharedModel,
+    source: LabelledSource,
+    options: AnswerOptions = LABELS_ONLY,
+    n_jobs: int = 1,
+    extra_columns: Sequence[str] = (),
+) -> Iterator[R]:
+    """Yield `work(answers)` for the answers of each batch, in order.
+
+    The categories are those known at the beginning. If there are no documents, there is one batch
+    without any.
+
+    Parameters
+    ----------
+    work : callable
+        Called by the threads that score.
+    shared : SharedModel
+        The model.
+    source : LabelledSource
+        The documents.
+    options : AnswerOptions, optional
+        What the answers contain.
+    n_jobs : int, default=1
+        The number of threads; it does not change the result.
+    extra_columns : sequence of str, optional
+        The names of columns of the data that are copied.
+    """
+    known, is_empty = Categories(shared.model.categories), True
+
+    def answered(model: Model, batch: Batch, scores: np.ndarray) -> R:
+        return work(Answers(model, batch, scores, known, options))
+
+    for result in shared.map(answered, source, n_jobs):
+        is_empty = False
+        yield result
+    if is_empty:
+        extra: dict[str, Any] = {name: [] for name in extra_columns}
+        nothing = Batch({"text": to_arrow([])}, None, [], extra_columns=extra)
+        with shared.reading() as model:
+            yield answered(model, nothing, np.zeros((0, len(model.categories)), np.float32))
+
+
+def answer_table(
+    shared: SharedModel,
+    source: LabelledSource,
+    options: AnswerOptions,
+    like: Any,
+    n_jobs: int = 1,
+) -> Any:
+    """Return the answers in one table of the same kind as `like`, with its index."""
+
+    def batch_table(answers: Answers) -> pa.Table:
+        columns = answers.columns()
+        return pa.table(list(columns.values()), names=list(columns))
+
+    table = pa.concat_tables(map_answers(batch_table, shared, source, options, n_jobs))
+    if hasattr(like, "iloc"):
+        frame = table.to_pandas()
+        if is_list(table.schema.field("labels").type):  # lists can be compared, arrays cannot
+            frame["labels"] = table["labels"].to_pylist()
+        frame.index = like.index
+        return frame
+    if type(like).__module__.partition(".")[0] == "polars":
+        return sys.modules["polars"].from_arrow(table)
+    return table
