@@ -15,7 +15,6 @@ from thresher.evaluation.folds import Split
 from thresher.evaluation.measures import evaluate
 from thresher.evaluation.names import measure_title, read_measure
 from thresher.experiments import protocols
-from thresher.experiments.counted import CountedDocuments
 from thresher.model.source import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def feature_curve(
 
 def _curve(
     name: str,
-    counted: CountedDocuments,
+    counted: protocols.CountedDocuments,
     tasks: Sequence[tuple[Categorizer, Split]],
     n_folds: int,
     threads: int,

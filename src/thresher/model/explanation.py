@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from thresher.errors import counted, escaped
@@ -117,10 +117,6 @@ class Explanation:
     def total(self) -> float:
         """The sum of the shares."""
         return sum(share.share for share in self.shares)
-
-    def with_text(self, text: str) -> Self:
-        """Return a copy with another text."""
-        return replace(self, text=text)
 
     @property
     def score(self) -> float:

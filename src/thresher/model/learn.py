@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
@@ -20,18 +20,15 @@ from thresher.examples import Examples
 from thresher.learners.capabilities import Budgeted, LateCategories, Online, Tracking, Undoable
 from thresher.learners.online import OnlineLearner
 from thresher.model.categories import decision_mode
-from thresher.model.held_out import fold_numbers
 from thresher.model.memory import Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
 from thresher.model.source import (
     LabelledSource,
-    Progress,
     encode_labels,
-    no_progress,
     timed,
     without_zero_weights,
 )
-from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK
+from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK, fold_numbers
 from thresher.parameters import names_of
 from thresher.rows import Labels, Rows
 
@@ -140,7 +137,7 @@ class Learned:
 
 
 class Update:
-    """Documents for a model to learn.
+    """Documents for a model to learn, and the state of learning them.
 
     The first documents are read by the constructor, to find out whether there are few; the rest are
     read during learning.
@@ -149,36 +146,29 @@ class Update:
     ----------
     model : Model
         The model to update; the constructor does not change it.
-    documents, labels, about, sample_weight, progress
+    source : LabelledSource
+        The documents.
+    about : list of labels, optional
         As for `Categorizer.learn`.
     check : int or None, default=64
         The number of remembered documents decided before and after; None for all.
     n_jobs : int, default=1
         The number of threads.
-    clock : dict, optional
-        Seconds by stage.
     """
 
     def __init__(
         self,
         model: Model,
-        documents: Any,
-        labels: Any = None,
+        source: LabelledSource,
         *,
         about: Sequence[Any] | None = None,
-        sample_weight: Any = None,
         check: int | None = DOCUMENTS_CHECKED,
         n_jobs: int = 1,
-        progress: Progress = no_progress,
-        clock: dict[str, float] | None = None,
     ) -> None:
         model.check_can_learn()
+        self.source, self.clock = source, source.clock
         self.about, self.n_checked, self.n_jobs = about, check, n_jobs
-        fields, columns = model.parameters.fields, model.columns
-        self.source = LabelledSource(
-            documents, labels, columns, fields, progress, clock, sample_weight
-        )
-        batches = self.source.batches("learning")
+        batches = source.batches("learning")
         first, n_first = [], 0
         for batch in batches:
             first.append(batch)
@@ -198,40 +188,29 @@ class Update:
         )
         self.is_short = n_first <= MOST_IN_MILLISECONDS  # whether it takes only milliseconds
         self._n_rounds = MOST_ROUNDS if is_small else 1
+        self.learned, self.n_given = Learned(), 0
 
     def apply(self, model: Model) -> Learned:
         """Update the model; if that fails, restore it if `can_be_undone`."""
+        self.model, self.learner, self.features = model, model.learner, model.features
         model.forget_reader()
         restoring: AbstractContextManager[Restore] = nullcontext(deque(maxlen=0))
         if self.can_be_undone:
             restoring = restored_on_failure()
-        with restoring as restore:
-            learned = _Learning(model, self, restore).learn(self._batches, self._n_rounds)
+        with restoring as self.restore:  # functions that undo the changes, in their order
+            self._learn()
             model.columns = model.columns or self.source.columns
         model.forget_reader()
-        return learned
+        return self.learned
 
-
-class _Learning:
-    """The state of an update in progress.
-
-    `restore` collects functions that undo the changes, in the order of the changes.
-    """
-
-    def __init__(self, model: Model, update: Update, restore: Restore) -> None:
-        self.model, self.learner, self.features = model, model.learner, model.features
-        self.about, self.n_checked, self.n_jobs = update.about, update.n_checked, update.n_jobs
-        self.clock, self.restore = update.source.clock, restore
-        self.learned, self.n_given = Learned(), 0
-
-    def learn(self, batches: Iterable[Batch], n_rounds: int) -> Learned:
-        """Learn all batches; return the result."""
+    def _learn(self) -> None:
+        """Learn all batches, and complete `learned`."""
         model, learned = self.model, self.learned
         n_features, n_categories = self.features.n_columns, len(model.categories)
         self.restore.append(_restore_attributes(model))
         model.sample = self._sample()
-        for batch in batches:
-            self._learn_batch(batch, n_rounds)
+        for batch in self._batches:
+            self._learn_batch(batch)
         if model.second_look is not None:
             with timed(self.clock, "second look"):
                 self._learn_second_look_again(model.second_look)
@@ -246,7 +225,6 @@ class _Learning:
         learned.features = self.features.n_columns - n_features
         learned.categories = model.categories.names[n_categories:]
         learned.warnings += self._warnings()
-        return learned
 
     def _warnings(self) -> list[str]:
         """Return warnings of new categories without counter-examples."""
@@ -262,7 +240,7 @@ class _Learning:
 
     # ---- single batches -----------------------------------------------------------------------
 
-    def _learn_batch(self, batch: Batch, n_rounds: int) -> None:
+    def _learn_batch(self, batch: Batch) -> None:
         model, features, restore = self.model, self.features, self.restore
         _check_batch(model, batch, self.about)
         restore.append(features.counter.checkpoint())
@@ -280,7 +258,7 @@ class _Learning:
                 _start(model, rows, labels)
             new = self._count_new_categories(labels)
             model.decisions = _grown_decisions(model, labels)
-            contributions, wrong = self._rehearse(rows, labels, n_rounds, new)
+            contributions, wrong = self._rehearse(rows, labels, new)
             self.learner.check_bounds(rows.indices)
             self._note_mistakes(rows, labels, wrong, batch)
             numbers = model.documents_seen + np.arange(rows.n_rows)
@@ -326,7 +304,7 @@ class _Learning:
         return due
 
     def _rehearse(
-        self, rows: Rows, labels: Labels, n_rounds: int, new: list[int]
+        self, rows: Rows, labels: Labels, new: list[int]
     ) -> tuple[np.ndarray | None, np.ndarray]:
         """Learn the documents together with remembered ones, until the decisions are right.
 
@@ -338,7 +316,7 @@ class _Learning:
         pending, has_memory = np.arange(rows.n_rows), self._has_memory()
         if new and has_memory:
             contributions += self._round(rows, labels, len(model.memory or ()), generator, new)
-        for _ in range(n_rounds if has_memory else 1):
+        for _ in range(self._n_rounds if has_memory else 1):
             n_recalled = RECALLED_PER_DOCUMENT * len(pending)
             documents = rows.take(pending), labels.take(pending)
             contributions[pending] += self._round(*documents, n_recalled, generator)

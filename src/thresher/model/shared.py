@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import chain, islice
 from threading import Condition, Lock, RLock, get_ident, local
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from thresher._kernels._jit import compiler_lock
 from thresher.documents import Batch
 from thresher.engine import engine_for
-from thresher.errors import ModelError
+from thresher.errors import DocumentError, ModelError
+from thresher.evaluation import Evaluation, evaluate
+from thresher.model.categories import Categories
 from thresher.model.learn import Learned, Update
 from thresher.model.model import Model
 from thresher.model.source import LabelledSource, timed
+from thresher.rows import Labels
 
-__all__ = ["SharedModel"]
+__all__ = ["ScoredBatch", "SharedModel", "Tested", "scored_batches"]
 
 R = TypeVar("R")
 
@@ -144,15 +147,15 @@ class SharedModel:
             yield changed
             self.replace(changed)
 
-    def learn(self, documents: Any, labels: Any = None, **options: Any) -> Learned:
-        """Learn documents, completely or not at all, and return what came of it; see `Update`.
+    def learn(self, source: LabelledSource, **options: Any) -> Learned:
+        """Learn documents, completely or not at all, and return the result; see `Update`.
 
         Readers may be held up for some milliseconds: by few documents, which are learned in place.
         More are learned in place only if no other thread has ever read the model, otherwise by a
         copy.
         """
         with self._changing:
-            update, state = Update(self.model, documents, labels, **options), self._state
+            update, state = Update(self.model, source, **options), self._state
             if update.can_be_undone and (update.is_short or not state.has_other_readers):
                 with state.writing(SECONDS_TO_WAIT) as is_alone:
                     if is_alone:
@@ -326,3 +329,69 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where there is no fork
         after_in_parent=_fork.after_in_parent,
         after_in_child=_fork.after_in_child,
     )
+
+
+# Batches of documents, scored and decided ---------------------------------------------------------
+
+
+class ScoredBatch(NamedTuple):
+    """A batch of documents with scores and decisions for the categories known at the beginning."""
+
+    batch: Batch
+    scores: np.ndarray  # (documents, categories)
+    decisions: np.ndarray  # of bool, of the same shape
+
+
+def scored_batches(
+    shared: SharedModel, source: LabelledSource, n_jobs: int = 1
+) -> Iterator[ScoredBatch]:
+    """Yield batches with scores and decisions, whatever is learned between two batches."""
+    known = Categories(shared.model.categories)
+
+    def work(model: Model, batch: Batch, scores: np.ndarray) -> ScoredBatch:
+        columns, decisions = model.categories.columns_for(known), model.decisions.decide(scores)
+        return ScoredBatch(batch, scores[:, columns], decisions[:, columns])
+
+    return shared.map(work, source, n_jobs)
+
+
+class Tested(NamedTuple):
+    """Labelled documents, scored and decided."""
+
+    scores: np.ndarray  # (documents, known categories)
+    decisions: np.ndarray  # of bool, of the same shape
+    labels: Labels
+    names: list[str]  # of all categories, the known ones first
+
+    @classmethod
+    def read(
+        cls,
+        known: Categories,
+        batches: Iterable[ScoredBatch],
+        watch: Callable[[ScoredBatch], Any] | None = None,
+    ) -> Self:
+        """Put batches together; `watch` is called with each."""
+        encoder, labels, scores, decisions = Categories(known), [], [], []
+        for scored in batches:
+            if scored.batch.labels is None:
+                raise DocumentError("The documents have no labels to measure against.")
+            labels.append(encoder.encode(scored.batch.labels, grow=True))
+            scores.append(scored.scores)
+            decisions.append(scored.decisions)
+            if watch is not None:
+                watch(scored)
+        if not labels:
+            raise DocumentError("There is nothing to evaluate: the source has no documents.")
+        all_labels = Labels.concatenate(labels)._replace(n_categories=len(encoder))
+        return cls(np.concatenate(scores), np.concatenate(decisions), all_labels, encoder.names)
+
+    def evaluate(self) -> Evaluation:
+        """Return the measures of the decisions."""
+        return evaluate(self.scores, self.labels, self.names, decisions=self.decisions)
+
+    def exact_match(self, sample_weight: Any = None) -> float:
+        """Return the share of documents that get exactly their labels."""
+        n_known, truth = self.decisions.shape[1], self.labels.to_dense()
+        is_right = (truth[:, :n_known] == self.decisions).all(axis=1)
+        is_right &= ~truth[:, n_known:].any(axis=1)
+        return float(np.average(is_right, weights=sample_weight))

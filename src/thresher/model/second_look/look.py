@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self
 
@@ -19,7 +20,7 @@ from thresher._kernels.second_look import (
     replace_scores,
 )
 from thresher.engine import engine_for
-from thresher.errors import ModelError
+from thresher.errors import ModelError, counted
 from thresher.model.second_look.linear import Linear
 from thresher.model.second_look.pairs import (
     MOST_CANDIDATES,
@@ -38,6 +39,7 @@ Kind = Literal["trees", "linear"]
 Judge = BoostedTrees | Linear
 JUDGES: dict[str, type[BoostedTrees] | type[Linear]] = {"trees": BoostedTrees, "linear": Linear}
 DOCUMENTS_AT_ONCE = 2000  # scored together
+LEAST_SHARE = 1e-6  # smaller contributions are rounding errors and get no line
 MOST_LOOKED = 50_000  # documents to learn from; of more, the first ones of a random order
 
 
@@ -72,24 +74,14 @@ class Unseen(NamedTuple):
 class View(NamedTuple):
     """The explanation of a second score of a document for a category.
 
-    `words`, `among`, `together`, `frequency` and `base` add up to `score`. A category that is not
-    among the candidates has no rank.
+    `words` and the shares of the lines add up to the score.
     """
 
-    score: float
-    n_candidates: int
-    rank: int | None = None  # among the candidates, from 1
-    scale: float = 1.0  # average units of the second score per unit of the learner's score
-    words: float = 0.0  # the contribution of the words
-    among: float = 0.0  # the contribution of the rank
-    rival: int | None = None  # the best other category
-    margin: float = 0.0  # the distance to the rival, in units of the second score
-    together: float = 0.0  # the contribution of categories that occur together
-    other: int | None = None  # the category that contributes most to that
-    given: float = 0.0  # the share of its documents that have this category too
-    positives: float = 0.0  # the number of documents of the category
-    frequency: float = 0.0  # the contribution of that number
-    base: float = 0.0  # the constant
+    words: float  # the contribution of the words
+    scale: (
+        float | None
+    )  # average units of the second score per unit of the learner's; None: no words
+    lines: list[tuple[str, float, float]]  # what else contributes: names, strengths and shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,38 +222,37 @@ class SecondLook:
         fields = self.fields, self.n_fields
         return candidates_of(scores, rows, learner, *fields, self.n_known, contributions)
 
-    def explained(self, rows: Rows, learner: Any, number: int) -> View:
+    def explained(self, rows: Rows, learner: Any, number: int, names: Sequence[str]) -> View:
         """Return the explanation of a document's score for a category, given its strengths."""
         scores = learner.score_rows(rows)
         candidates = self.candidates(scores, rows, learner)
-        after = _judged(self.pairs, self.judge, scores, candidates)
-        score, numbers = float(after[0, number]), candidates.numbers[0]
-        ranks = np.flatnonzero(numbers == number)
-        if not len(ranks):
-            return View(score, len(numbers))
-        facts = self.pairs.describe(scores, candidates)[0]
-        rank, first = int(ranks[0]), facts.shape[1] - N_OTHERS
-        *shares, base = self.judge.shares(facts[rank : rank + 1])[0].tolist()
-        probabilities = facts[:, first + PROBABILITY]
-        given = [self.pairs.given(number, int(j)) if j != number else 0.0 for j in numbers]
-        other = int(np.argmax(probabilities * given)) if any(given) else None
-        rival = None if len(numbers) == 1 else int(numbers[1 if rank == 0 else 0])
-        return View(
-            score=score,
-            n_candidates=len(numbers),
-            rank=rank + 1,
-            scale=self.pairs.slope / self.pairs.scale,
-            words=sum(shares[: first + 1]),
-            among=shares[first + RANK] + shares[first + MARGIN],
-            rival=rival,
-            margin=self.pairs.slope * float(facts[rank, first + MARGIN]),
-            together=sum(shares[first + LIKELIEST : first + LIFT + 1]),
-            other=None if other is None else int(numbers[other]),
-            given=0.0 if other is None else given[other],
-            positives=float(self.pairs.positives[number]),
-            frequency=shares[first + POSITIVES],
-            base=base,
-        )
+        numbers, pairs = candidates.numbers[0], self.pairs
+        if number not in numbers:
+            after = _judged(pairs, self.judge, scores, candidates)
+            feature = f"(not among its {len(numbers)} likeliest categories)"
+            return View(0.0, None, [(feature, 1.0, float(after[0, number]))])
+        facts, index = pairs.describe(scores, candidates)[0], int(np.argmax(numbers == number))
+        first = facts.shape[1] - N_OTHERS
+        *shares, base = self.judge.shares(facts[index : index + 1])[0].tolist()
+        rank = f"({_ordinal(index + 1)} of its likeliest categories"
+        if len(numbers) > 1:
+            margin = pairs.slope * float(facts[index, first + MARGIN])
+            rival = names[numbers[1 if index == 0 else 0]]
+            rank += f", {abs(margin):.2f} {'above' if margin > 0 else 'below'} {rival}"
+        lines: list[tuple[str, float, float]]
+        lines = [(f"{rank})", index + 1, shares[first + RANK] + shares[first + MARGIN])]
+        together = sum(shares[first + LIKELIEST : first + LIFT + 1])
+        given = [pairs.given(number, int(j)) if j != number else 0.0 for j in numbers]
+        if any(given):
+            other = int(np.argmax(facts[:, first + PROBABILITY] * given))
+            share = f"{100 * given[other]:.0f} % of whose documents have {names[number]}"
+            lines.append((f"(beside {names[numbers[other]]}, {share})", given[other], together))
+        elif abs(together) > LEAST_SHARE:
+            lines.append(("(beside categories that it never came with)", 0.0, together))
+        positives = float(pairs.positives[number])
+        prior = f"(prior: {counted(round(positives), 'training document')})"
+        lines += [(prior, positives, shares[first + POSITIVES]), (learner.constant_name, 1.0, base)]
+        return View(sum(shares[: first + 1]), pairs.slope / pairs.scale, lines)
 
     def grown(self, fields: np.ndarray) -> Self:
         """Return a second look for other columns, given the field of each column."""
@@ -309,6 +300,10 @@ class SecondLook:
         n_facts = pairs.n_facts(n_fields if has_evidence else None)
         judge = JUDGES[kind].from_state(*component_state("judge", header, tensors), n_facts)
         return cls(kind, pairs, judge, has_evidence, n_fields, n_learned, fields)  # type: ignore
+
+
+def _ordinal(rank: int) -> str:
+    return f"{rank}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(rank, 'th') }"
 
 
 def _learned(kind: Kind, unseen: Unseen, seed: int) -> tuple[Pairs, Judge]:
