@@ -12,7 +12,12 @@ import numpy as np
 from thresher.errors import ParameterError
 from thresher.evaluation import significance
 from thresher.evaluation.significance import PairedTest
-from thresher.experiments.protocols import CrossValidation, count_once, make_splits, run_splits
+from thresher.experiments.protocols import (
+    CountedDocuments,
+    CrossValidation,
+    make_splits,
+    run_splits,
+)
 from thresher.model.source import Progress, no_progress
 from thresher.text import TextParameters
 from thresher.text.linguistics import LanguageParameters
@@ -125,8 +130,8 @@ def compare(
         raise ParameterError("Differences are tested over folds: give stratified or k-fold.")
     first = categorizers[names[0]]
     _check_alike(first, [categorizers[name] for name in names[1:]])
-    counted = count_once(first, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds=folds, random_state=random_state)
+    counted = CountedDocuments.read(first, documents, labels, progress)
+    splits = make_splits(counted.labels, protocol, folds, random_state)
     results = {
         name: run_splits(categorizer, counted, splits, first.n_jobs_, partial(progress, name))
         for name, categorizer in categorizers.items()

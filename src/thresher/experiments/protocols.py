@@ -137,10 +137,8 @@ def cross_validate(
     progress : callable, optional
         Called with the stage, the number of documents and the share of the work that is done.
     """
-    counted = count_once(categorizer, documents, labels, progress)
-    splits = make_splits(
-        counted.labels, protocol, folds=folds, share=share, random_state=random_state
-    )
+    counted = CountedDocuments.read(categorizer, documents, labels, progress)
+    splits = make_splits(counted.labels, protocol, folds, random_state, share)
     report = partial(progress, "cross-validating")
     return run_splits(categorizer, counted, splits, categorizer.n_jobs_, report)
 
@@ -213,10 +211,11 @@ class CountedDocuments(NamedTuple):
         categorizer: Categorizer,
         documents: Any,
         labels: Any = None,
-        *,
         progress: Progress = no_progress,
     ) -> CountedDocuments:
-        """Count documents as `categorizer.fit` would; see `cross_validate`."""
+        """Count documents as `categorizer.fit` would, unless they are counted already."""
+        if isinstance(documents, cls):
+            return documents
         source = LabelledSource(documents, labels, None, categorizer.fields, progress)
         model, spool = new_model(categorizer, source.form), Spool(memory_limit=2**62)
         count_documents(model, source, spool, categorizer.n_jobs_)
@@ -271,12 +270,7 @@ class Fitted(NamedTuple):
 
 
 def make_splits(
-    labels: Labels,
-    protocol: str = "stratified",
-    *,
-    folds: int = 5,
-    share: float = 0.25,
-    random_state: int = 0,
+    labels: Labels, protocol: str, folds: int, random_state: int, share: float = 0.25
 ) -> list[Split]:
     """Return the splits of a protocol; see `cross_validate`."""
     if protocol == "stratified":
@@ -286,15 +280,6 @@ def make_splits(
     if protocol == "hold-out":
         return hold_out(labels, share, random_state=random_state)
     raise ParameterError(f"The protocol is {protocol!r}; it must be one of {PROTOCOLS}.")
-
-
-def count_once(
-    categorizer: Categorizer, documents: Any, labels: Any, progress: Progress
-) -> CountedDocuments:
-    """Return counted documents; those that are counted already are returned as they are."""
-    if isinstance(documents, CountedDocuments):
-        return documents
-    return CountedDocuments.read(categorizer, documents, labels, progress=progress)
 
 
 def with_progress(
