@@ -191,9 +191,9 @@ class Model:
             n_needed = TEXTS_BEFORE_READER + self.features.n_columns // FEATURES_PER_TEXT
             if self._n_read_singly < n_needed:
                 return None
-            from thresher.model.single import SingleTextReader
+            from thresher.model.single import CompiledCounter, SingleTextReader
 
-            if not SingleTextReader.supports(self):
+            if not CompiledCounter.supports(self.features.counter):
                 return None
             self._reader = SingleTextReader(self)
         return self._reader

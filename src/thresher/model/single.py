@@ -88,11 +88,6 @@ class SingleTextReader:
         self._addresses = array_addresses(MODEL, self._arrays)
         self._workspaces: list[Workspace] = []  # for threads that read at the same time
 
-    @staticmethod
-    def supports(model: Model) -> bool:
-        """Return True if the texts of this model can be counted by kernels alone."""
-        return CompiledCounter.supports(model.features.counter)
-
     def scores(self, texts: list[str]) -> np.ndarray:
         """Return the scores of texts."""
         scores = np.empty((len(texts), len(self._categories)), np.float32)
@@ -178,7 +173,7 @@ class CompiledCounter:
                 hashed += [int(space.masks.get(block, 0)), int(space.firsts.get(block, 0))]
         has_words, has_columns = counter.ngram_range is not None, not space.as_numbered
         kinds = has_words, bool(self.n_parts), self.n_fields, is_hashed, has_columns
-        self._folding, self._space = counter.linguistics, space
+        self.folding, self.space = counter.linguistics, space
         self.plan = *kinds, runs.high, *hashed, low, high, counter.linguistics is not None
         words, parts = (
             (vocabulary.slots, vocabulary.words.view("<u8"), vocabulary.offsets, vocabulary.sizes)
@@ -203,10 +198,6 @@ class CompiledCounter:
         has_folded_parts = counter.char_ngram_range is not None and counter._cuts_words
         is_plain = counter.linguistics is None or not has_folded_parts
         return is_plain and not by_pattern and _n_cells(counter) <= MOST_CELLS
-
-    def surface_forms(self) -> SurfaceForms:
-        """Return a memory of what words count as, still empty."""
-        return SurfaceForms(self._space, WORDS, self._folding, None)
 
     def pieces(self, text: str) -> list[str]:
         """Return what stands before the fields of a text, each of them, and what follows."""
@@ -254,7 +245,7 @@ class Workspace:
         self._counter = counter
         self._cells = np.zeros(counter.n_cells, np.int32)  # all zero between two texts
         self._ints = np.zeros(0, np.int64)
-        self._forms = counter.surface_forms()
+        self._forms = SurfaceForms(counter.space, WORDS, counter.folding, None)
         self.size = 0
         self.reserve(LEAST_CHARACTERS)
 
