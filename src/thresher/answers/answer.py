@@ -7,7 +7,7 @@ All are computed by columns, which is much faster than document by document.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -106,25 +106,25 @@ class Answers:
         """Return a column of documents with nulls for those that were skipped."""
         return taken(column, self._rows) if self.batch.skipped else column
 
+    def _with_skipped(self, column: Any, of_skipped: Iterable[Any]) -> Any:
+        """Return a column of documents; if any was skipped, a list that has values for them too."""
+        if not self.batch.skipped:
+            return column
+        values = column if isinstance(column, list) else column.to_pylist()
+        missing = iter(of_skipped)
+        return [values[i] if i >= 0 else next(missing) for i in self._rows.tolist()]
+
     def notes(self) -> pa.Array:
         """Return the note of each row."""
-        notes = self.in_rows(self._notes)
-        if not self.batch.skipped:
-            return notes
-        values, skipped = notes.to_pylist(), iter(self.batch.skipped)
-        for row in np.flatnonzero(self._rows < 0).tolist():
-            values[row] = f"skipped: {next(skipped).reason}"
-        return to_arrow(values)
+        skipped = [f"skipped: {document.reason}" for document in self.batch.skipped]
+        notes = self._with_skipped(self._notes, skipped)
+        return to_arrow(notes) if skipped else notes
 
     def locations(self) -> pa.Array:
         """Return the location of each row."""
-        locations = self.batch.location_array()
-        if not self.batch.skipped:
-            return locations
-        values = locations.to_pylist()
-        for document in reversed(self.batch.skipped):
-            values.insert(document.before, escaped(document.location))
-        return to_arrow(values)
+        skipped = [escaped(document.location) for document in self.batch.skipped]
+        locations = self._with_skipped(self.batch.location_array(), skipped)
+        return to_arrow(locations) if skipped else locations
 
     def row_numbers(self) -> pa.Array:
         """Return the number of each row among those of all batches, from 1."""
@@ -133,17 +133,9 @@ class Answers:
     def extra_columns(self) -> dict[str, Any]:
         """Return the columns copied from the data, with rows for skipped documents."""
         return {
-            name: self._extra_column(column, k)
+            name: self._with_skipped(column, [d.extra_values[k] for d in self.batch.skipped])
             for k, (name, column) in enumerate(self.batch.extra_columns.items())
         }
-
-    def _extra_column(self, column: Any, k: int) -> Any:
-        if not self.batch.skipped:
-            return column
-        values = column if isinstance(column, list) else column.to_pylist()
-        skipped = iter(self.batch.skipped)
-        rows = self._rows.tolist()
-        return [values[i] if i >= 0 else next(skipped).extra_values[k] for i in rows]
 
     # ---- columns of a table ------------------------------------------------------------------
 
@@ -191,8 +183,8 @@ class Answers:
 
         return answer_lines(self, has_row)
 
-    def text_lines(self) -> Iterator[str]:
-        """Yield a line for each answer: its labels, separated by tabs.
+    def text_lines(self) -> list[str]:
+        """Return a line for each answer: its labels, separated by tabs.
 
         With a ranking, the line has the ranked labels with their scores; with scores, these follow
         each label. A line that begins with a tab stands for a skipped document.
@@ -202,18 +194,17 @@ class Answers:
         tables = [(self.scores, " {:+.3f}")] if has_scores else []
         if self.chances is not None:
             tables.append((self.chances, " {:.3f}"))
-        chosen, bounds = self.chosen.tolist(), list(pairwise(self.ends.tolist()))
-        skipped = iter(self.batch.skipped)
-        for i in self._rows.tolist():
-            if i < 0:
-                document = next(skipped)
-                yield f"\t{escaped(f'skipped: {document.reason}')}"
-                continue
-            numbers = chosen[slice(*bounds[i])] if self.best is None else self.best[i].tolist()
-            yield "\t".join(
+        chosen, bounds = self.chosen.tolist(), pairwise(self.ends.tolist())
+        numbers = [chosen[start:end] for start, end in bounds]
+        lines: list[str] = [
+            "\t".join(
                 "".join([shown[k], *(form.format(table[i, k]) for table, form in tables)])
-                for k in numbers
+                for k in of_document
             )
+            for i, of_document in enumerate(numbers if self.best is None else self.best.tolist())
+        ]
+        skipped = [f"\t{escaped(f'skipped: {document.reason}')}" for document in self.batch.skipped]
+        return list(self._with_skipped(lines, skipped))
 
 
 def with_extra_columns(before: Table, extra_columns: Table, after: Table) -> Table:
