@@ -14,14 +14,7 @@ from thresher.errors import ParameterError
 from thresher.evaluation.folds import Split
 from thresher.evaluation.measures import evaluate
 from thresher.evaluation.names import measure_title, read_measure
-from thresher.experiments.protocols import (
-    CountedDocuments,
-    make_splits,
-    run_split,
-    standard_error,
-    summary,
-    with_progress,
-)
+from thresher.experiments import protocols
 from thresher.model.source import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -62,12 +55,12 @@ class LearningCurve:
 
     def standard_error(self, measure: str) -> np.ndarray:
         """Return the standard error of that mean at each point; NaN if there is only one fold."""
-        return np.array([standard_error(figures) for figures in self.measures[measure]])
+        return np.array([protocols.standard_error(figures) for figures in self.measures[measure]])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, for JSON."""
         points = {
-            measure: [summary(figures) for figures in values]
+            measure: [protocols.summary(figures) for figures in values]
             for measure, values in self.measures.items()
         }
         return {self.name: self.numbers.tolist(), "measures": points, "mistakes": self.mistakes}
@@ -115,8 +108,8 @@ def learning_curve(
     """
     if not len(sizes) or not all(0 < size <= 1 for size in sizes):
         raise ParameterError(f"sizes is {sizes!r}; give shares above 0 and at most 1.")
-    counted = CountedDocuments.read(categorizer, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds, random_state, share)
+    counted = protocols.CountedDocuments.read(categorizer, documents, labels, progress)
+    splits = protocols.make_splits(counted.labels, protocol, folds, random_state, share)
     alone = categorizer.replace(n_jobs=1)
     tasks = [
         (alone, split._replace(train=split.train[: max(1, round(size * len(split.train)))]))
@@ -161,8 +154,8 @@ def feature_curve(
     """
     if not len(numbers):
         raise ParameterError("numbers is empty; say how many features to keep.")
-    counted = CountedDocuments.read(categorizer, documents, labels, progress)
-    splits = make_splits(counted.labels, protocol, folds, random_state, share)
+    counted = protocols.CountedDocuments.read(categorizer, documents, labels, progress)
+    splits = protocols.make_splits(counted.labels, protocol, folds, random_state, share)
     tasks = [
         (categorizer.replace(n_jobs=1, n_selected=number), split)
         for number in sorted(numbers)
@@ -173,7 +166,7 @@ def feature_curve(
 
 def _curve(
     name: str,
-    counted: CountedDocuments,
+    counted: protocols.CountedDocuments,
     tasks: Sequence[tuple[Categorizer, Split]],
     n_folds: int,
     threads: int,
@@ -183,7 +176,7 @@ def _curve(
 
     def run(task: tuple[Categorizer, Split]) -> tuple[int, list[float], list[int]]:
         categorizer, split = task
-        fitted, evaluation, *_ = run_split(categorizer, counted, split)
+        fitted, evaluation, *_ = protocols.run_split(categorizer, counted, split)
         values = [read_measure(evaluation, measure) for measure in MEASURES]
         mistakes = list(map(int, getattr(fitted.model.learner, "mistakes_", ())))
         if name == "features":
@@ -197,7 +190,7 @@ def _curve(
     sizes = [len(split.train) for _, split in tasks]
     report = partial(progress, f"curve of {name}")
     finished = engine_for(threads).map(run, tasks)
-    results = list(with_progress(finished, sizes, report))
+    results = list(protocols.with_progress(finished, sizes, report))
     points = np.array([number for number, _, _ in results]).reshape(-1, n_folds)
     figures = np.array([values for _, values, _ in results]).T
     measures = [*MEASURES, "training_error"] if name == "documents" else MEASURES

@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher._kernels.reader import (
-    LOOK,
-    MODEL,
-    N_FIXED,
-    N_SMALL,
-    ROOM,
-    RULES,
-    SCORED,
-    UNSEEN,
-    WEIGHED,
-    array_addresses,
-    look_again,
-    read,
-)
+from thresher._kernels import reader as kernels
 from thresher._kernels.text import FIELDS, PARTS, RUNS, WORDS
 from thresher.fields import split
 from thresher.rows import Rows
@@ -49,7 +36,7 @@ LEAST_CHARACTERS = 1 << 11  # for which a workspace has room from the start
 NO_NUMBERS, NO_HASHES = np.zeros(0, np.int32), np.zeros(0, np.uint64)
 NO_STRENGTH = (*(np.zeros(0, np.float32) for _ in range(3)), np.zeros(0, np.uint8), 0)
 NO_WEIGHTS = np.zeros((0, 0), np.float32), np.float32(0)
-NO_LOOK = 0, 0, *(np.zeros(0, dtype) for dtype in LOOK)
+NO_LOOK = 0, 0, *(np.zeros(0, dtype) for dtype in kernels.LOOK)
 NO_LIMITS = np.zeros(0), 0, 0
 
 Limits = tuple[np.ndarray, int, int]  # thresholds; least and most categories of a text
@@ -85,7 +72,7 @@ class SingleTextReader:
         arrays = (plan, *self._counter.arrays, *factors, matrix, np.array([always_on]))
         # The kernel gets addresses alone; this keeps the arrays alive.
         self._arrays: Any = (*arrays, *look_arrays)
-        self._addresses = array_addresses(MODEL, self._arrays)
+        self._addresses = kernels.array_addresses(kernels.MODEL, self._arrays)
         self._workspaces: list[Workspace] = []  # for threads that read at the same time
 
     def scores(self, texts: list[str]) -> np.ndarray:
@@ -117,18 +104,18 @@ class SingleTextReader:
             workspace = self._workspaces.pop()
         except IndexError:
             workspace = Workspace(self._counter)
-        data, offsets, rules = self._counter.characters(text)
-        if data.size > workspace.size:
-            workspace.reserve(data.size)
-        n = read(data, offsets, rules, self._addresses, workspace.addresses, limits, scores)
-        if n == UNSEEN:
+        document = self._counter.characters(text)
+        if document[0].size > workspace.size:
+            workspace.reserve(document[0].size)
+        n = kernels.read(*document, self._addresses, workspace.addresses, limits, scores)
+        if n == kernels.UNSEEN:
             workspace.learn(text)
-            n = read(data, offsets, rules, self._addresses, workspace.addresses, limits, scores)
-        if n == SCORED:
-            n = look_again(self._addresses, workspace.addresses, limits, scores)
+            n = kernels.read(*document, self._addresses, workspace.addresses, limits, scores)
+        if n == kernels.SCORED:
+            n = kernels.look_again(self._addresses, workspace.addresses, limits, scores)
         chosen = workspace.chosen(n) if n >= 0 else None
         if n < -1:
-            scores[:] = self._remaining_scores(workspace, is_weighed=n == WEIGHED)
+            scores[:] = self._remaining_scores(workspace, is_weighed=n == kernels.WEIGHED)
         self._workspaces.append(workspace)
         return chosen
 
@@ -185,7 +172,8 @@ class CompiledCounter:
         )  # fmt: skip
         columns = (space.columns[block] for block in (WORDS, RUNS, PARTS, FIELDS))
         numbers = NO_NUMBERS if numbers is None else numbers
-        self.arrays = *words, *run_arrays, *parts, salts, *columns, numbers  # as MODEL has them
+        # In the order of `kernels.MODEL`.
+        self.arrays = *words, *run_arrays, *parts, salts, *columns, numbers
         self.n_shapes = len(shapes.patterns)
         self.n_counted = len(shapes.counted)
         self.n_cells = _n_cells(counter)
@@ -223,7 +211,7 @@ class CompiledCounter:
             words, parts = (_rule(self._tokenizers[block], bound) for block in (WORDS, PARTS))
             arrays = words + parts
             # Of several threads the first one wins: its arrays may be in use already.
-            self._rules.setdefault(bound, (array_addresses(RULES, arrays), arrays))
+            self._rules.setdefault(bound, (kernels.array_addresses(kernels.RULES, arrays), arrays))
         return self._rules[bound][0]
 
 
@@ -264,7 +252,8 @@ class Workspace:
         sizes = counter.n_shapes, counter.n_counted, counter.n_pieces
         layout = n_bytes, n_tokens, n_grams, n_hashes, *sizes, n_in_fields
         letters = buffer(3 * n_bytes + n_padded)
-        self._ints = np.empty(N_FIXED + counter.n_pieces + counter.n_shapes + n_tokens, np.int64)
+        n_ints = kernels.N_FIXED + counter.n_pieces + counter.n_shapes + n_tokens
+        self._ints = np.empty(n_ints, np.int64)
         # Memory costs nothing until it is written to.
         n_most = max(n_codes, n_grams, n_in_fields)
         self._shorts = np.empty(
@@ -292,15 +281,15 @@ class Workspace:
         values = (NO_NUMBERS, forms.values) if is_hashed else (forms.values, NO_HASHES)
         known = words.slots, words.words.view("<u8"), words.offsets, words.sizes, forms.starts
         self._held = *self._arrays, *known, *values  # keeps the arrays alive
-        self.addresses = array_addresses(ROOM, self._held)
+        self.addresses = kernels.array_addresses(kernels.ROOM, self._held)
 
     def chosen(self, n: int) -> list[int]:
         """Return the first `n` categories that were chosen."""
-        return list(self._ints[N_SMALL + 2 : N_SMALL + 2 + n].tolist())
+        return list(self._ints[kernels.N_SMALL + 2 : kernels.N_SMALL + 2 + n].tolist())
 
     def rows(self, n_columns: int) -> tuple[Rows, Rows]:
         """Return what was counted: the counts, and the strengths, if they were computed."""
-        n, n_tokens = self._ints[N_SMALL : N_SMALL + 2].tolist()
+        n, n_tokens = self._ints[kernels.N_SMALL : kernels.N_SMALL + 2].tolist()
         n_entries = len(self._values) - 1
         indices, counts = self._shorts[:n].copy(), self._shorts[n_entries : n_entries + n]
         frame = np.array([0, n]), indices

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thresher import limits
 from thresher.decisions import Decisions, Objective, tune_decisions
 from thresher.documents import Batch, Columns
 from thresher.engine import Threads
@@ -22,14 +23,6 @@ from thresher.features import MOST_DOCUMENTS, Features, Numbering
 from thresher.fields import field_names
 from thresher.learners import Learner
 from thresher.learners.capabilities import Online, Tracking
-from thresher.limits import (
-    BYTES_TO_ANNOUNCE,
-    FEWER_FEATURES,
-    MOST_WEIGHT_BYTES,
-    check_weights,
-    give_back,
-    most_columns,
-)
 from thresher.model.categories import Categories, LabelLists, decision_mode
 from thresher.model.memory import Memory, sampled
 from thresher.model.model import Assumption, Model
@@ -57,7 +50,7 @@ __all__ = [
     "new_model", "train", "train_on_counts",
 ]  # fmt: skip
 
-MOST_DUAL_VARIABLES = MOST_WEIGHT_BYTES // 4  # documents times categories of a linear SVM
+MOST_DUAL_VARIABLES = limits.MOST_WEIGHT_BYTES // 4  # documents times categories of a linear SVM
 LEAST_DOCUMENTS_FOR_LOOK = 500  # needed for second_look="auto" to learn a second look
 TEXTS_PER_COUNT = 1000  # texts that are counted together
 SUSPICIOUS_CATEGORIES = 1000  # with more categories, the label column may be the wrong one
@@ -213,7 +206,7 @@ def _departures(
         sentence = (
             f"{features.n_spared:,} rare runs and parts of words were left out: with "
             f"{n_categories:,} categories, the weights would take more than "
-            f"{MOST_WEIGHT_BYTES / 2**30:g} GB."
+            f"{limits.MOST_WEIGHT_BYTES / 2**30:g} GB."
         )
         departures.append(Assumption(sentence))
     return departures
@@ -264,12 +257,12 @@ def train_on_counts(
         scores_by_document = _learn_decisions_by_folds(model, counts, progress, clock)
     with timed(clock, "strength"):
         weight_bytes, n_categories = model.learner.weight_bytes, counts.n_categories
-        counts = features.choose(counts, most_columns(weight_bytes, n_categories))
-        check_weights(weight_bytes, features.n_columns, n_categories)
+        counts = features.choose(counts, limits.most_columns(weight_bytes, n_categories))
+        limits.check_weights(weight_bytes, features.n_columns, n_categories)
         n_remembered = parameters.remember if isinstance(model.learner, Online) else 0
         memory = sampled(counts, n_remembered, parameters.seed_) if n_remembered else None
         strengths = features.weigh(counts)
-        give_back()
+        limits.give_back()
     with timed(clock, "learn"):
         how = {"n_jobs": parameters.n_jobs or 1, "progress": progress, "watch": watch}
         _learn(model, strengths, memory, scores_by_document, how)
@@ -345,7 +338,7 @@ def _learn(
         scores = _fit_tracked(learner, strengths, documents, how)
         labels = strengths.labels().take(documents)
         strengths.close()
-        give_back()
+        limits.give_back()
         objective = objective_for(parameters.objective, mode)
         if is_auto(parameters.objective) and objective and not parameters.calibrate:
             # `tune_decisions` would also estimate the quality, which takes far longer.
@@ -459,9 +452,9 @@ def _scores_of_fold(
     examples, learner = counts.take(training).apart(), parameters.new_learner()
     features = fold_features(parameters, model.features, learner, examples)
     n_categories = counts.n_categories
-    strengths = features.fit(examples, most_columns(learner.weight_bytes, n_categories))
-    check_weights(learner.weight_bytes, features.n_columns, n_categories)
-    give_back()
+    strengths = features.fit(examples, limits.most_columns(learner.weight_bytes, n_categories))
+    limits.check_weights(learner.weight_bytes, features.n_columns, n_categories)
+    limits.give_back()
     n_jobs = parameters.n_jobs or 1
     learner.fit_rows(strengths, n_jobs=n_jobs, progress=progress)
     fields = features.fields(), len(field_names(parameters.fields))
@@ -530,21 +523,21 @@ def check_learnable(labels: Labels, categories: Categories) -> None:
 def warn_of_size(learner: Learner, n_columns: int, labels: Labels, columns: Columns | None) -> None:
     """Warn of suspiciously many categories, or of high memory use, before training."""
     n, n_categories = labels.n_rows, labels.n_categories
-    size = min(MOST_WEIGHT_BYTES, n_columns * n_categories * learner.weight_bytes)
+    size = min(limits.MOST_WEIGHT_BYTES, n_columns * n_categories * learner.weight_bytes)
     if n_categories >= SUSPICIOUS_CATEGORIES and 2 * n_categories > n:
         name = f' "{columns.labels}"' if columns is not None and columns.labels else ""
         sentence = (
             f"There are {n_categories:,} categories for {n:,} documents: is{name} really the "
             "column of the labels?"
         )
-    elif size >= BYTES_TO_ANNOUNCE:
+    elif size >= limits.BYTES_TO_ANNOUNCE:
         sentence = f"{counted(n_columns, 'feature')} and {counted(n_categories, 'category')}:"
     else:
         return
-    if size >= BYTES_TO_ANNOUNCE:
+    if size >= limits.BYTES_TO_ANNOUNCE:
         sentence += (
             f" The weights will take about {size / 2**30:.1f} GB, and up to five times that while "
-            f"they are learned; to take less, {FEWER_FEATURES}."
+            f"they are learned; to take less, {limits.FEWER_FEATURES}."
         )
     warnings.warn(sentence, SizeWarning, stacklevel=4)
 

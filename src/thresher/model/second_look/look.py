@@ -8,17 +8,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from thresher._kernels.second_look import (
-    LIFT,
-    LIKELIEST,
-    MARGIN,
-    N_OTHERS,
-    OF_FIELDS,
-    POSITIVES,
-    PROBABILITY,
-    RANK,
-    replace_scores,
-)
+from thresher._kernels import second_look as kernels
 from thresher.engine import engine_for
 from thresher.errors import ModelError, counted
 from thresher.model.second_look.linear import Linear
@@ -157,7 +147,7 @@ class SecondLook:
             test = np.flatnonzero(unseen.folds == fold)
             scores[test] = _judged(*look, unseen.scores[test], unseen.candidates.take(test))
         n_kinds = unseen.candidates.evidence.shape[2]
-        n_fields = max(0, n_kinds - OF_FIELDS)
+        n_fields = max(0, n_kinds - kernels.OF_FIELDS)
         return cls(kind, *whole, n_kinds > 0, n_fields, n_learned), scores
 
     @property
@@ -212,7 +202,7 @@ class SecondLook:
             return None
         numbers = pairs.scale, pairs.slope, pairs.total, judge.base, judge.least - 1
         of_pairs = pairs.offsets, pairs.positives, pairs.indptr, pairs.others, pairs.both
-        sizes = min(MOST_CANDIDATES, self.n_known), OF_FIELDS + self.n_fields
+        sizes = min(MOST_CANDIDATES, self.n_known), kernels.OF_FIELDS + self.n_fields
         return *sizes, self.fields, np.array(numbers), *of_pairs, *judge.tables
 
     def candidates(
@@ -232,26 +222,27 @@ class SecondLook:
             feature = f"(not among its {len(numbers)} likeliest categories)"
             return View(0.0, None, [(feature, 1.0, float(after[0, number]))])
         facts, index = pairs.describe(scores, candidates)[0], int(np.argmax(numbers == number))
-        first = facts.shape[1] - N_OTHERS
+        first = facts.shape[1] - kernels.N_OTHERS
         *shares, base = self.judge.shares(facts[index : index + 1])[0].tolist()
         rank = f"({_ordinal(index + 1)} of its likeliest categories"
         if len(numbers) > 1:
-            margin = pairs.slope * float(facts[index, first + MARGIN])
+            margin = pairs.slope * float(facts[index, first + kernels.MARGIN])
             rival = names[numbers[1 if index == 0 else 0]]
             rank += f", {abs(margin):.2f} {'above' if margin > 0 else 'below'} {rival}"
-        lines: list[tuple[str, float, float]]
-        lines = [(f"{rank})", index + 1, shares[first + RANK] + shares[first + MARGIN])]
-        together = sum(shares[first + LIKELIEST : first + LIFT + 1])
+        among = shares[first + kernels.RANK] + shares[first + kernels.MARGIN]
+        lines: list[tuple[str, float, float]] = [(f"{rank})", index + 1, among)]
+        together = sum(shares[first + kernels.LIKELIEST : first + kernels.LIFT + 1])
         given = [pairs.given(number, int(j)) if j != number else 0.0 for j in numbers]
         if any(given):
-            other = int(np.argmax(facts[:, first + PROBABILITY] * given))
+            other = int(np.argmax(facts[:, first + kernels.PROBABILITY] * given))
             share = f"{100 * given[other]:.0f} % of whose documents have {names[number]}"
             lines.append((f"(beside {names[numbers[other]]}, {share})", given[other], together))
         elif abs(together) > LEAST_SHARE:
             lines.append(("(beside categories that it never came with)", 0.0, together))
         positives = float(pairs.positives[number])
         prior = f"(prior: {counted(round(positives), 'training document')})"
-        lines += [(prior, positives, shares[first + POSITIVES]), (learner.constant_name, 1.0, base)]
+        lines.append((prior, positives, shares[first + kernels.POSITIVES]))
+        lines.append((learner.constant_name, 1.0, base))
         return View(sum(shares[: first + 1]), pairs.slope / pairs.scale, lines)
 
     def grown(self, fields: np.ndarray) -> Self:
@@ -321,7 +312,6 @@ def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidat
     """Return the scores of the classifier for candidates, and lower ones for other categories."""
     facts = pairs.describe(scores, candidates)
     judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)
-    after = scores.copy()
-    lowest = judge.least - 1
-    replace_scores(after, pairs.n_categories, pairs.scale, lowest, candidates.numbers, judged)
+    after, lowest, n = scores.copy(), judge.least - 1, pairs.n_categories
+    kernels.replace_scores(after, n, pairs.scale, lowest, candidates.numbers, judged)
     return after
