@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -287,11 +288,8 @@ class Categorizer(TrainingParameters):
         if _is_short_list(documents):
             with self.shared_.reading() as model:
                 return model.predictions(model.labels(documents, self.n_jobs_))
-        labels: list[list[Any]] = []
-        source, n_jobs = self._source(documents), self.n_jobs_
-        for of_batch in self.shared_.map(_labels_of_batch, source, n_jobs):
-            labels += of_batch
-        return self.model_.predictions(labels)
+        batches = self.shared_.map(_labels_of_batch, self._source(documents), self.n_jobs_)
+        return self.model_.predictions(list(chain.from_iterable(batches)))
 
     def scores(self, documents: Any) -> np.ndarray:
         """Return the score of each document for each category.

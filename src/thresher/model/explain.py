@@ -41,13 +41,12 @@ def explain(model: Model, text: str, category: Any = None) -> Explanation:
     """Return the explanation of a decision about a text, by default of the best category."""
     if not len(model.categories):
         raise ModelError("The model has no category yet: there is no decision to explain.")
-    counts = model.features.count([text])
-    strengths = model.features.apply(counts)
+    strengths = model.features.apply(model.features.count([text]))
     scores = model.score_rows(strengths)
     margins = scores[0] - model.decisions.thresholds
     index = int(np.argmax(margins)) if category is None else model.categories.number(category)
     is_chosen = bool(model.decisions.decide(scores)[0, index])
-    return _Decision(model, str(text), counts, strengths, index, is_chosen).explanation(margins)
+    return _Decision(model, str(text), strengths, index, is_chosen).explanation(margins)
 
 
 def strongest_features(
@@ -65,19 +64,15 @@ def strongest_features(
         return positive[:top], negative[:top]
     if isinstance(learner, Trees):
         weights = learner.importance(index)
-    else:
-        all_weights = learner.linear_weights()
-        if all_weights is None:
-            return [], []
+    elif (all_weights := learner.linear_weights()) is not None:
         weights = all_weights[:, index]
-    order = np.argsort(-weights, kind="stable")
-    sides = (
-        np.array([i for i in order[:top] if weights[i] > 0], np.int32),
-        np.array([i for i in order[::-1][:top] if weights[i] < 0], np.int32),
-    )
+    else:
+        return [], []
+    order = np.argsort(-weights, kind="stable").astype(np.int32)
+    best, worst = order[:top], order[::-1][:top]
     positive, negative = (
         list(zip(features.readable_names(side), weights[side].tolist(), strict=True))
-        for side in sides
+        for side in (best[weights[best] > 0], worst[weights[worst] < 0])
     )
     return positive, negative
 
@@ -127,7 +122,6 @@ class _Decision:
 
     model: Model
     text: str
-    counts: Rows
     strengths: Rows
     index: int  # of the category
     is_chosen: bool
@@ -228,10 +222,8 @@ class _Decision:
             columns = np.array([column for column, _ in neighbor.shared], np.int64)
             words = self.model.features.readable_names(columns)
             shared = list(zip(words, (share for _, share in neighbor.shared), strict=True))
-            labels = [names[k] for k in neighbor.labels]
-            near.append(
-                Near(neighbor.number + 1, neighbor.similarity, neighbor.vote, labels, shared)
-            )
+            figures = neighbor.number + 1, neighbor.similarity, neighbor.vote
+            near.append(Near(*figures, [names[k] for k in neighbor.labels], shared))
         return near
 
     # ---- words -------------------------------------------------------------------------------

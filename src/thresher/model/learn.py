@@ -275,15 +275,13 @@ class Update:
             return labels
         categories = self.model.categories
         numbers = [categories.number(label) for label in self.about]
-        known = np.zeros((labels.n_rows, labels.n_categories), bool)
-        known[:, numbers] = True
         excess = np.setdiff1d(labels.indices, numbers)
         if len(excess):
             raise DocumentError(
                 f"A document has the label {categories.names[excess[0]]!r}, and the answers are "
                 f"about {', '.join(map(str, self.about))} only; add it to {param('about')}."
             )
-        return labels._replace(known=known)
+        return labels.about(numbers)
 
     def _count_new_categories(self, labels: Labels) -> list[int]:
         """Count the documents of categories that were added after training.
