@@ -67,7 +67,7 @@ class Compaction:
 
 
 class ProbeDocuments(NamedTuple):
-    """Documents whose decisions are compared before and after."""
+    """The test documents: their decisions before and after are compared."""
 
     counts: Rows
     contributions: np.ndarray | None = None  # of each document to its own scores, if it was learned

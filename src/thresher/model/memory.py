@@ -178,7 +178,7 @@ class Memory:
         numbers: np.ndarray,
         contributions: np.ndarray | None = None,
     ) -> Self:
-        """Return a memory of these documents too, as far as there are slots for them."""
+        """Return a memory to which documents were added, as far as there are slots for them."""
         if not self.capacity:
             return self
         documents = list(_documents(rows, labels, contributions))
@@ -386,9 +386,8 @@ class Memory:
     @property
     def n_bytes(self) -> int:
         """The approximate size in a model file."""
-        return sum(
-            8 * len(document.indices) + 4 * len(self.seen) + 32 for document in self.documents
-        )
+        n_entries = sum(len(document.indices) for document in self.documents)
+        return 8 * n_entries + (4 * len(self.seen) + 32) * len(self)
 
 
 class Sample(NamedTuple):
@@ -422,15 +421,10 @@ def sampled(examples: Examples, capacity: int, seed: int, first_number: int = 0)
     documents, categories, seen = _slots(examples.labels())
     keep = _chosen_slots(documents + first_number, categories, capacity, seed)
     positions, slot_documents = np.unique(documents[keep], return_inverse=True)
-    return Memory(
-        capacity,
-        seed,
-        [document for block in examples.take(positions) for document in _documents(*block, None)],
-        positions + first_number,
-        slot_documents,
-        categories[keep],
-        seen,
-    )
+    blocks = examples.take(positions)
+    remembered = [document for block in blocks for document in _documents(*block, None)]
+    slots = slot_documents, categories[keep]
+    return Memory(capacity, seed, remembered, positions + first_number, *slots, seen)
 
 
 def _slots(labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -473,7 +467,7 @@ def _chosen_slots(
 def _documents(
     rows: Rows, labels: Labels, contributions: np.ndarray | None
 ) -> Iterator[Remembered]:
-    """Yield the documents, each in arrays of its own."""
+    """Yield the documents with copies of their arrays."""
     for view in _views(rows, labels, contributions):
         yield Remembered(*map(copy, vars(view).values()))
 

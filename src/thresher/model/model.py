@@ -123,19 +123,15 @@ class Model:
         # Kernels that look words up also add words, so that they need writable arrays.
         self.features.counter = copy.deepcopy(self.features.counter)
 
-    def copy(self) -> Self:
-        """Return a copy that shares no arrays with this model."""
-        copied = copy.copy(self)
-        copied.__dict__ = copy.deepcopy(self.__getstate__()) | {"has_private_arrays": True}
-        return copied
-
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
         copied.__dict__ = self.__getstate__()
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
+        copied = object.__new__(type(self))
+        copied.__dict__ = copy.deepcopy(self.__getstate__()) | {"has_private_arrays": True}
+        return copied
 
     # ---- reading -----------------------------------------------------------------------------
 
@@ -292,7 +288,6 @@ class Model:
             raise ParameterError(f"{category!r} is the model's only category; it must stay.")
         keep = self.categories.drop(category)
         self.learner.drop_categories(keep)
-        self.decisions = self.decisions.take(keep)
         self._renumber_categories(np.where(keep, np.cumsum(keep) - 1, -1), keep)
 
     def merge_categories(self, category: Any, into: Any) -> None:
@@ -303,7 +298,6 @@ class Model:
             raise ParameterError(f"{category!r} cannot be merged with itself.")
         self.learner.merge_categories(source, target)
         keep = self.categories.drop(category)
-        self.decisions = self.decisions.take(keep)
         numbers = np.cumsum(keep) - 1
         numbers[source] = numbers[target]
         self._renumber_categories(numbers, keep)
@@ -318,6 +312,7 @@ class Model:
         keep : array of bool
             Which categories remain under their own label.
         """
+        self.decisions = self.decisions.take(keep)
         if self.second_look is not None:
             self.second_look = self.second_look.renumbered(numbers, keep)
         if self.memory is not None:

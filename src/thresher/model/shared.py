@@ -11,9 +11,9 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from copy import copy
+from copy import copy, deepcopy
 from itertools import chain, islice
-from threading import Condition, Lock, RLock, get_ident, local
+from threading import Condition, Lock, RLock, current_thread, get_ident
 from time import monotonic
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -61,7 +61,7 @@ class SharedModel:
 
     def __getstate__(self) -> Model:
         with self.reading() as model:
-            return model.copy()
+            return deepcopy(model)
 
     def __setstate__(self, model: Model) -> None:
         self.__init__(model)  # type: ignore[misc]
@@ -79,7 +79,7 @@ class SharedModel:
 
     @property
     def model(self) -> Model:
-        """The model as it is now, for looking at what is replaced as a whole, such as names."""
+        """The current model, without a lock: for attributes that never change in place."""
         state = self._state
         state.check_complete()
         return state.model
@@ -125,13 +125,13 @@ class SharedModel:
     # ---- changing ----------------------------------------------------------------------------
 
     def replace(self, model: Model) -> None:
-        """Put another model in its place; readers of the old one finish with that."""
+        """Replace the model; readers that have begun finish with the old one."""
         with self._changing:
             self._state = _State(model, self._state.reader)
 
     @contextmanager
     def editing(self) -> Iterator[Model]:
-        """Give a shallow copy, of which components may be replaced but not changed in place."""
+        """Yield a shallow copy, which then replaces the model; replace its attributes only."""
         with self._changing:
             edited = copy(self.model)
             edited.forget_reader()
@@ -140,10 +140,10 @@ class SharedModel:
 
     @contextmanager
     def changing(self) -> Iterator[Model]:
-        """Give a deep copy to change, which replaces the model if nothing goes wrong."""
+        """Yield a deep copy to change; it replaces the model unless there is an exception."""
         with self._changing:
             with self.reading() as model:
-                changed = model.copy()
+                changed = deepcopy(model)
             yield changed
             self.replace(changed)
 
@@ -164,14 +164,6 @@ class SharedModel:
                 return update.apply(model)
 
 
-class _Thread(local):
-    """Holds an object for each thread; other than its identifier, it does not come back."""
-
-    def __init__(self) -> None:
-        self.key = object()
-
-
-_this_thread = _Thread()
 SEVERAL = object()  # in place of a thread
 
 
@@ -197,7 +189,7 @@ class _State:
     @property
     def has_other_readers(self) -> bool:
         """Whether other threads than this one have read the model."""
-        return self.reader not in (None, _this_thread.key)
+        return self.reader not in (None, current_thread())
 
     def check_complete(self) -> None:
         """Raise `ModelError` if this process was forked amid a change."""
@@ -213,8 +205,8 @@ class _State:
             if self._is_incomplete:
                 raise ModelError(INCOMPLETE)
             self._readers[thread] = self._readers.get(thread, 0) + 1
-            if self.reader is not _this_thread.key:
-                self.reader = _this_thread.key if self.reader is None else SEVERAL
+            if self.reader is not (reader := current_thread()):
+                self.reader = reader if self.reader is None else SEVERAL
             return self.model
 
     @property
@@ -241,7 +233,7 @@ class _State:
 
     @contextmanager
     def writing(self, seconds: float) -> Iterator[bool]:
-        """Keep readers out, if those inside leave within some seconds; give whether they did."""
+        """Lock readers out if those inside leave within some seconds; yield whether they did."""
         thread = get_ident()
         try:
             with self._lock:

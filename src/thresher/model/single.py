@@ -188,15 +188,15 @@ class CompiledCounter:
         return is_plain and not by_pattern and _n_cells(counter) <= MOST_CELLS
 
     def pieces(self, text: str) -> list[str]:
-        """Return what stands before the fields of a text, each of them, and what follows."""
+        """Return the text before the fields, each field, and the text after them."""
         return split(text, self._fields) if self.n_fields else [text]
 
     def words(self, text: str) -> Iterator[Tokens]:
-        """Yield the words of a text as they stand in it."""
+        """Yield the words of a text, before linguistics."""
         return self._tokenizers[WORDS].cut(self.pieces(text))
 
     def characters(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the characters of a text, where its pieces start and end, and how it is cut."""
+        """Return the characters of a text, the offsets of its pieces, and the rules of tokens."""
         pieces = self.pieces(text)
         if text.isascii():
             data = np.frombuffer("".join(pieces).encode(), np.uint8)
@@ -206,7 +206,7 @@ class CompiledCounter:
         return data, offsets, self.rules(bound)
 
     def rules(self, bound: int) -> np.ndarray:
-        """Return how words and parts are cut if all characters are below `bound`, as addresses."""
+        """Return the addresses of the rules of tokens for texts of characters below `bound`."""
         if bound not in self._rules:
             words, parts = (_rule(self._tokenizers[block], bound) for block in (WORDS, PARTS))
             arrays = words + parts
@@ -216,7 +216,7 @@ class CompiledCounter:
 
 
 def _n_cells(counter: TextCounter) -> int:
-    """Return how many different codes there can be."""
+    """Return the number of different codes."""
     return max(counter._space.n_codes(block) for block in (WORDS, PARTS, FIELDS))
 
 
@@ -227,7 +227,7 @@ def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
 
 
 class Workspace:
-    """What one reader writes to while it reads a text, used again for the next."""
+    """The arrays that a reader writes to while it reads a text, reused for the next text."""
 
     def __init__(self, counter: CompiledCounter) -> None:
         self._counter = counter
@@ -268,7 +268,7 @@ class Workspace:
         self._set_addresses()
 
     def learn(self, text: str) -> None:
-        """Look up what the words of a text count as."""
+        """Add the words of a text, with their numbers, to the table that the kernel reads."""
         if len(self._forms.words) > MOST_SURFACE_FORMS:
             self._forms.reset()
         for tokens in self._counter.words(text):

@@ -119,7 +119,7 @@ class SecondLook:
         *,
         seed: int = 0,
         n_jobs: int = 1,
-    ) -> tuple[Self, np.ndarray]:
+    ) -> tuple[SecondLook, np.ndarray]:
         """Return a second look, and cross-validated scores of the documents.
 
         Parameters
@@ -136,8 +136,18 @@ class SecondLook:
             The number of threads, which does not change the result.
         """
 
-        def learn(documents: np.ndarray) -> tuple[Pairs, Judge]:
-            return _learned(kind, unseen.take(documents), seed)
+        n_kinds = unseen.candidates.evidence.shape[2]
+        n_fields = max(0, n_kinds - kernels.OF_FIELDS)
+
+        def learn(documents: np.ndarray) -> SecondLook:
+            scores, candidates, labels, _, weights = unseen.take(documents)
+            pairs = Pairs.fit(scores, candidates.numbers, labels, weights)
+            facts = pairs.describe(scores, candidates)
+            truth = are_of(candidates.numbers, labels)
+            each = None if (weights == 1).all() else np.repeat(weights, truth.shape[1])
+            flat = facts.reshape(-1, facts.shape[2])
+            judge = JUDGES[kind].fit(flat, truth.ravel(), each, seed=seed)
+            return cls(kind, pairs, judge, n_kinds > 0, n_fields, n_learned)
 
         folds = np.unique(unseen.folds)
         training = [np.flatnonzero(unseen.folds != fold) for fold in folds]
@@ -145,10 +155,8 @@ class SecondLook:
         scores = np.empty_like(unseen.scores)
         for fold, look in zip(folds, of_folds, strict=True):
             test = np.flatnonzero(unseen.folds == fold)
-            scores[test] = _judged(*look, unseen.scores[test], unseen.candidates.take(test))
-        n_kinds = unseen.candidates.evidence.shape[2]
-        n_fields = max(0, n_kinds - kernels.OF_FIELDS)
-        return cls(kind, *whole, n_kinds > 0, n_fields, n_learned), scores
+            scores[test] = look._judged(unseen.scores[test], unseen.candidates.take(test))
+        return whole, scores
 
     @property
     def n_known(self) -> int:
@@ -180,7 +188,7 @@ class SecondLook:
             some_rows = rows if len(some) == len(scores) else rows.take(some)
             added = None if contributions is None else contributions[some]
             candidates = self.candidates(scores[some], some_rows, learner, added)
-            return _judged(self.pairs, self.judge, scores[some], candidates)
+            return self._judged(scores[some], candidates)
 
         starts = range(0, len(scores), DOCUMENTS_AT_ONCE)
         return np.concatenate(list(engine_for(n_jobs).map(look, starts)))
@@ -205,6 +213,15 @@ class SecondLook:
         sizes = min(MOST_CANDIDATES, self.n_known), kernels.OF_FIELDS + self.n_fields
         return *sizes, self.fields, np.array(numbers), *of_pairs, *judge.tables
 
+    def _judged(self, scores: np.ndarray, candidates: Candidates) -> np.ndarray:
+        """Return the scores of the classifier for candidates, and lower ones for others."""
+        pairs, judge = self.pairs, self.judge
+        facts = pairs.describe(scores, candidates)
+        judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)
+        after, lowest, n = scores.copy(), judge.least - 1, pairs.n_categories
+        kernels.replace_scores(after, n, pairs.scale, lowest, candidates.numbers, judged)
+        return after
+
     def candidates(
         self, scores: np.ndarray, rows: Rows, learner: Any, contributions: np.ndarray | None = None
     ) -> Candidates:
@@ -218,7 +235,7 @@ class SecondLook:
         candidates = self.candidates(scores, rows, learner)
         numbers, pairs = candidates.numbers[0], self.pairs
         if number not in numbers:
-            after = _judged(pairs, self.judge, scores, candidates)
+            after = self._judged(scores, candidates)
             feature = f"(not among its {len(numbers)} likeliest categories)"
             return View(0.0, None, [(feature, 1.0, float(after[0, number]))])
         facts, index = pairs.describe(scores, candidates)[0], int(np.argmax(numbers == number))
@@ -295,23 +312,3 @@ class SecondLook:
 
 def _ordinal(rank: int) -> str:
     return f"{rank}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(rank, 'th') }"
-
-
-def _learned(kind: Kind, unseen: Unseen, seed: int) -> tuple[Pairs, Judge]:
-    """Return the description of pairs and the classifier, learned from documents."""
-    scores, candidates, labels, _, weights = unseen
-    pairs = Pairs.fit(scores, candidates.numbers, labels, weights)
-    facts = pairs.describe(scores, candidates)
-    truth = are_of(candidates.numbers, labels)
-    each = None if (weights == 1).all() else np.repeat(weights, truth.shape[1])
-    flat = facts.reshape(-1, facts.shape[2])
-    return pairs, JUDGES[kind].fit(flat, truth.ravel(), each, seed=seed)
-
-
-def _judged(pairs: Pairs, judge: Judge, scores: np.ndarray, candidates: Candidates) -> np.ndarray:
-    """Return the scores of the classifier for candidates, and lower ones for other categories."""
-    facts = pairs.describe(scores, candidates)
-    judged = judge.score(facts.reshape(-1, facts.shape[2])).reshape(candidates.numbers.shape)
-    after, lowest, n = scores.copy(), judge.least - 1, pairs.n_categories
-    kernels.replace_scores(after, n, pairs.scale, lowest, candidates.numbers, judged)
-    return after
