@@ -80,9 +80,7 @@ class Answers:
         numbers, ends = model.decisions.decide_numbers(scores)
         self.chosen, self.ends = _only_known(numbers, ends, columns, len(known))
         self.scores = scores[:, columns]
-        self.chances = None
-        if options.probabilities:
-            self.chances = model.probabilities(scores)[:, columns]
+        self.chances = model.probabilities(scores)[:, columns] if options.probabilities else None
         self.best = best_categories(self.scores, options.top) if options.top else None
 
     def __len__(self) -> int:
@@ -160,13 +158,12 @@ class Answers:
 
     def _figures(self, numbers: np.ndarray, suffix: str) -> dict[str, pa.Array]:
         """Return the score and the probability of one category of each document; null for -1."""
-        tables = {"score": self.scores} if self.chances is None else {
-            "score": self.scores, "probability": self.chances
-        }  # fmt: skip
+        tables = {"score": self.scores, "probability": self.chances}
         rows = np.arange(len(self.scores))
         return {
             f"{name}{suffix}": numbers_to_arrow(table[rows, numbers], numbers < 0)
             for name, table in tables.items()
+            if table is not None
         }
 
     # ---- lines of text -----------------------------------------------------------------------

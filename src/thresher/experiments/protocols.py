@@ -179,14 +179,10 @@ def run_splits(
     tested = engine_for(threads).map(partial(run_split, alone, counted), splits)
     results = list(with_progress(tested, [len(split.train) for split in splits], report))
     documents = np.concatenate([split.test for split in splits])
-    return CrossValidation(
-        evaluations=[fold.evaluation for fold in results],
-        seconds=[fold.seconds for fold in results],
-        categories=counted.categories,
-        tested=documents,
-        decided=Labels.concatenate([fold.decided for fold in results]),
-        truth=counted.labels.take(documents),
-    )
+    truth = counted.labels.take(documents)
+    _, evaluations, seconds, decisions = map(list, zip(*results, strict=True))
+    decided = Labels.concatenate(decisions)
+    return CrossValidation(evaluations, seconds, counted.categories, documents, decided, truth)
 
 
 # Documents that are counted once --------------------------------------------------------------

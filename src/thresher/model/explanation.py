@@ -156,10 +156,9 @@ class Explanation:
             return "No small change of words would have changed this."
         words = ", ".join(repr(feature) for feature in self.change.features)
         how = "Without" if self.change.action == "remove" else "With"
+        end = f"it would {'not ' * self.chosen}be chosen"
         if self.change.winner:
             end = f"it would be {self.change.winner}"
-        else:
-            end = "it would not be chosen" if self.chosen else "it would be chosen"
         return escaped(f"{how} {words} {end} (score {self.change.score:+.3f}).")
 
     def to_dict(self) -> dict[str, Any]:

@@ -415,13 +415,10 @@ class Update:
         n_categories, features, decisions = len(model.categories), self.features, model.decisions
         everything = range(len(memory))
         old = features.apply(memory.rows(everything, features.n_columns))
-        scores = np.concatenate(
-            [
-                self.learner.score_rows(old, self.n_jobs)
-                - memory.contributions(everything, n_categories),
-                self.learner.score_rows(rows, self.n_jobs) - contributions,
-            ]
-        )
+        old_scores = self.learner.score_rows(old, self.n_jobs)
+        old_scores = old_scores - memory.contributions(everything, n_categories)
+        new_scores = self.learner.score_rows(rows, self.n_jobs) - contributions
+        scores = np.concatenate([old_scores, new_scores])
         remembered_labels = memory.labels(everything, n_categories)
         truth = np.concatenate([remembered_labels.to_dense(), labels.to_dense()])
         weights = np.append(memory.weights(), np.ones(rows.n_rows))

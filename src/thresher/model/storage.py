@@ -474,19 +474,12 @@ def _model_from_parts(
     parameters = TrainingParameters.from_plain(require_field(header, "parameters", dict))
     if not is_auto(parameters.learner):
         parameters.learner = learner
+    model = Model(parameters, categories, features, learner, decisions)
+    model.documents_seen = require_field(header, "documents_seen", int, low=0)
+    model.is_mode_open = require_field(header, "is_mode_open", bool)
+    model.columns, model.late = _columns_of(header), _late_of(header, len(categories))
     is_compacted = require_field({"compacted": False} | header, "compacted", bool)
-    model = Model(
-        parameters,
-        categories,
-        features,
-        learner,
-        decisions,
-        documents_seen=require_field(header, "documents_seen", int, low=0),
-        columns=_columns_of(header),
-        is_mode_open=require_field(header, "is_mode_open", bool),
-        late=_late_of(header, len(categories)),
-        is_compacted=is_compacted or learner.is_compacted,
-    )
+    model.is_compacted = is_compacted or learner.is_compacted
     if "second_look" in header:
         look = component_state("second_look", header, tensors)
         model.second_look = SecondLook.from_state(*look, shape, learner)
