@@ -19,16 +19,10 @@ from thresher.evaluation.folds import Split, hold_out, k_fold, stratified_k_fold
 from thresher.evaluation.measures import Evaluation, evaluate
 from thresher.evaluation.names import measure_title, read_measure
 from thresher.examples import Examples, Spool
+from thresher.model import train
 from thresher.model.categories import Categories
 from thresher.model.model import Model
 from thresher.model.source import LabelledSource, Progress, no_progress
-from thresher.model.train import (
-    count_documents,
-    fold_features,
-    labelled,
-    new_model,
-    train_on_counts,
-)
 from thresher.rows import Labels
 
 if TYPE_CHECKING:
@@ -213,10 +207,10 @@ class CountedDocuments(NamedTuple):
         if isinstance(documents, cls):
             return documents
         source = LabelledSource(documents, labels, None, categorizer.fields, progress)
-        model, spool = new_model(categorizer, source.form), Spool(memory_limit=2**62)
-        count_documents(model, source, spool, categorizer.n_jobs_)
+        model, spool = train.new_model(categorizer, source.form), Spool(memory_limit=2**62)
+        train.count_documents(model, source, spool, categorizer.n_jobs_)
         counts, all_labels = Examples(spool), spool.labels()
-        if (present := labelled(categorizer.mode, all_labels)) is not None:
+        if (present := train.labelled(categorizer.mode, all_labels)) is not None:
             counts, all_labels = counts.take(present), all_labels.take(present)
         return cls(counts, model.features, all_labels, model.categories.names)
 
@@ -234,9 +228,9 @@ class CountedDocuments(NamedTuple):
         parameters = categorizer.resolved().replace(remember=0)
         training = self.counts.take(chosen).relabelled(known)
         learner = parameters.new_learner()
-        features = fold_features(parameters, self.features, learner, training)
+        features = train.fold_features(parameters, self.features, learner, training)
         names = [name for name, is_in in zip(self.categories, present, strict=True) if is_in]
-        model = train_on_counts(parameters, features, training, Categories(names))
+        model = train.train_on_counts(parameters, features, training, Categories(names))
         return Fitted(model, present)
 
 

@@ -391,9 +391,8 @@ class Update:
         model, names = self.model, self.model.categories.names
         decided = model.decisions.decide(model.score_rows(rows.take(wrong)))
         truth = labels.take(wrong).to_dense()
-        present = np.arange(len(batch))
-        if batch.weights is not None:
-            present = present[batch.weights > 0]
+        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        present = np.flatnonzero(weights)
         for i, decision, answer in zip(present[wrong].tolist(), decided, truth, strict=True):
             start = str(batch.texts[i])[: 4 * CHARACTERS_SHOWN]
             text = " ".join(start.split())[:CHARACTERS_SHOWN]

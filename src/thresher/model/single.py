@@ -12,16 +12,9 @@ from thresher._kernels import reader as kernels
 from thresher._kernels.text import FIELDS, PARTS, RUNS, WORDS
 from thresher.fields import split
 from thresher.rows import Rows
+from thresher.text import tokens
 from thresher.text.counter import MOST_CELLS, TextCounter
 from thresher.text.space import HashedSpace
-from thresher.text.tokens import (
-    Tokenizer,
-    Tokens,
-    ascii_ranges,
-    buffer,
-    character_table,
-    characters_of,
-)
 from thresher.text.vocabulary import MOST_SURFACE_FORMS, SurfaceForms
 
 if TYPE_CHECKING:
@@ -191,7 +184,7 @@ class CompiledCounter:
         """Return the text before the fields, each field, and the text after them."""
         return split(text, self._fields) if self.n_fields else [text]
 
-    def words(self, text: str) -> Iterator[Tokens]:
+    def words(self, text: str) -> Iterator[tokens.Tokens]:
         """Yield the words of a text, before linguistics."""
         return self._tokenizers[WORDS].cut(self.pieces(text))
 
@@ -202,7 +195,7 @@ class CompiledCounter:
             data = np.frombuffer("".join(pieces).encode(), np.uint8)
             return data, np.array([0, *accumulate(map(len, pieces))]), self.rules(0x80)
         how = self._lowercase, self._tokenizers[WORDS].composes
-        data, offsets, bound = characters_of(pieces, *how)
+        data, offsets, bound = tokens.characters_of(pieces, *how)
         return data, offsets, self.rules(bound)
 
     def rules(self, bound: int) -> np.ndarray:
@@ -220,9 +213,9 @@ def _n_cells(counter: TextCounter) -> int:
     return max(counter._space.n_codes(block) for block in (WORDS, PARTS, FIELDS))
 
 
-def _rule(tokenizer: Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
-    lowercase = tokenizer.lowercase
-    table, ranges = character_table(tokenizer.rule, lowercase, bound), ascii_ranges(tokenizer.rule)
+def _rule(tokenizer: tokens.Tokenizer, bound: int) -> tuple[np.ndarray, ...]:
+    rule, lowercase = tokenizer.rule, tokenizer.lowercase
+    table, ranges = tokens.character_table(rule, lowercase, bound), tokens.ascii_ranges(rule)
     return table, ranges, np.array([32 if lowercase else 0, tokenizer.min_length])
 
 
@@ -241,7 +234,8 @@ class Workspace:
         """Make room for a text of `size` units."""
         counter = self._counter
         self.size = max(size, min(2 * self.size, MOST_CHARACTERS))
-        n_bytes = len(buffer(3 * (self.size + counter.n_pieces)))  # of UTF-8, with separators
+        # Bytes of UTF-8, with separators.
+        n_bytes = len(tokens.buffer(3 * (self.size + counter.n_pieces)))
         n_tokens = n_bytes + 16
         n_padded = n_bytes + 2 * n_tokens if counter.n_parts else 0
         n_grams = n_padded * counter.n_parts
@@ -251,7 +245,7 @@ class Workspace:
         n_entries = n_codes + n_grams + n_in_fields
         sizes = counter.n_shapes, counter.n_counted, counter.n_pieces
         layout = n_bytes, n_tokens, n_grams, n_hashes, *sizes, n_in_fields
-        letters = buffer(3 * n_bytes + n_padded)
+        letters = tokens.buffer(3 * n_bytes + n_padded)
         n_ints = kernels.N_FIXED + counter.n_pieces + counter.n_shapes + n_tokens
         self._ints = np.empty(n_ints, np.int64)
         # Memory costs nothing until it is written to.
@@ -271,8 +265,8 @@ class Workspace:
         """Add the words of a text, with their numbers, to the table that the kernel reads."""
         if len(self._forms.words) > MOST_SURFACE_FORMS:
             self._forms.reset()
-        for tokens in self._counter.words(text):
-            self._forms.look_up(tokens, grow=False)
+        for words in self._counter.words(text):
+            self._forms.look_up(words, grow=False)
         self._set_addresses()
 
     def _set_addresses(self) -> None:
