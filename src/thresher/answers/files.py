@@ -10,13 +10,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from thresher.answers.answer import (
-    AnswerOptions,
-    Answers,
-    Table,
-    map_answers,
-    with_extra_columns,
-)
+from thresher.answers.answer import AnswerOptions, Answers, Table, map_answers, with_extra_columns
 from thresher.answers.json_text import array_texts, object_lines, plain_values, text_of_value
 from thresher.documents.batch import to_arrow
 from thresher.documents.labels import SEPARATORS, decoded, is_list, is_text

@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, MutableSequence, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,7 @@ from thresher.learners.online import OnlineLearner
 from thresher.model.categories import decision_mode
 from thresher.model.memory import Sample
 from thresher.model.second_look import SecondLook, Unseen, candidates_of
-from thresher.model.source import (
-    LabelledSource,
-    encode_labels,
-    timed,
-    without_zero_weights,
-)
+from thresher.model.source import LabelledSource, encode_labels, timed, without_zero_weights
 from thresher.model.train import LEAST_DOCUMENTS_FOR_LOOK, fold_numbers
 from thresher.parameters import names_of
 from thresher.rows import Labels, Rows
@@ -36,8 +31,6 @@ if TYPE_CHECKING:
     from thresher.model.model import Model
 
 __all__ = ["DOCUMENTS_CHECKED", "Learned", "Update"]
-
-Restore: TypeAlias = MutableSequence[Callable[[], None]]
 
 MOST_IN_PLACE = 1000  # documents learned in place; for more, the model is copied
 MOST_IN_MILLISECONDS = 2  # documents learned while readers wait
@@ -194,10 +187,7 @@ class Update:
         """Update the model; if that fails, restore it if `can_be_undone`."""
         self.model, self.learner, self.features = model, model.learner, model.features
         model.forget_reader()
-        restoring: AbstractContextManager[Restore] = nullcontext(deque(maxlen=0))
-        if self.can_be_undone:
-            restoring = restored_on_failure()
-        with restoring as self.restore:  # functions that undo the changes, in their order
+        with restored_on_failure(self.can_be_undone) as self.restore:
             self._learn()
             model.columns = model.columns or self.source.columns
         model.forget_reader()
@@ -309,15 +299,15 @@ class Update:
         Returns the contributions of the documents to their own scores, if known, and the indices
         of the documents whose decisions are still wrong.
         """
-        model, generator = self.model, self._generator()
+        model, self.generator = self.model, self._generator()
         contributions = np.zeros((rows.n_rows, len(model.categories)), np.float32)
         pending, has_memory = np.arange(rows.n_rows), self._has_memory()
         if new and has_memory:
-            contributions += self._round(rows, labels, len(model.memory or ()), generator, new)
+            contributions += self._round(rows, labels, len(model.memory or ()), new)
         for _ in range(self._n_rounds if has_memory else 1):
             n_recalled = RECALLED_PER_DOCUMENT * len(pending)
             documents = rows.take(pending), labels.take(pending)
-            contributions[pending] += self._round(*documents, n_recalled, generator)
+            contributions[pending] += self._round(*documents, n_recalled)
             for k in new:
                 self._choose_threshold(k, rows, labels, contributions)
             pending = self._still_wrong(rows, labels)
@@ -332,14 +322,7 @@ class Update:
         """
         return self.model.memory is not None and isinstance(self.learner, OnlineLearner)
 
-    def _round(
-        self,
-        rows: Rows,
-        labels: Labels,
-        n_recalled: int,
-        generator: np.random.Generator,
-        new: Sequence[int] = (),
-    ) -> Any:
+    def _round(self, rows: Rows, labels: Labels, n_recalled: int, new: Sequence[int] = ()) -> Any:
         """Learn each document once, mixed with remembered documents.
 
         If there are new categories, only these are learned: all remembered documents are negative
@@ -353,7 +336,7 @@ class Update:
         labels, recalled = labels._replace(weights=None), np.zeros(0, np.int64)
         memory = model.memory if self._has_memory() else None
         if memory is not None:
-            recalled = memory.recall(n_recalled, generator)
+            recalled = memory.recall(n_recalled, self.generator)
             old = features.apply(memory.rows(recalled, features.n_columns))
             rows = Rows.concatenate([rows, old])
             labels = Labels.concatenate([labels, memory.labels(recalled, n_categories)])
@@ -366,7 +349,7 @@ class Update:
         learner.grow(features.n_columns, n_categories)
         if new and n_before < n_categories and isinstance(learner, LateCategories):
             learner.start_late(Examples.of(rows, labels), n_before)
-        order = generator.permutation(rows.n_rows) if len(recalled) else None
+        order = self.generator.permutation(rows.n_rows) if len(recalled) else None
         how: Any = {"n_jobs": self.n_jobs, "sample_weight": weights}
         if memory is None or not isinstance(learner, Tracking):
             learner.learn_rows(rows, labels, order, **how)
@@ -571,9 +554,12 @@ def least_harmful_threshold(
 
 
 @contextmanager
-def restored_on_failure() -> Iterator[Restore]:
-    """Yield a list for functions that undo changes; on failure, call them in reverse order."""
-    restore: list[Callable[[], None]] = []
+def restored_on_failure(is_possible: bool) -> Iterator[deque[Callable[[], None]]]:
+    """Yield a queue for functions that undo changes; on failure, call them in reverse order.
+
+    If restoring is not possible, the queue keeps nothing.
+    """
+    restore: deque[Callable[[], None]] = deque(maxlen=None if is_possible else 0)
     try:
         yield restore
     except BaseException:

@@ -27,13 +27,7 @@ from thresher.model.categories import Categories, LabelLists, decision_mode
 from thresher.model.memory import Memory, sampled
 from thresher.model.model import Assumption, Model
 from thresher.model.parameters import TrainingParameters, is_auto
-from thresher.model.second_look import (
-    MOST_LOOKED,
-    Candidates,
-    SecondLook,
-    Unseen,
-    candidates_of,
-)
+from thresher.model.second_look import MOST_LOOKED, Candidates, SecondLook, Unseen, candidates_of
 from thresher.model.source import (
     LabelledSource,
     Progress,
